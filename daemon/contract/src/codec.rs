@@ -1,0 +1,80 @@
+//! How a conversation becomes a vendor's bytes: once for each message, then only copied.
+//!
+//! Pure. One implementation per provider kind. Called by `session` when a record is appended (render)
+//! and when a request is sent (assemble).
+
+use proto::item::Item;
+use serde::{Deserialize, Serialize};
+
+use crate::tool::ToolSpec;
+
+/// The frozen head of every request of a session: system prompt and tool schemas, as exact wire bytes.
+/// Stands in the first record of the log, and is never rendered again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prefix {
+    pub model: String,
+    /// The system prompt on the wire, in the form of this kind (for `openai`: the whole first message).
+    pub system: String,
+    /// The tool schemas on the wire: comma-joined, without the surrounding brackets.
+    pub tools: String,
+    /// Parameters that the provider's entry adds to each request: comma-joined members, or empty.
+    #[serde(default)]
+    pub extra: String,
+}
+
+/// The wire bytes of one message (or of one block, where a kind groups several in a message).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment<'a> {
+    pub role: FragmentRole,
+    pub bytes: &'a [u8],
+}
+
+/// Whose message a fragment belongs to; grouping needs no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FragmentRole {
+    User,
+    Assistant,
+    Tool,
+}
+
+impl FragmentRole {
+    /// The role of a neutral item.
+    #[must_use]
+    pub fn of(item: &Item) -> Self {
+        match item {
+            Item::User(_) => Self::User,
+            Item::Assistant(_) => Self::Assistant,
+            Item::Tool(_) => Self::Tool,
+        }
+    }
+}
+
+/// Whether the model may call tools in this request. The tools stay in the prefix either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolChoice {
+    Auto,
+    /// One last answer in words: "without tools".
+    None,
+}
+
+/// What one request is put together from.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    pub prefix: &'a Prefix,
+    pub fragments: &'a [Fragment<'a>],
+    pub tool_choice: ToolChoice,
+    /// The root session's id: groups requests that share a prefix in the vendor's cache.
+    pub cache_key: &'a str,
+}
+
+/// Renders and assembles for one provider kind.
+pub trait Codec: Send + Sync {
+    /// Renders system prompt and tools once, at the start of a session. Tools come sorted by name.
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix;
+
+    /// Renders one item once. Never holds a raw newline. `None` where this kind sends nothing for it.
+    fn render(&self, item: &Item) -> Option<String>;
+
+    /// Copies prefix and fragments into a request body. Parses and renders nothing.
+    fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;
+}

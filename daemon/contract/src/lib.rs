@@ -1,0 +1,18 @@
+//! The seams of the daemon, and the values that cross them.
+//!
+//! The session engine reaches models, tools and processes only through the traits that stand here.
+//! No I/O, no runtime.
+
+pub mod codec;
+pub mod decision;
+pub mod provider;
+pub mod secret;
+pub mod spawn;
+pub mod tool;
+
+pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
+pub use decision::{Confinement, Decision};
+pub use provider::{Part, Provider, ProviderError, Request};
+pub use secret::Secret;
+pub use spawn::{Child, ChildEvent, ChildExit, Command, Spawn, SpawnError};
+pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};

@@ -1,0 +1,80 @@
+//! A model somewhere: bytes in, neutral parts out.
+
+use std::time::Duration;
+
+use futures::stream::BoxStream;
+use proto::item::{Finish, ToolCall};
+
+use crate::secret::Secret;
+
+/// One request, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The assembled body.
+    pub body: Vec<u8>,
+    pub model: String,
+    /// The key, where the provider's entry names one.
+    pub key: Option<Secret>,
+    /// The try, from 1.
+    pub attempt: u32,
+    /// Assistant messages that the conversation holds already (a cassette finds its place by it).
+    pub answered: u64,
+}
+
+/// What an answer is made of, in the order it comes. After `Done` nothing comes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    Text(String),
+    Reasoning(String),
+    /// A call begins or its arguments grow: for showing only.
+    CallDelta { index: u32, id: String, name: String, arguments: String },
+    /// A call is whole (or marked `cut`). Calls come in the order of their index.
+    Call(ToolCall),
+    /// What the vendor reported; the last one counts.
+    Usage(Reported),
+    Done(Finish),
+}
+
+/// Token counts as the vendor reported them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    pub reasoning_tokens: u64,
+}
+
+/// Why there is no (whole) answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProviderError {
+    /// One line: what happened, naming the provider. Scrubbed of keys.
+    pub message: String,
+    /// One line: what the person can do.
+    pub hint: String,
+    pub kind: ErrorKind,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// How long the vendor asks us to wait.
+    pub retry_after: Option<Duration>,
+}
+
+/// What may be done about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Another try may help: 408, 409, 429, 5xx, connection, broken or stalled stream.
+    Transient,
+    /// The request is too long for the model.
+    ContextLength,
+    /// The key is missing or refused.
+    Credentials,
+    /// Another try gives the same.
+    Permanent,
+}
+
+/// A vendor endpoint (or something in its place).
+pub trait Provider: Send + Sync {
+    /// Starts a request. Dropping the stream cancels it. The stream ends after `Done` or the first error;
+    /// a stream that ends without either is treated as broken.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>>;
+}

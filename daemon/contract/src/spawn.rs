@@ -1,0 +1,66 @@
+//! The one way to start a process.
+
+use std::path::PathBuf;
+
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use proto::Pid;
+
+/// A program to start, fully said: nothing is inherited.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Program and arguments. The program is an absolute path, or found on `PATH` of `env`.
+    pub argv: Vec<String>,
+    pub cwd: PathBuf,
+    /// The whole environment.
+    pub env: Vec<(String, String)>,
+    /// For `ps`: what a person would call it.
+    pub title: String,
+}
+
+/// Something a child did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChildEvent {
+    Stdout(Vec<u8>),
+    Stderr(Vec<u8>),
+    /// The last event: the command has ended, its output is drained, and nothing it started is left.
+    Exited(ChildExit),
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChildExit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    /// Processes that it had left behind and that were killed with it.
+    pub swept: u32,
+}
+
+/// A running child. Dropping it kills everything it started.
+pub struct Child {
+    /// Of the command itself.
+    pub os_pid: u32,
+    pub events: BoxStream<'static, ChildEvent>,
+    pub control: Box<dyn ChildControl>,
+}
+
+/// Stops a child.
+pub trait ChildControl: Send + Sync {
+    /// TERM to the whole tree now, KILL after `grace_ms` to whatever is left. `0`: KILL at once.
+    fn stop(&self, grace_ms: u64);
+}
+
+/// Why a child could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    #[error("start `{program}`: {reason}")]
+    Start { program: String, reason: String },
+    #[error("the daemon is stopping")]
+    Stopping,
+}
+
+/// Starts processes. Implemented by `procs`, handed out by the daemon's assembly.
+pub trait Spawn: Send + Sync {
+    /// Starts a command in the scope of a session; it is gone when the session or the daemon is gone.
+    fn spawn(&self, session: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>>;
+}

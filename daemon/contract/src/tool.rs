@@ -1,0 +1,130 @@
+//! A tool that a model may call.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use proto::item::{CallStatus, Display};
+use proto::{CallId, Pid};
+use serde_json::{Map, Value};
+
+use crate::spawn::Spawn;
+
+/// What the model is told of a tool, and what the scheduler and the policy look at.
+#[derive(Clone, Debug)]
+pub struct ToolSpec {
+    pub name: &'static str,
+    /// The prose that the model reads.
+    pub description: &'static str,
+    /// JSON Schema of the arguments, keys sorted.
+    pub schema: Value,
+    pub family: Family,
+    /// Whether no call of it ever changes anything. `bash` is decided call by call, by policy.
+    pub read_only: bool,
+}
+
+/// What a permission rule calls the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Returns content of files.
+    Read,
+    /// Changes files.
+    Edit,
+    /// Runs commands.
+    Bash,
+}
+
+/// What a person is shown before a call runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    pub display: Display,
+}
+
+/// What a call came to, in two texts: for the model and for the person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub status: CallStatus,
+    /// For the model. Within the tool's limit.
+    pub text: String,
+    /// For the person.
+    pub display: Display,
+    /// The file that holds all of an output that was cut.
+    pub spill: Option<PathBuf>,
+}
+
+impl Outcome {
+    /// A failure that the model reads: what went wrong and what to do next.
+    #[must_use]
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self::with_status(CallStatus::Failed, text)
+    }
+
+    /// Arguments that cannot be taken.
+    #[must_use]
+    pub fn refused(text: impl Into<String>) -> Self {
+        Self::with_status(CallStatus::Refused, text)
+    }
+
+    /// An outcome whose words are the same for model and person.
+    #[must_use]
+    pub fn with_status(status: CallStatus, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let line = text.lines().next().unwrap_or_default().to_owned();
+        Self { status, text, display: Display::Line { text: line }, spill: None }
+    }
+}
+
+/// What a call may use. Cheap to clone.
+#[derive(Clone)]
+pub struct CallContext {
+    pub session: Pid,
+    pub call: CallId,
+    /// The session's working directory, absolute.
+    pub cwd: PathBuf,
+    /// The session's environment for commands, without secrets.
+    pub env: Arc<Vec<(String, String)>>,
+    /// A private directory of the session for outputs that were cut (0700).
+    pub spill_dir: PathBuf,
+    pub spawn: Arc<dyn Spawn>,
+    /// What the tools of this session remember from call to call (which files were read, at which state).
+    /// The assembly puts in what its tools expect: see `tools::Memory`.
+    pub memory: Arc<dyn Any + Send + Sync>,
+    pub progress: Arc<dyn Progress>,
+    pub cancel: Arc<dyn Cancel>,
+}
+
+/// Where a running tool shows what it prints.
+pub trait Progress: Send + Sync {
+    /// Never blocks; what comes too fast may be merged or dropped.
+    fn output(&self, text: &str);
+}
+
+/// Tells a running tool to stop.
+pub trait Cancel: Send + Sync {
+    fn is_cancelled(&self) -> bool;
+    /// Resolves when the call is to stop.
+    fn cancelled(&self) -> BoxFuture<'static, ()>;
+}
+
+/// A tool.
+pub trait Tool: Send + Sync {
+    fn spec(&self) -> &ToolSpec;
+
+    /// Checks the arguments and gives them their canonical names (aliases replaced). Called before policy,
+    /// so that policy, preview and run see the same.
+    ///
+    /// # Errors
+    /// An outcome (`refused`) that names the known keys and what is wrong.
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome>;
+
+    /// What a person should see before a yes. May read files; changes nothing. `arguments` have been parsed.
+    ///
+    /// # Errors
+    /// An outcome where it is already clear that the call must fail.
+    fn preview(&self, arguments: &Map<String, Value>, context: &CallContext) -> Result<Preview, Outcome>;
+
+    /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
+    /// with status `interrupted`.
+    fn run(&self, arguments: Map<String, Value>, context: CallContext) -> BoxFuture<'static, Outcome>;
+}

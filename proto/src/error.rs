@@ -1,0 +1,147 @@
+//! Errors on the wire: a code, a name that programs test, a hint that people follow.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// The application's own errors. Clients test the name, never the message.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ErrorName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl ErrorName {
+            /// Every name, in the order of the contract's table.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The JSON-RPC error code.
+            #[must_use]
+            pub fn code(self) -> i32 {
+                match self { $(Self::$name => $code),* }
+            }
+
+            /// The name as `data.name` holds it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+        }
+    };
+}
+
+names! {
+    /// A call before `daemon.hello`, or while the daemon starts.
+    NotReady = -31001, "not_ready";
+    /// No protocol version in common.
+    ProtocolMismatch = -31002, "protocol_mismatch";
+    /// No such session, approval, model, tool (data: nearest names).
+    NotFound = -31003, "not_found";
+    /// An abbreviation fits several (data: which).
+    Ambiguous = -31004, "ambiguous";
+    /// A turn runs, and `when: "now"` was asked.
+    Busy = -31005, "busy";
+    /// Another answer came first (data: by whom, what, when).
+    AlreadyResolved = -31006, "already_resolved";
+    /// A watcher tried to drive; an untrusted project.
+    NotAllowed = -31007, "not_allowed";
+    /// The config that this call needs is wrong (data: file, key, mend).
+    InvalidConfig = -31008, "invalid_config";
+    /// The provider failed for good, after all retries (data: status, provider, retry_after).
+    ProviderFailed = -31009, "provider_failed";
+    /// The change resets the cache or deletes data: say it again with `confirm`.
+    ConfirmNeeded = -31010, "confirm_needed";
+    /// The daemon is on its way out.
+    ShuttingDown = -31011, "shutting_down";
+    /// Too much: queue, sessions, connections, frame.
+    Limit = -31012, "limit";
+    /// The log was repaired since the cursor was taken (data: epoch, oldest seq).
+    CursorStale = -31013, "cursor_stale";
+    /// The disk is full or unreadable (data: what, whether it can be mended).
+    Storage = -31014, "storage";
+    /// The same `request_id` with other content.
+    RequestIdReused = -31015, "request_id_reused";
+    /// What was shown has changed: look again.
+    Stale = -31016, "stale";
+    /// A parameter's value makes no sense (data: which). JSON-RPC's own "invalid params".
+    InvalidParams = -32602, "invalid_params";
+    /// A bug of ours. JSON-RPC's own "internal error".
+    Internal = -32603, "internal";
+}
+
+/// What went wrong, for code (`name`) and for people (`message`, `hint`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub name: ErrorName,
+    /// One line: what happened.
+    pub message: String,
+    /// One line: what the person can do next. Empty where there is nothing to do.
+    #[serde(default)]
+    pub hint: String,
+    /// Whether the same call may succeed later without anything being changed.
+    #[serde(default)]
+    pub retryable: bool,
+    /// More, for programs; its keys stand beside `name` and `hint` in the error's `data`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}
+
+impl Failure {
+    /// A failure with a name, what happened, and what to do next.
+    pub fn new(name: ErrorName, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, message: message.into(), hint: hint.into(), retryable: false, details: Map::new() }
+    }
+
+    /// The same, with one more detail for programs.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The same, marked as worth another try.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.retryable = true;
+        self
+    }
+
+    /// The `data` member of the JSON-RPC error: `{name, hint, retryable, …details}`.
+    #[must_use]
+    pub fn data(&self) -> Value {
+        let mut data = Map::new();
+        data.insert("name".into(), self.name.as_str().into());
+        data.insert("hint".into(), self.hint.clone().into());
+        data.insert("retryable".into(), self.retryable.into());
+        data.extend(self.details.clone());
+        Value::Object(data)
+    }
+
+    /// Reads a JSON-RPC error back. A name that this build does not know keeps its code's meaning as `internal`.
+    #[must_use]
+    pub fn from_rpc(code: i32, message: &str, data: Option<&Value>) -> Self {
+        let by_name = data
+            .and_then(|data| data.get("name"))
+            .and_then(|name| serde_json::from_value::<ErrorName>(name.clone()).ok());
+        let name = by_name
+            .or_else(|| ErrorName::ALL.iter().copied().find(|name| name.code() == code))
+            .unwrap_or(ErrorName::Internal);
+        let mut failure = Self::new(name, message, "");
+        if let Some(Value::Object(data)) = data {
+            for (key, value) in data {
+                match (key.as_str(), value) {
+                    ("name", _) => {}
+                    ("hint", Value::String(hint)) => failure.hint.clone_from(hint),
+                    ("retryable", Value::Bool(retryable)) => failure.retryable = *retryable,
+                    _ => {
+                        failure.details.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        failure
+    }
+}

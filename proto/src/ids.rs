@@ -1,0 +1,178 @@
+//! Names and numbers of things. Two `u64` with two meanings are two types.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// The number after this one.
+            #[must_use]
+            pub fn next(self) -> Self {
+                Self(self.0 + 1)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+number! {
+    /// The place of a record in its session's log, counted from 1. 0 means "before the first".
+    Seq
+}
+number! {
+    /// A session seen as something that runs: a small number, never used again. 0 is the daemon.
+    Pid
+}
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new one, sortable by time (UUID version 7).
+            #[must_use]
+            pub fn new() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    };
+}
+
+uuid_id! {
+    /// A session for ever. Made by the client that creates it, so that a repeated create is the same session.
+    SessionId
+}
+uuid_id! {
+    /// A prompt, from the moment it is accepted.
+    PromptId
+}
+uuid_id! {
+    /// Made by a client for one wish: repeating it with the same id does the thing once.
+    RequestId
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+text_id! {
+    /// A tool call, as the model named it (made unique within its session by the daemon).
+    CallId
+}
+text_id! {
+    /// A message, or the message that an answer in progress will become: `m<turn>.<n>`.
+    ItemId
+}
+text_id! {
+    /// An open question about a tool call: `<pid>.<n>`, short enough to be typed.
+    ApprovalId
+}
+
+/// A moment of the wall clock in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC.
+/// For showing only: durations are measured on the monotonic clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamp(pub i64);
+
+impl Stamp {
+    /// This moment, by the wall clock.
+    #[must_use]
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = u64::try_from(self.0).unwrap_or(0);
+        // 9999-12-31, the last moment that RFC 3339 can write.
+        let at = UNIX_EPOCH + Duration::from_millis(ms.min(253_402_300_799_999));
+        humantime::format_rfc3339_millis(at).fmt(f)
+    }
+}
+
+impl FromStr for Stamp {
+    type Err = humantime::TimestampError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let at = humantime::parse_rfc3339_weak(text)?;
+        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Stamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Stamp".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "format": "date-time"})
+    }
+}

@@ -1,0 +1,134 @@
+//! What a conversation is made of, in no vendor's words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, ItemId, PromptId};
+
+/// One member of a conversation. The system prompt is not one: it stands in the frozen prefix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Item {
+    /// What a person (or something in a person's place) said.
+    User(UserMessage),
+    /// What the model said, with the calls it wants made.
+    Assistant(AssistantMessage),
+    /// What one call came to.
+    Tool(ToolMessage),
+}
+
+/// `message.user`: a prompt as the model gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UserMessage {
+    pub item: ItemId,
+    /// The prompt this is; absent where the daemon speaks in the user's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<PromptId>,
+    pub text: String,
+    /// What changes from day to day (directory, branch, date), put before the words of the session's first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Who speaks: the person, steering in mid-turn, or the daemon (a reminder, a demand to sum up).
+    #[serde(default)]
+    pub voice: Voice,
+}
+
+/// Who speaks in a user message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Voice {
+    #[default]
+    Prompt,
+    Steer,
+    Daemon,
+}
+
+/// `message.assistant`: one answer of the model, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AssistantMessage {
+    pub item: ItemId,
+    pub text: String,
+    /// The reasoning that the vendor showed; sent back only where the vendor demands it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    pub finish: Finish,
+}
+
+/// One tool call as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    pub id: CallId,
+    pub name: String,
+    /// The raw JSON text of the arguments, byte for byte as it came.
+    pub arguments: String,
+    /// The answer was cut by the output limit inside this call: it must not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// The model had said all it wanted.
+    Stop,
+    /// It waits for the results of its calls.
+    ToolCalls,
+    /// The output limit was reached.
+    Length,
+    /// The vendor's filter cut it.
+    ContentFilter,
+    /// We stopped listening (interrupt, crash, broken stream without further retries).
+    Interrupted,
+}
+
+/// `message.tool`: what one call came to, in the words that the model gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolMessage {
+    pub item: ItemId,
+    pub call: CallId,
+    pub tool: String,
+    pub status: CallStatus,
+    pub text: String,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// It did what it was asked.
+    Ok,
+    /// The tool could not do it and said why. Also a command with an exit code other than 0.
+    Failed,
+    /// A rule or a person said no. It never ran.
+    Denied,
+    /// It was stopped while it ran, or before.
+    Interrupted,
+    /// The daemon died while it ran: what it did is not known.
+    Unknown,
+    /// It never ran: arguments that don't parse, an unknown tool, an answer cut in the middle.
+    Refused,
+}
+
+/// What the person sees of an outcome, beside the words that the model gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Display {
+    /// One line says it all.
+    Line { text: String },
+    /// A change of a file, as unified diff.
+    Diff { path: String, diff: String, added: u64, removed: u64 },
+    /// A command that ran.
+    Command {
+        exit_code: Option<i32>,
+        signal: Option<i32>,
+        /// Bytes that came on standard output and standard error together.
+        output_bytes: u64,
+        /// The end of the output, at most 4,000 characters.
+        tail: String,
+        /// The sandbox stopped something.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sandbox_stopped: bool,
+    },
+}

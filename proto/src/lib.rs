@@ -1,0 +1,26 @@
+//! The protocol between Reasonix's daemon and its clients, and the records of a session's log.
+//!
+//! Types only: no I/O, no clock, no network stack. Server, typed client, JSON Schema and reference
+//! are all made from what stands here.
+
+pub mod error;
+pub mod frame;
+pub mod hello;
+pub mod ids;
+pub mod item;
+pub mod live;
+pub mod methods;
+pub mod outcome;
+pub mod params;
+pub mod record;
+pub mod state;
+
+pub use error::{ErrorName, Failure};
+pub use ids::{ApprovalId, CallId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+pub use record::{Body, Event, Record};
+
+/// The protocol versions this build speaks, oldest and newest.
+pub const PROTOCOL: [u32; 2] = [1, 1];
+
+/// The version of the product, as `daemon.hello` and `--version` tell it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

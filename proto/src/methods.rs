@@ -1,0 +1,152 @@
+//! The method table. From here come the server's dispatch, the typed client, the schema and the reference.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::hello::{HelloOutput, HelloParams, Role};
+use crate::params::{Empty, approval, config, daemon, process, session};
+
+/// One method of the protocol.
+pub trait Method {
+    const NAME: &'static str;
+    /// The least role that may call it.
+    const ROLE: Role;
+    /// Whether it changes anything. Mutating methods take a `request_id` where repeating them would matter.
+    const MUTATES: bool;
+    /// One sentence for the reference.
+    const ABOUT: &'static str;
+    type Params: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+    type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+}
+
+/// A row of the table, for the reference and the schema.
+pub struct Row {
+    pub name: &'static str,
+    pub role: Role,
+    pub mutates: bool,
+    pub about: &'static str,
+    pub params: Schema,
+    pub output: Schema,
+}
+
+macro_rules! methods {
+    ($($method:ident = $name:literal, $role:ident, $mutates:literal, $params:ty => $output:ty, $about:literal;)*) => {
+        $(
+            #[doc = $about]
+            pub struct $method;
+
+            impl Method for $method {
+                const NAME: &'static str = $name;
+                const ROLE: Role = Role::$role;
+                const MUTATES: bool = $mutates;
+                const ABOUT: &'static str = $about;
+                type Params = $params;
+                type Output = $output;
+            }
+        )*
+
+        /// The names of all methods, in the order of the table.
+        pub const NAMES: &[&str] = &[$($name),*];
+
+        /// All rows, with schemas made by `generator`.
+        pub fn rows(generator: &mut SchemaGenerator) -> Vec<Row> {
+            vec![$(Row {
+                name: $name,
+                role: Role::$role,
+                mutates: $mutates,
+                about: $about,
+                params: generator.subschema_for::<$params>(),
+                output: generator.subschema_for::<$output>(),
+            }),*]
+        }
+    };
+}
+
+methods! {
+    DaemonHello = "daemon.hello", Watch, false, HelloParams => HelloOutput,
+        "The first call of a connection: versions, role, who is there.";
+    DaemonStatus = "daemon.status", Watch, false, Empty => daemon::StatusOutput,
+        "Versions, uptime, memory, sessions, clients, problems.";
+    DaemonShutdown = "daemon.shutdown", Drive, true, daemon::ShutdownParams => Empty,
+        "Stops the daemon: at once, or when the last turn has ended.";
+    SessionCreate = "session.create", Drive, true, session::CreateParams => session::CreateOutput,
+        "Makes a session, with its first prompt in the same commit.";
+    SessionList = "session.list", Watch, false, session::ListParams => session::ListOutput,
+        "Stored sessions, newest first, page by page.";
+    SessionGet = "session.get", Watch, false, session::OneParams => session::SessionSummary,
+        "One session in short.";
+    SessionAttach = "session.attach", Watch, false, session::AttachParams => session::AttachOutput,
+        "Follows a session: snapshot or replay, then `sync`, then live, as notifications `event`.";
+    SessionDetach = "session.detach", Watch, false, session::DetachParams => Empty,
+        "Ends a subscription.";
+    SessionPrompt = "session.prompt", Drive, true, session::PromptParams => session::PromptOutput,
+        "Gives a session a prompt. The answer means: it is on disk.";
+    SessionUnqueue = "session.unqueue", Drive, true, session::UnqueueParams => Empty,
+        "Takes back a prompt that has not started.";
+    SessionInterrupt = "session.interrupt", Drive, true, session::OneParams => session::SignalOutput,
+        "Stops the running turn.";
+    SessionSignal = "session.signal", Drive, true, session::SignalParams => session::SignalOutput,
+        "INT, TERM or KILL.";
+    SessionWait = "session.wait", Watch, false, session::WaitParams => session::WaitOutput,
+        "Answers when the turn or the session has ended, or a person is needed.";
+    SessionSet = "session.set", Drive, true, session::SetParams => session::SessionSummary,
+        "Changes settings of a session.";
+    SessionRead = "session.read", Watch, false, session::ReadParams => session::ReadOutput,
+        "A page of durable events.";
+    SessionClose = "session.close", Drive, true, session::OneParams => Empty,
+        "Ends an interactive session; it can be resumed.";
+    ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
+        "What runs: sessions and the processes of their tools.";
+    ApprovalList = "approval.list", Watch, false, approval::ListParams => approval::ListOutput,
+        "Open questions about tool calls, oldest first.";
+    ApprovalAnswer = "approval.answer", Approve, true, approval::AnswerParams => Empty,
+        "Answers one. The first answer counts.";
+    ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,
+        "Configured providers, and whether they have a key.";
+    ConfigCheck = "config.check", Watch, false, config::CheckParams => config::CheckOutput,
+        "Settings in force with their origins, problems, and what an untrusted project may not set.";
+    TrustGet = "trust.get", Watch, false, config::TrustGetParams => config::TrustOutput,
+        "Whether a project's config may take effect, and what is held back.";
+    TrustSet = "trust.set", Drive, true, config::TrustSetParams => config::TrustOutput,
+        "Trusts a project's config as it was shown, or stops trusting it.";
+    DoctorRun = "doctor.run", Watch, false, config::DoctorParams => config::DoctorOutput,
+        "Checks the daemon's side: home, store, confinement, config, providers.";
+}
+
+/// JSON Schema (2020-12) of all methods, of the event envelope, and of every durable kind's data.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    let mut generator = SchemaGenerator::default();
+    let mut methods = serde_json::Map::new();
+    for row in rows(&mut generator) {
+        methods.insert(
+            row.name.to_owned(),
+            serde_json::json!({
+                "about": row.about, "role": row.role, "mutates": row.mutates,
+                "params": row.params, "result": row.output,
+            }),
+        );
+    }
+    let event = generator.subschema_for::<crate::Event>();
+    let notification = generator.subschema_for::<session::EventNotification>();
+    let records: serde_json::Map<_, _> =
+        crate::Body::schemas(&mut generator).into_iter().map(|(kind, schema)| (kind.to_owned(), schema.into())).collect();
+    let live = serde_json::json!({
+        "delta.text": generator.subschema_for::<crate::live::Delta>(),
+        "delta.reasoning": generator.subschema_for::<crate::live::Delta>(),
+        "delta.tool_args": generator.subschema_for::<crate::live::Delta>(),
+        "tool.output": generator.subschema_for::<crate::live::ToolOutput>(),
+        "message.partial": generator.subschema_for::<crate::live::Partial>(),
+        "client.joined": generator.subschema_for::<crate::live::ClientPresence>(),
+        "client.left": generator.subschema_for::<crate::live::ClientPresence>(),
+        "snapshot": generator.subschema_for::<crate::live::Snapshot>(),
+        "sync": generator.subschema_for::<crate::live::Sync>(),
+    });
+    let definitions = generator.take_definitions(true);
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "protocol": crate::PROTOCOL, "methods": methods, "event": event, "notification": notification,
+        "records": records, "live": live, "$defs": definitions,
+    })
+}

@@ -1,0 +1,116 @@
+//! How turns end, what they cost, and the exit code that tells a script.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Failure};
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    Completed,
+    Failed,
+    Interrupted,
+    Killed,
+    BudgetExceeded,
+    MaxSteps,
+    ContextFull,
+    Blocked,
+}
+
+/// Why, where the kind alone does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Interrupted by a person.
+    User,
+    /// The run's own time limit.
+    Timeout,
+    /// The daemon was stopped, or died, while the turn ran.
+    Shutdown,
+    /// The session got TERM.
+    Term,
+    /// Blocked: an ask was denied because nobody was there to answer it.
+    Denied,
+}
+
+/// A call that was denied because nobody was there to say yes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Denied {
+    pub call: CallId,
+    pub tool: String,
+    /// What it wanted: the command, or the path.
+    pub subject: String,
+    /// Why nobody could allow it, and what would.
+    pub why: String,
+}
+
+/// Sums over provider calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageTotals {
+    pub requests: u64,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    pub reasoning_tokens: u64,
+    /// Millionths of a US dollar, of the calls whose price is known.
+    pub cost_micros: u64,
+    /// Calls whose price is not known; their cost is in no sum.
+    pub unknown_cost_calls: u64,
+}
+
+impl UsageTotals {
+    /// Adds another sum to this one.
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.prompt_tokens += other.prompt_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.output_tokens += other.output_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+        self.cost_micros += other.cost_micros;
+        self.unknown_cost_calls += other.unknown_cost_calls;
+    }
+}
+
+/// `turn.ended`: the end of a turn, and what waits and scripts are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnEnded {
+    pub outcome: OutcomeKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// The text of the turn's last answer.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    pub usage: UsageTotals,
+    pub steps: u64,
+    pub tool_calls: u64,
+    pub duration_ms: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Denied>,
+}
+
+impl TurnEnded {
+    /// The exit code of a run that ended so (contract, chapter 80).
+    #[must_use]
+    pub fn exit_code(&self) -> i32 {
+        exit_code(self.outcome, self.reason)
+    }
+}
+
+/// The exit code of a run that ended so (contract, chapter 80).
+#[must_use]
+pub fn exit_code(outcome: OutcomeKind, reason: Option<Reason>) -> i32 {
+    match (outcome, reason) {
+        (OutcomeKind::Completed, _) => 0,
+        (OutcomeKind::Failed, _) => 1,
+        (OutcomeKind::BudgetExceeded | OutcomeKind::MaxSteps | OutcomeKind::ContextFull, _) => 2,
+        (OutcomeKind::Blocked, _) => 3,
+        (OutcomeKind::Interrupted, Some(Reason::Timeout)) => 124,
+        (OutcomeKind::Interrupted | OutcomeKind::Killed, Some(Reason::Term)) => 143,
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown)) => 1,
+        (OutcomeKind::Interrupted, _) => 130,
+        (OutcomeKind::Killed, _) => 137,
+    }
+}

@@ -1,0 +1,14 @@
+//! Parameters and answers of the methods, one file a resource.
+
+pub mod approval;
+pub mod config;
+pub mod daemon;
+pub mod process;
+pub mod session;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// No parameters, or nothing to answer: `{}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Empty {}

@@ -1,0 +1,34 @@
+//! Everything that runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Pid;
+use crate::params::session::SessionSummary;
+
+/// Parameters of `process.list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListParams {
+    /// Also sessions that have exited.
+    #[serde(default)]
+    pub all: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// Answer of `process.list`, by pid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListOutput {
+    pub processes: Vec<SessionSummary>,
+    /// Operating-system processes that tools of these sessions have started.
+    pub children: Vec<ChildProcess>,
+}
+
+/// An operating-system process that a session's tool runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildProcess {
+    pub session: Pid,
+    pub os_pid: u32,
+    pub command: String,
+    pub running_ms: u64,
+}

@@ -1,0 +1,351 @@
+//! Sessions: make, find, attach, prompt, stop.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
+use crate::record::{Event, Rules};
+use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
+use crate::{Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+
+/// Parameters of `session.create`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CreateParams {
+    /// Made by the client: creating the same id again answers with the same session.
+    pub session: SessionId,
+    /// Absolute.
+    pub cwd: String,
+    /// The environment of the session's tools: the client's, without what is named like a secret.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub credentials: BTreeMap<String, String>,
+    /// The first prompt: creation and prompt are one commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Provider name, model, or `provider/model`; absent: `default_model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posture: Option<Posture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
+    #[serde(default, skip_serializing_if = "Rules::is_empty")]
+    pub rules: Rules,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    /// Milliseconds a turn may take; absent or 0: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.create`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CreateOutput {
+    pub session: SessionId,
+    pub pid: Pid,
+    pub model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<PromptId>,
+}
+
+/// What a session is, in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionSummary {
+    pub session: SessionId,
+    pub pid: Pid,
+    pub ppid: Pid,
+    #[serde(default)]
+    pub name: Option<String>,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    pub cwd: String,
+    /// `provider/model`.
+    pub model: String,
+    pub kind: Kind,
+    pub state: State,
+    #[serde(default)]
+    pub waiting_for: Option<WaitingFor>,
+    /// Why the state was entered last.
+    pub cause: String,
+    pub posture: Posture,
+    pub turns: u64,
+    pub usage: UsageTotals,
+    /// Of the newest request: prompt tokens, to be seen against `context_window`.
+    pub context_tokens: u64,
+    pub context_window: u64,
+    pub created_at: Stamp,
+    pub active_at: Stamp,
+    /// The first line of the newest prompt or answer, at most 120 characters.
+    pub last_line: String,
+    pub queued: u64,
+    pub pending_approvals: u64,
+    pub attached: u64,
+    /// The newest durable record.
+    pub seq: Seq,
+    #[serde(default)]
+    pub exit_code: Option<i32>,
+    /// Why the session takes no more work, where it cannot be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<String>,
+}
+
+/// Parameters of `session.list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListParams {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// Only sessions of this working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// At most so many; 0 or absent: 100.
+    #[serde(default)]
+    pub limit: u64,
+    /// Only sessions older than this pid: the `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Pid>,
+}
+
+/// Answer of `session.list`: newest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListOutput {
+    pub sessions: Vec<SessionSummary>,
+    /// Where the next page starts; absent on the last.
+    #[serde(default)]
+    pub next: Option<Pid>,
+}
+
+/// Names one session: a pid, a UUID, an unambiguous prefix of at least 4 characters, or a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OneParams {
+    pub session: String,
+}
+
+/// Parameters of `session.attach`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AttachParams {
+    pub session: String,
+    /// Named by the caller; comes back with every event of it.
+    pub subscription: String,
+    /// Replay every durable event after this one. Absent: a `snapshot` instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_seq: Option<Seq>,
+    /// The epoch that `after_seq` belongs to; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Also what has no `seq`: deltas, output of running tools.
+    #[serde(default)]
+    pub ephemeral: bool,
+    /// Without `after_seq`: replay the last so many durable events after the snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
+}
+
+/// Answer of `session.attach`. The events follow as notifications.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AttachOutput {
+    pub session: SessionId,
+    pub pid: Pid,
+    pub epoch: u64,
+    /// The newest durable record at that moment.
+    pub seq: Seq,
+}
+
+/// Parameters of `session.detach`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DetachParams {
+    pub subscription: String,
+}
+
+/// The notification `event`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EventNotification {
+    pub subscription: String,
+    pub event: Event,
+}
+
+/// When a prompt starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// At once, or not at all.
+    Now,
+    /// After the running turn.
+    #[default]
+    Queue,
+    /// Within the running turn, behind its next tool results.
+    Steer,
+}
+
+/// Parameters of `session.prompt`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptParams {
+    pub session: String,
+    pub text: String,
+    #[serde(default)]
+    pub when: When,
+    /// Keys by variable name, for a session that lost its own. Kept in memory only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub credentials: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.prompt`: it is on disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptOutput {
+    pub prompt_id: PromptId,
+    /// How many prompts stand before it.
+    pub position: u64,
+    /// The record that holds it.
+    pub seq: Seq,
+}
+
+/// Parameters of `session.unqueue`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnqueueParams {
+    pub session: String,
+    pub prompt_id: PromptId,
+}
+
+/// A prompt that waits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueuedPrompt {
+    pub prompt_id: PromptId,
+    pub text: String,
+    pub steer: bool,
+    pub by: String,
+}
+
+/// What can be sent to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Signal {
+    /// Interrupts the turn.
+    Int,
+    /// Interrupts the turn and ends the session.
+    Term,
+    /// Ends the session; its processes are killed at once.
+    Kill,
+}
+
+/// Parameters of `session.signal`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalParams {
+    pub session: String,
+    pub signal: Signal,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.interrupt` and `session.signal`: it is on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalOutput {
+    /// Whether there was anything to stop.
+    pub delivered: bool,
+}
+
+/// Until when `session.wait` waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The running or queued turns have ended (at once if none is).
+    #[default]
+    Turn,
+    /// The session has exited.
+    Exit,
+    /// As `turn`, and also when it waits for a person.
+    Attention,
+}
+
+/// Parameters of `session.wait`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitParams {
+    pub session: String,
+    #[serde(default)]
+    pub until: Until,
+    /// Give up after so many milliseconds; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// Answer of `session.wait`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitOutput {
+    /// False: the time was up first.
+    pub done: bool,
+    /// It waits for a person (`until: attention`).
+    pub attention: bool,
+    /// How the newest turn ended; absent where there was none.
+    #[serde(default)]
+    pub ended: Option<TurnEnded>,
+    #[serde(default)]
+    pub exited: Option<Exited>,
+    /// What a script's exit code should be.
+    pub exit_code: i32,
+}
+
+/// How a session exited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Exited {
+    pub outcome: OutcomeKind,
+    #[serde(default)]
+    pub reason: Option<Reason>,
+    pub exit_code: i32,
+}
+
+/// Parameters of `session.set`: only what is to change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SetParams {
+    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posture: Option<Posture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Parameters of `session.read`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadParams {
+    pub session: String,
+    /// The first record wanted, from 1.
+    pub from_seq: Seq,
+    /// At most so many; 0 or absent: 200. A page also ends before 512 KiB.
+    #[serde(default)]
+    pub limit: u64,
+}
+
+/// Answer of `session.read`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReadOutput {
+    pub events: Vec<Event>,
+    /// Where the next page starts; absent at the end.
+    #[serde(default)]
+    pub next: Option<Seq>,
+    pub epoch: u64,
+}

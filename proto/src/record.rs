@@ -1,0 +1,374 @@
+//! Records: durable events. The same record is a line in the log and, less what is the daemon's own, an event.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::item::{AssistantMessage, CallStatus, Display, ToolMessage, UserMessage};
+use crate::outcome::{OutcomeKind, Reason, TurnEnded};
+use crate::params::approval::{Approval, Decision, Scope};
+use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
+use crate::{ApprovalId, CallId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+
+/// A record of a session's log, without its place in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    pub seq: Seq,
+    pub at: Stamp,
+    pub turn: Option<u64>,
+    pub body: Body,
+}
+
+macro_rules! bodies {
+    ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal;)*) => {
+        /// What a record says. A kind that this build does not know is carried along as it came.
+        #[derive(Clone, Debug)]
+        pub enum Body {
+            $($(#[$doc])* $variant($data),)*
+            Unknown { kind: String, data: Box<RawValue> },
+        }
+
+        impl Body {
+            /// Every kind that this build knows, in the order of `docs/log-format.md`.
+            pub const KINDS: &'static [&'static str] = &[$($kind),*];
+
+            /// The kind as the log and the event carry it.
+            #[must_use]
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $kind,)*
+                    Self::Unknown { kind, .. } => kind,
+                }
+            }
+
+            /// The `data` member, as JSON text.
+            ///
+            /// # Errors
+            /// Never for the types that stand here; serde's signature.
+            pub fn to_json(&self) -> Result<String, serde_json::Error> {
+                match self {
+                    $(Self::$variant(data) => serde_json::to_string(data),)*
+                    Self::Unknown { data, .. } => Ok(data.get().to_owned()),
+                }
+            }
+
+            /// Reads `data` by its kind.
+            ///
+            /// # Errors
+            /// The data of a known kind is not of that kind's form.
+            pub fn decode(kind: &str, data: &RawValue) -> Result<Self, serde_json::Error> {
+                match kind {
+                    $($kind => serde_json::from_str(data.get()).map(Self::$variant),)*
+                    _ => Ok(Self::Unknown { kind: kind.to_owned(), data: data.to_owned() }),
+                }
+            }
+
+            /// Kind and JSON Schema of the data, for the reference.
+            pub fn schemas(generator: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$(($kind, generator.subschema_for::<$data>())),*]
+            }
+        }
+    };
+}
+
+bodies! {
+    /// The first record of a log.
+    SessionCreated(SessionCreated) = "session.created";
+    SessionSet(SessionSet) = "session.set";
+    SessionState(SessionState) = "session.state";
+    SessionExited(SessionExited) = "session.exited";
+    SessionReopened(SessionReopened) = "session.reopened";
+    PromptQueued(PromptQueued) = "prompt.queued";
+    PromptUnqueued(PromptUnqueued) = "prompt.unqueued";
+    TurnStarted(TurnStarted) = "turn.started";
+    TurnEnded(TurnEnded) = "turn.ended";
+    User(UserMessage) = "message.user";
+    Assistant(AssistantMessage) = "message.assistant";
+    Tool(ToolMessage) = "message.tool";
+    PolicyDecided(PolicyDecided) = "policy.decided";
+    ToolStarted(ToolStarted) = "tool.started";
+    ToolFinished(ToolFinished) = "tool.finished";
+    ApprovalRequested(Approval) = "approval.requested";
+    ApprovalResolved(ApprovalResolved) = "approval.resolved";
+    Usage(Usage) = "usage";
+    Notice(Notice) = "notice";
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind()
+            && match (self.to_json(), other.to_json()) {
+                (Ok(one), Ok(two)) => one == two,
+                _ => false,
+            }
+    }
+}
+
+/// `session.created`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionCreated {
+    pub session: SessionId,
+    pub pid: Pid,
+    /// The session that started this one; 0: a client did.
+    pub ppid: Pid,
+    /// Changed only when the log is repaired or restored; a cursor belongs to one epoch.
+    pub epoch: u64,
+    pub cwd: String,
+    /// The workspace root, fixed for the session's life.
+    pub root: String,
+    pub provider: String,
+    pub provider_kind: String,
+    pub model: String,
+    /// Tokens that the model can take; 0: not known.
+    pub context_window: u64,
+    /// SHA-256 of the frozen prefix, hexadecimal.
+    pub prefix_sha256: String,
+    pub kind: Kind,
+    pub posture: Posture,
+    pub on_ask: OnAsk,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Steps a turn may have; 0: no limit.
+    pub max_steps: u64,
+    /// Milliseconds a turn may take; 0: no limit.
+    pub timeout_ms: u64,
+    /// Rules of this session alone.
+    #[serde(default, skip_serializing_if = "Rules::is_empty")]
+    pub rules: Rules,
+    /// The environment of the session's tools: names that may stand in the log, with their values.
+    pub env: BTreeMap<String, String>,
+    /// Names of the other variables that the client gave; their values were in memory only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// The version of the daemon that wrote this.
+    pub version: String,
+}
+
+/// Permission rules, as they are written in config.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rules {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+}
+
+impl Rules {
+    /// Whether there is no rule at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
+    }
+}
+
+/// `session.set`: only what changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionSet {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posture: Option<Posture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// The name of the client that asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `session.state`: a move of the state table, with its cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionState {
+    pub state: State,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<WaitingFor>,
+    /// Why: `prompt`, `approval 3.1`, `429 from deepseek, try 2 of 8`, …
+    pub cause: String,
+    /// Milliseconds until the next try, where it waits for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_in_ms: Option<u64>,
+}
+
+/// `session.exited`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionExited {
+    pub outcome: OutcomeKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    pub exit_code: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `session.reopened`: an exited session got work again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionReopened {
+    pub by: String,
+}
+
+/// `prompt.queued`: accepted, and from now on kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptQueued {
+    pub prompt_id: PromptId,
+    pub text: String,
+    /// Fold it into the running turn, behind the next tool results, instead of waiting for the turn's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
+    /// The name of the client that sent it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `prompt.unqueued`: taken back before it started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptUnqueued {
+    pub prompt_id: PromptId,
+}
+
+/// `turn.started`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnStarted {
+    pub prompt_id: PromptId,
+}
+
+/// `policy.decided`: what the rules said about a call, so that it can be replayed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PolicyDecided {
+    pub call: CallId,
+    pub verdict: Verdict,
+    /// The rule that decided, or what took its place: `fallback`, `always asked`, …
+    pub rule: String,
+    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`.
+    pub layer: String,
+    pub read_only: bool,
+    /// SHA-256 of tool and arguments, hexadecimal.
+    pub input_sha256: String,
+}
+
+/// What policy says to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// `tool.started`: on disk before a call with side effects starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolStarted {
+    pub call: CallId,
+    pub tool: String,
+    /// What it works on: the command, or the path.
+    pub subject: String,
+    pub read_only: bool,
+}
+
+/// `tool.finished`: how the call went, in the words for people. `message.tool` has the words for the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolFinished {
+    pub call: CallId,
+    pub tool: String,
+    pub status: CallStatus,
+    pub duration_ms: u64,
+    pub display: Display,
+    /// The file that holds all of an output that was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<String>,
+}
+
+/// `approval.resolved`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalResolved {
+    pub approval_id: ApprovalId,
+    pub call: CallId,
+    pub decision: Decision,
+    /// The rule that the answer leaves for the rest of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Words to the model that came with a no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Who answered: the client's name; `reasonix` where the daemon had to.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `usage`: what one provider request took, as the provider reported it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    pub item: ItemId,
+    /// The step of the turn, from 1.
+    pub step: u64,
+    /// The try that succeeded, from 1.
+    pub attempt: u32,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    pub reasoning_tokens: u64,
+    /// False where the provider reported nothing: the numbers are then 0.
+    pub reported: bool,
+    /// Millionths of a US dollar; absent where the price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    pub request_bytes: u64,
+    pub first_token_ms: u64,
+    pub duration_ms: u64,
+}
+
+/// `notice`: something a person should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Notice {
+    pub level: Level,
+    pub text: String,
+}
+
+/// How much a notice matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+/// What subscribers receive: a durable record (`seq`), or something live (no `seq`).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    pub seq: Option<Seq>,
+    pub session: Pid,
+    pub at: Stamp,
+    pub turn: Option<u64>,
+    pub kind: String,
+    #[schemars(with = "serde_json::Value")]
+    pub data: Box<RawValue>,
+}
+
+impl Event {
+    /// The body of a durable event.
+    ///
+    /// # Errors
+    /// The data of a known kind is not of that kind's form.
+    pub fn body(&self) -> Result<Body, serde_json::Error> {
+        Body::decode(&self.kind, &self.data)
+    }
+}

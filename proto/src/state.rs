@@ -1,0 +1,79 @@
+//! The states of a session, and what may follow what.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a session is doing, as `ps` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Created,
+    Idle,
+    Running,
+    Waiting,
+    Exited,
+}
+
+impl State {
+    /// Whether `next` may follow this state. An illegal move is a bug that a test finds.
+    #[must_use]
+    pub fn may_become(self, next: Self) -> bool {
+        use State::{Created, Exited, Idle, Running, Waiting};
+        matches!(
+            (self, next),
+            (Created, Idle | Exited)
+                | (Idle, Running | Exited)
+                | (Running, Idle | Waiting | Exited)
+                | (Waiting, Idle | Running | Waiting | Exited)
+                | (Exited, Idle)
+        )
+    }
+}
+
+/// For what a waiting session waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingFor {
+    /// A person's yes or no to a tool call.
+    Approval,
+    /// The next try of a provider request that failed.
+    Retry,
+    /// A key that a client brought and that was lost with the last life of the daemon.
+    Credentials,
+}
+
+/// Who runs a session: a person who is there, or a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    #[default]
+    Interactive,
+    /// Exits with its turn's outcome; its asks follow `on_ask`.
+    Headless,
+}
+
+/// How approvals of tool calls are answered (contract, chapter 50).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Posture {
+    #[default]
+    Ask,
+    Auto,
+    Yolo,
+}
+
+/// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnAsk {
+    /// Writers that a confinement holds are allowed; all else waits for an attached approver, or is denied where there is none.
+    Sandboxed,
+    /// Every ask is a yes; deny rules hold.
+    Allow,
+    /// Every ask is a no.
+    Deny,
+    /// Wait, however long it takes.
+    Wait,
+    /// Wait, but the run that asked leaves with exit code 75.
+    Park,
+}
