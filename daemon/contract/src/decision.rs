@@ -9,6 +9,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The rule that decided, or what took its place: `fallback`, `always asked`, `not a plain command`.
     pub rule: String,
+    /// What kind of reason decided; `rule` says it in words.
+    pub basis: Basis,
     /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`.
     pub layer: String,
     /// The simple commands or paths that were judged.
@@ -18,6 +20,19 @@ pub struct Decision {
     /// Whether this very call only reads: the scheduler runs such calls side by side.
     pub read_only: bool,
     pub confinement: Confinement,
+}
+
+/// What kind of reason decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// A rule that somebody wrote, or a grant that somebody gave.
+    Rule,
+    /// No rule said anything: readers are allowed, writers follow the posture.
+    Fallback,
+    /// On the list of what is always asked, whatever the posture.
+    AlwaysAsked,
+    /// It could not be understood well enough to be covered by anything.
+    NotAnalysed,
 }
 
 /// What holds a call that is allowed.

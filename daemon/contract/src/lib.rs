@@ -11,7 +11,7 @@ pub mod spawn;
 pub mod tool;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
-pub use decision::{Confinement, Decision};
+pub use decision::{Basis, Confinement, Decision};
 pub use provider::{Part, Provider, ProviderError, Request};
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, Spawn, SpawnError};
