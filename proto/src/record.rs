@@ -259,8 +259,24 @@ pub struct PolicyDecided {
     /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`.
     pub layer: String,
     pub read_only: bool,
+    /// Nobody had to be asked, or nobody was there: what `on_ask` made of an `ask`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unattended: Option<Unattended>,
+    /// What it works on: the command, or the path.
+    pub subject: String,
+    /// Why it was denied without a person, and what would allow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// SHA-256 of tool and arguments, hexadecimal.
     pub input_sha256: String,
+}
+
+/// What became of an `ask` without a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unattended {
+    Allowed,
+    Denied,
 }
 
 /// What policy says to a call.
@@ -309,6 +325,9 @@ pub struct ApprovalResolved {
     pub note: Option<String>,
     /// Who answered: the client's name; `reasonix` where the daemon had to.
     pub by: String,
+    /// It was denied because the last person who could have answered has left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }

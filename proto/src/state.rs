@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    Created,
+    /// Waits for a prompt. A new session is idle as soon as it is on disk.
     Idle,
     Running,
     Waiting,
@@ -18,11 +18,10 @@ impl State {
     /// Whether `next` may follow this state. An illegal move is a bug that a test finds.
     #[must_use]
     pub fn may_become(self, next: Self) -> bool {
-        use State::{Created, Exited, Idle, Running, Waiting};
+        use State::{Exited, Idle, Running, Waiting};
         matches!(
             (self, next),
-            (Created, Idle | Exited)
-                | (Idle, Running | Exited)
+            (Idle, Running | Exited)
                 | (Running, Idle | Waiting | Exited)
                 | (Waiting, Idle | Running | Waiting | Exited)
                 | (Exited, Idle)

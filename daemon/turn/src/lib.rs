@@ -1,1 +1,21 @@
-//! Empty.
+//! The turn machine: decides everything that happens in a session, and does nothing.
+//!
+//! No I/O, no runtime, no clock: what happened comes in as `Input`, what to do goes out as `Effect`s, in order.
+//! Called only by `session`.
+
+mod asking;
+mod calls;
+pub mod facts;
+pub mod input;
+pub mod machine;
+mod recover;
+mod stopping;
+mod words;
+
+pub use facts::Facts;
+pub use input::{Answer, Effect, Input, Judgement, Now, StopReason};
+pub use machine::{Limits, Machine};
+pub use recover::RecoverPolicy;
+
+#[cfg(test)]
+mod tests;

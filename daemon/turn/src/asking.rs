@@ -1,0 +1,249 @@
+//! A request to the model: its answer, its failures, its tries.
+
+use contract::ToolChoice;
+use contract::provider::{ErrorKind, ProviderError};
+use proto::item::{AssistantMessage, Finish, Voice};
+use proto::outcome::OutcomeKind;
+use proto::record::{Level, Usage};
+use proto::state::{State, WaitingFor};
+use proto::{Body, ErrorName, Failure, ItemId};
+
+use crate::input::{Answer, Effect};
+use crate::machine::{Asking, Phase, Step, Waits};
+use crate::words;
+
+impl Step<'_> {
+    /// Sends the conversation as it stands.
+    pub fn ask(&mut self) -> Phase {
+        let asking = Asking { item: self.next_item(), attempt: 1, since_ms: self.now.mono_ms, waits: Waits::Answer };
+        self.send(asking)
+    }
+
+    fn send(&mut self, asking: Asking) -> Phase {
+        let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
+        self.effects.push(Effect::Ask {
+            upto: self.facts.seq,
+            item: asking.item.clone(),
+            attempt: asking.attempt,
+            tool_choice: if summing_up { ToolChoice::None } else { ToolChoice::Auto },
+        });
+        Phase::Asking(asking)
+    }
+
+    /// Goes on after an answer and its calls: steering first, then the next request, within the step limit.
+    pub fn ask_again(&mut self) -> Phase {
+        self.fold_steering();
+        let limit = self.facts.settings.max_steps;
+        let Some(open) = &self.facts.open else { return Phase::Idle };
+        if limit > 0 && open.steps >= limit && !open.summing_up {
+            self.say(words::SUM_UP.to_owned(), None, None, Voice::Daemon);
+        }
+        self.ask()
+    }
+
+    /// Puts steering behind what there is. True if there was any.
+    fn fold_steering(&mut self) -> bool {
+        let steering: Vec<_> = self.facts.queue.iter().filter(|queued| queued.steer).cloned().collect();
+        for prompt in &steering {
+            self.say(prompt.text.clone(), Some(prompt.prompt_id), None, Voice::Steer);
+        }
+        !steering.is_empty()
+    }
+
+    pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
+        let Phase::Asking(asking) = phase else { return phase };
+        let finish = answer.finish.unwrap_or(Finish::Stop);
+        let has_calls = !answer.calls.is_empty();
+        self.usage(&asking, &answer);
+        self.keep(asking.item, &answer, finish);
+        let Some(open) = &self.facts.open else { return Phase::Idle };
+        if has_calls && open.summing_up {
+            self.refuse_open_calls(words::NO_MORE_STEPS);
+            return self.end_turn(OutcomeKind::MaxSteps, None, None);
+        }
+        if has_calls {
+            return self.begin_calls();
+        }
+        self.settle(finish)
+    }
+
+    /// Goes on, or ends the turn, after an answer without calls.
+    pub fn settle(&mut self, finish: Finish) -> Phase {
+        let Some(open) = &self.facts.open else { return Phase::Idle };
+        if open.summing_up {
+            return self.end_turn(OutcomeKind::MaxSteps, None, None);
+        }
+        if finish == Finish::ContentFilter {
+            let failure = Failure::new(
+                ErrorName::ProviderFailed,
+                "The provider's content filter cut the answer.",
+                "Rephrase the prompt, or use another model.",
+            );
+            return self.end_turn(OutcomeKind::Failed, None, Some(failure));
+        }
+        if open.text.trim().is_empty() {
+            return self.prod();
+        }
+        if finish == Finish::Length {
+            self.notice(Level::Warning, "The answer was cut off by the model's output limit.");
+        }
+        // Steering that came while the last words were streamed is answered in the same turn.
+        if self.fold_steering() {
+            return self.ask_again();
+        }
+        self.end_turn(OutcomeKind::Completed, None, None)
+    }
+
+    /// An answer without text or calls is continued once, then it is a failure: never a silent success.
+    fn prod(&mut self) -> Phase {
+        if self.facts.open.as_ref().is_some_and(|open| open.prodded) {
+            let failure = Failure::new(
+                ErrorName::ProviderFailed,
+                "The model answered without any text, twice.",
+                "Send the prompt again, or use another model.",
+            );
+            return self.end_turn(OutcomeKind::Failed, None, Some(failure));
+        }
+        self.say(words::REASONING_ONLY.to_owned(), None, None, Voice::Daemon);
+        self.ask()
+    }
+
+    /// Keeps an answer, or what there is of it.
+    fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
+        let calls = if finish == Finish::Interrupted { Vec::new() } else { answer.calls.clone() };
+        self.append(Body::Assistant(AssistantMessage {
+            item,
+            text: answer.text.clone(),
+            reasoning: answer.reasoning.clone(),
+            calls,
+            finish,
+        }));
+    }
+
+    /// Keeps what was shown of an answer that will not come.
+    pub fn keep_partial(&mut self, asking: Asking, partial: Option<Answer>) {
+        if let Some(partial) = partial
+            && !(partial.text.is_empty() && partial.reasoning.is_empty())
+        {
+            self.keep(asking.item, &partial, Finish::Interrupted);
+        }
+    }
+
+    fn usage(&mut self, asking: &Asking, answer: &Answer) {
+        let reported = answer.reported.unwrap_or_default();
+        let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
+        self.append(Body::Usage(Usage {
+            item: asking.item.clone(),
+            step,
+            attempt: asking.attempt,
+            prompt_tokens: reported.prompt_tokens,
+            cached_tokens: reported.cached_tokens,
+            output_tokens: reported.output_tokens,
+            reasoning_tokens: reported.reasoning_tokens,
+            reported: answer.reported.is_some(),
+            cost_micros: answer.cost_micros,
+            request_bytes: answer.request_bytes,
+            first_token_ms: answer.first_token_ms,
+            duration_ms: answer.duration_ms,
+        }));
+    }
+
+    pub(crate) fn broke(
+        &mut self,
+        phase: Phase,
+        error: ProviderError,
+        partial: Answer,
+        jitter: f64,
+        key_lost: bool,
+    ) -> Phase {
+        let Phase::Asking(asking) = phase else { return phase };
+        match error.kind {
+            ErrorKind::Credentials if key_lost => {
+                self.state(State::Waiting, Some(WaitingFor::Credentials), &error.message, None);
+                Phase::Asking(Asking { waits: Waits::Credentials, ..asking })
+            }
+            ErrorKind::ContextLength => {
+                self.keep_partial(asking, Some(partial));
+                let failure = failure_of(&error);
+                self.end_turn(OutcomeKind::ContextFull, None, Some(failure))
+            }
+            ErrorKind::Credentials | ErrorKind::Permanent => self.give_up(asking, &error, partial),
+            ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
+        }
+    }
+
+    fn try_again(&mut self, asking: Asking, error: &ProviderError, partial: Answer, jitter: f64) -> Phase {
+        let limits = self.limits;
+        let wait = match error.retry_after {
+            Some(after) => u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            None => backoff(limits.retry_base_ms, limits.retry_cap_ms, asking.attempt, jitter),
+        };
+        let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
+        if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > limits.retry_total_ms {
+            return self.give_up(asking, error, partial);
+        }
+        if partial != Answer::default() {
+            self.effects.push(Effect::Supersede { item: asking.item.clone() });
+        }
+        let cause = format!("{} (try {} of {} follows)", error.message, asking.attempt + 1, limits.retry_tries);
+        self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
+        self.effects.push(Effect::Retry { item: asking.item.clone(), attempt: asking.attempt, in_ms: wait });
+        Phase::Asking(Asking { waits: Waits::Retry, ..asking })
+    }
+
+    fn give_up(&mut self, asking: Asking, error: &ProviderError, partial: Answer) -> Phase {
+        let tries = asking.attempt;
+        self.keep_partial(asking, Some(partial));
+        let mut failure = failure_of(error);
+        failure.details.insert("tries".into(), tries.into());
+        self.end_turn(OutcomeKind::Failed, None, Some(failure))
+    }
+
+    pub(crate) fn retry_due(&mut self, phase: Phase, item: &ItemId, attempt: u32) -> Phase {
+        match phase {
+            // A wait of an earlier request may end late: it is not this one's.
+            Phase::Asking(asking)
+                if asking.waits == Waits::Retry && asking.item == *item && asking.attempt == attempt =>
+            {
+                self.resend(asking)
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn credentials_arrived(&mut self, phase: Phase) -> Phase {
+        match phase {
+            Phase::Asking(asking) if asking.waits == Waits::Credentials => {
+                self.resend(Asking { attempt: 0, since_ms: self.now.mono_ms, ..asking })
+            }
+            other => other,
+        }
+    }
+
+    fn resend(&mut self, asking: Asking) -> Phase {
+        self.state(State::Running, None, "another try", None);
+        self.send(Asking { attempt: asking.attempt + 1, waits: Waits::Answer, ..asking })
+    }
+}
+
+/// Exponential backoff with jitter: half fixed, half by chance, from `base` to `cap`.
+fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
+    let full = base.saturating_mul(1_u64 << attempt.saturating_sub(1).min(20)).min(cap);
+    let half = full / 2;
+    // Jitter is within 0..1, and a wait within 30 s: no precision is lost that matters.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    let by_chance = ((full - half) as f64 * jitter.clamp(0.0, 1.0)) as u64;
+    half + by_chance
+}
+
+fn failure_of(error: &ProviderError) -> Failure {
+    let mut failure = Failure::new(ErrorName::ProviderFailed, error.message.clone(), error.hint.clone());
+    if let Some(status) = error.status {
+        failure = failure.with("status", status);
+    }
+    if let Some(after) = error.retry_after {
+        failure = failure.with("retry_after", after.as_secs());
+    }
+    failure.retryable = error.kind == ErrorKind::Transient;
+    failure
+}

@@ -1,0 +1,308 @@
+//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order.
+
+use contract::{Decision, Outcome};
+use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::params::approval::{Approval, Decision as Answered};
+use proto::record::{ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Unattended as Left, Verdict};
+use proto::state::{State, WaitingFor};
+use proto::{ApprovalId, Body, CallId};
+
+use crate::facts::{OpenCall, Stage};
+use crate::input::{Effect, Judgement, Resolution, Unattended};
+use crate::machine::{Calls, Phase, Ready, Step};
+use crate::words;
+
+impl Step<'_> {
+    /// Begins with the calls of the answer that was just kept.
+    pub fn begin_calls(&mut self) -> Phase {
+        let mut calls = Calls::default();
+        for call in self.open_calls().into_iter().filter(|call| call.cut) {
+            self.close(&mut calls, &call, Outcome::refused(words::CUT_CALL), 0);
+        }
+        self.proceed(calls)
+    }
+
+    fn open_calls(&self) -> Vec<ToolCall> {
+        self.facts.open.as_ref().map(|open| open.calls.iter().map(|open| open.call.clone()).collect()).unwrap_or_default()
+    }
+
+    pub fn stage_of(&self, call: &CallId) -> Option<&Stage> {
+        let open = self.facts.open.as_ref()?;
+        open.calls.iter().find(|open| open.call.id == *call).map(|open| &open.stage)
+    }
+
+    /// Looks for what can be done next: results that may be written, the next call to be judged, the next request.
+    pub fn proceed(&mut self, mut calls: Calls) -> Phase {
+        self.write_results(&mut calls);
+        let Some(open) = &self.facts.open else { return Phase::Idle };
+        if open.calls.iter().all(|open| open.stage == Stage::Closed) {
+            return self.ask_again();
+        }
+        if calls.judging.is_none()
+            && calls.running.len() < self.limits.parallel
+            && let Some(call) = next_to_judge(&open.calls, &calls)
+        {
+            calls.judging = Some(call.id.clone());
+            self.effects.push(Effect::Judge { call });
+        }
+        Phase::Calls(calls)
+    }
+
+    pub(crate) fn judged(&mut self, phase: Phase, id: &CallId, judgement: Judgement) -> Phase {
+        let Phase::Calls(mut calls) = phase else { return phase };
+        if calls.judging.as_ref() != Some(id) {
+            return Phase::Calls(calls);
+        }
+        calls.judging = None;
+        let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) else {
+            return Phase::Calls(calls);
+        };
+        match judgement {
+            Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
+            Judgement::Decided { decision, subject, input_sha256, question, unattended } => {
+                if !decision.read_only && !self.all_before_closed(&calls, id) {
+                    // A writer is judged when all before it have ended: what it would do depends on them.
+                    return Phase::Calls(calls);
+                }
+                let decided = Decided { decision, subject, input_sha256 };
+                let waits = self.decide(&mut calls, &call, decided, question, unattended);
+                if waits {
+                    return Phase::Calls(calls);
+                }
+            }
+        }
+        self.proceed(calls)
+    }
+
+    /// Whether every call before this one has its result.
+    fn all_before_closed(&self, calls: &Calls, id: &CallId) -> bool {
+        let Some(open) = &self.facts.open else { return true };
+        open.calls
+            .iter()
+            .take_while(|open| open.call.id != *id)
+            .all(|open| open.stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == open.call.id))
+    }
+
+    /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
+    fn decide(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        decided: Decided,
+        question: Approval,
+        unattended: Unattended,
+    ) -> bool {
+        let verdict = decided.decision.verdict;
+        if self.denied_before(call) && verdict != Verdict::Deny {
+            self.close(calls, call, Outcome::with_status(CallStatus::Denied, words::DENIED_BEFORE), 0);
+            return false;
+        }
+        // A yes holds for what was shown: if it looks different now, it is asked again.
+        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
+        match (verdict, unattended) {
+            (Verdict::Deny, _) => {
+                self.log_decision(call, &decided, None, None);
+                let text = words::denied_by_rule(&decided.decision.rule, &decided.decision.layer);
+                self.close(calls, call, Outcome::with_status(CallStatus::Denied, text), 0);
+                false
+            }
+            (Verdict::Allow, _) => {
+                self.log_decision(call, &decided, None, None);
+                self.run(calls, call, &decided)
+            }
+            (Verdict::Ask, _) if approved => {
+                self.log_decision(call, &decided, None, None);
+                self.run(calls, call, &decided)
+            }
+            (Verdict::Ask, Unattended::Allow) => {
+                self.log_decision(call, &decided, Some(Left::Allowed), None);
+                self.run(calls, call, &decided)
+            }
+            (Verdict::Ask, Unattended::Deny(why)) => {
+                self.log_decision(call, &decided, Some(Left::Denied), Some(why.clone()));
+                self.close(calls, call, Outcome::with_status(CallStatus::Denied, why), 0);
+                false
+            }
+            (Verdict::Ask, Unattended::Wait) => {
+                self.log_decision(call, &decided, None, None);
+                self.ask_person(question);
+                // Readers behind it may still run; a writer will wait by itself.
+                false
+            }
+        }
+    }
+
+    fn denied_before(&self, call: &ToolCall) -> bool {
+        let input = (call.name.clone(), call.arguments.clone());
+        self.facts.open.as_ref().is_some_and(|open| open.refused.contains(&input))
+    }
+
+    fn log_decision(&mut self, call: &ToolCall, decided: &Decided, left: Option<Left>, why: Option<String>) {
+        let decision = &decided.decision;
+        self.append(Body::PolicyDecided(PolicyDecided {
+            call: call.id.clone(),
+            verdict: decision.verdict,
+            rule: decision.rule.clone(),
+            layer: decision.layer.clone(),
+            read_only: decision.read_only,
+            unattended: left,
+            subject: decided.subject.clone(),
+            why,
+            input_sha256: decided.input_sha256.clone(),
+        }));
+    }
+
+    fn ask_person(&mut self, mut question: Approval) {
+        let session = self.facts.created.as_ref().map(|created| created.pid).unwrap_or_default();
+        question.session = session;
+        question.approval_id = ApprovalId(format!("{session}.{}", self.facts.questions + 1));
+        question.asked_at = self.now.wall;
+        let cause = format!("approval {}", question.approval_id);
+        self.append(Body::ApprovalRequested(question));
+        self.state(State::Waiting, Some(WaitingFor::Approval), &cause, None);
+    }
+
+    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
+    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: &Decided) -> bool {
+        let read_only = decided.decision.read_only;
+        self.append(Body::ToolStarted(ToolStarted {
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            subject: decided.subject.clone(),
+            read_only,
+        }));
+        let after = (!read_only).then_some(self.facts.seq);
+        calls.running.insert(call.id.clone());
+        self.effects.push(Effect::Run { call: call.clone(), after });
+        !read_only
+    }
+
+    pub(crate) fn resolved(&mut self, phase: Phase, resolution: Resolution) -> Phase {
+        let Phase::Calls(mut calls) = phase else { return phase };
+        let Some(question) = self.facts.pending.get(&resolution.approval_id).cloned() else {
+            return Phase::Calls(calls);
+        };
+        let scope = match resolution.decision {
+            Answered::AllowSession => resolution.scope.or_else(|| question.scopes.first().cloned()),
+            Answered::AllowOnce | Answered::Deny => None,
+        };
+        self.append(Body::ApprovalResolved(ApprovalResolved {
+            approval_id: resolution.approval_id,
+            call: question.call.clone(),
+            decision: resolution.decision,
+            scope,
+            note: resolution.note.clone(),
+            by: resolution.by.clone(),
+            unattended: resolution.unattended,
+            request_id: resolution.request_id,
+        }));
+        if self.facts.pending.is_empty() {
+            self.state(State::Running, None, &format!("answered by {}", resolution.by), None);
+        }
+        if resolution.decision == Answered::Deny
+            && let Some(call) = self.open_calls().into_iter().find(|call| call.id == question.call)
+        {
+            let text = match resolution.note {
+                Some(note) if resolution.unattended => note,
+                note => words::denied_by_person(&resolution.by, note.as_deref()),
+            };
+            self.close(&mut calls, &call, Outcome::with_status(CallStatus::Denied, text), 0);
+        }
+        self.proceed(calls)
+    }
+
+    pub(crate) fn call_ended(&mut self, phase: Phase, id: &CallId, outcome: Outcome, duration_ms: u64) -> Phase {
+        match phase {
+            Phase::Calls(mut calls) => {
+                if !calls.running.remove(id) {
+                    return Phase::Calls(calls);
+                }
+                if let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) {
+                    self.close(&mut calls, &call, outcome, duration_ms);
+                }
+                self.proceed(calls)
+            }
+            Phase::Stopping { reason, calls } => self.ended_while_stopping(reason, calls, id, outcome, duration_ms),
+            Phase::Idle | Phase::Asking(_) => phase,
+        }
+    }
+
+    /// Takes a result: for people at once, for the model when it is its turn.
+    pub fn close(&mut self, calls: &mut Calls, call: &ToolCall, outcome: Outcome, duration_ms: u64) {
+        let Outcome { status, text, display, spill } = outcome;
+        self.finished(call, status, duration_ms, display, spill.map(|path| path.to_string_lossy().into_owned()));
+        calls.ready.push(Ready { call: call.id.clone(), status, text });
+        self.write_results(calls);
+    }
+
+    /// `tool.finished`, for people.
+    pub fn finished(
+        &mut self,
+        call: &ToolCall,
+        status: CallStatus,
+        duration_ms: u64,
+        display: Display,
+        spill: Option<String>,
+    ) {
+        self.append(Body::ToolFinished(ToolFinished {
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            status,
+            duration_ms,
+            display,
+            spill,
+        }));
+    }
+
+    /// Writes the results that have all earlier ones before them: results stand in call order.
+    fn write_results(&mut self, calls: &mut Calls) {
+        for call in self.open_calls() {
+            if self.stage_of(&call.id) == Some(&Stage::Closed) {
+                continue;
+            }
+            let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else { return };
+            let Ready { status, text, .. } = calls.ready.remove(place);
+            self.result(&call, status, text);
+        }
+    }
+
+    /// `message.tool`, for the model.
+    pub fn result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
+        let item = self.next_item();
+        self.append(Body::Tool(ToolMessage { item, call: call.id.clone(), tool: call.name.clone(), status, text }));
+    }
+
+    /// Closes every call that has no result, with these words.
+    pub fn refuse_open_calls(&mut self, words: &str) {
+        for call in self.open_calls() {
+            if self.stage_of(&call.id) != Some(&Stage::Closed) {
+                let outcome = Outcome::refused(words);
+                self.finished(&call, outcome.status, 0, outcome.display, None);
+                self.result(&call, outcome.status, outcome.text);
+            }
+        }
+    }
+}
+
+/// The first call that policy has to look at: in order, past readers that run or wait for a person, never past a
+/// writer that does.
+fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
+    for OpenCall { call, stage, read_only } in open {
+        let has_result = *stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == call.id);
+        let busy = calls.running.contains(&call.id) || matches!(stage, Stage::Asked(_));
+        match (has_result, busy) {
+            (true, _) => {}
+            (false, true) if *read_only => {}
+            (false, true) => return None,
+            (false, false) => return Some(call.clone()),
+        }
+    }
+    None
+}
+
+/// A decision with what is logged of it.
+struct Decided {
+    decision: Decision,
+    subject: String,
+    input_sha256: String,
+}

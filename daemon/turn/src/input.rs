@@ -1,0 +1,146 @@
+//! What happens to a turn, and what it wants done.
+
+use contract::provider::{ProviderError, Reported};
+use contract::{Decision, Outcome, ToolChoice};
+use proto::item::{Finish, ToolCall};
+use proto::params::approval::{Approval, Decision as Answered, Scope};
+use proto::params::session::When;
+use proto::record::{PromptQueued, SessionSet};
+use proto::{ApprovalId, CallId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
+
+/// This moment: the wall clock for showing, the monotonic one for durations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    pub wall: Stamp,
+    /// Milliseconds since some fixed moment of this life of the daemon.
+    pub mono_ms: u64,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A prompt that has been checked for `when: now`, duplicates and emptiness.
+    Prompt { prompt: PromptQueued, when: When },
+    /// A prompt is taken back. Ignored where it has started.
+    Unqueue(PromptId),
+    /// Settings change.
+    Set(SessionSet),
+    /// An answer of the model is whole.
+    Answered(Box<Answer>),
+    /// A request came to nothing; `partial` is what had been shown of it.
+    Broke {
+        error: ProviderError,
+        partial: Box<Answer>,
+        /// Uniform in 0..1: spreads retries.
+        jitter: f64,
+        /// The key came from a client in an earlier life of the daemon and is gone.
+        key_lost: bool,
+    },
+    /// The wait after this try of this answer is over.
+    RetryDue { item: ItemId, attempt: u32 },
+    /// A key is there again.
+    CredentialsArrived,
+    /// Policy has looked at a call.
+    Judged { call: CallId, judgement: Box<Judgement> },
+    /// A person answered (or the daemon had to). Checked for `stale` and `already_resolved` before.
+    Resolved(Box<Resolution>),
+    /// A call has ended.
+    CallEnded { call: CallId, outcome: Box<Outcome>, duration_ms: u64 },
+    /// The turn is to end now. `partial` is what has been shown of an answer in progress.
+    Stop { reason: StopReason, partial: Option<Box<Answer>> },
+    /// The time of turn `turn` is up.
+    TimeUp { turn: u64, partial: Option<Box<Answer>> },
+    /// An interactive session is closed by a person.
+    Close { request_id: Option<RequestId> },
+}
+
+/// Why a turn is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// A person interrupts the turn.
+    User,
+    /// The turn's own limit.
+    Timeout,
+    /// The daemon goes down: the session stays as it is, and goes on in the next life.
+    Shutdown,
+    /// The session is to end.
+    Term,
+    /// The session is to end, and its processes are killed at once.
+    Kill,
+}
+
+/// An answer of the model, as far as it has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub text: String,
+    pub reasoning: String,
+    pub calls: Vec<ToolCall>,
+    pub finish: Option<Finish>,
+    pub reported: Option<Reported>,
+    pub cost_micros: Option<u64>,
+    pub request_bytes: u64,
+    pub first_token_ms: u64,
+    pub duration_ms: u64,
+}
+
+/// What became of a call before it may run.
+#[derive(Clone, Debug)]
+pub enum Judgement {
+    /// It can't run at all: unknown tool, arguments that don't parse.
+    Refused(Outcome),
+    Decided {
+        decision: Decision,
+        /// What it works on, for people.
+        subject: String,
+        /// SHA-256 of tool and arguments.
+        input_sha256: String,
+        /// The question, should a person have to be asked. Its id is filled in by the machine.
+        question: Approval,
+        /// What `on_ask` says to an ask; `Wait` where a person is to be asked.
+        unattended: Unattended,
+    },
+}
+
+/// What to do with an ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unattended {
+    Allow,
+    /// With the reason, and what would allow it.
+    Deny(String),
+    Wait,
+}
+
+/// An answer to an approval.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    pub approval_id: ApprovalId,
+    pub decision: Answered,
+    pub scope: Option<Scope>,
+    pub note: Option<String>,
+    pub by: String,
+    pub unattended: bool,
+    pub request_id: Option<RequestId>,
+}
+
+/// Something to be done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Append this record to the log and publish it. Its `seq` is the next one.
+    Append(Record),
+    /// Send the conversation up to `upto` to the model.
+    Ask { upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice },
+    /// Drop the request in flight.
+    CancelAsk,
+    /// What was streamed under this item does not count: another try follows.
+    Supersede { item: ItemId },
+    /// Come back with `RetryDue` after this time.
+    Retry { item: ItemId, attempt: u32, in_ms: u64 },
+    /// Ask policy about a call, and come back with `Judged`.
+    Judge { call: ToolCall },
+    /// Run a call, once `after` is durable, and come back with `CallEnded`.
+    Run { call: ToolCall, after: Option<Seq> },
+    /// Stop the calls that run: TERM now, KILL after `grace_ms`. Each still comes back with `CallEnded`.
+    CancelCalls { grace_ms: u64 },
+    /// Come back with `TimeUp` for this turn after this time.
+    ArmTimeout { turn: u64, in_ms: u64 },
+}

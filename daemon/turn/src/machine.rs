@@ -1,0 +1,355 @@
+//! The machine: what happened → what to do.
+//!
+//! Facts change only through the records that the machine itself emits, so that a machine that was folded from
+//! the log knows the same as one that lived through it. What runs outside (a request, calls) is known by `Phase`
+//! alone and is gone after a crash.
+//!
+//! | phase | prompt | answered / broke | judged | resolved | call ended | stop |
+//! |---|---|---|---|---|---|---|
+//! | `Idle` | starts a turn | – | – | – | – | nothing (TERM, KILL: exits) |
+//! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | – | – | – | drops the request, keeps its text, ends |
+//! | `Calls` | queued | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
+//! | `Stopping` | queued | – | ignored | ignored | all ended → ends | a stronger reason takes over |
+//!
+//! "–": cannot happen, and is ignored where a late message makes it happen. What recovery does in each phase stands
+//! in `recover`. Later widenings join as phases of their own: preparing (hooks, references) and compacting.
+
+use std::collections::BTreeSet;
+
+use proto::item::{UserMessage, Voice};
+use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::record::{
+    Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionState, TurnStarted,
+};
+use proto::state::{Kind, State, WaitingFor};
+use proto::{Body, CallId, Failure, ItemId, Record, RequestId, Stamp};
+
+use crate::facts::Facts;
+use crate::input::{Effect, Input, Now, StopReason};
+
+/// Numbers that bound a turn. All are settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Readers that run side by side.
+    pub parallel: usize,
+    /// The first wait before another try; doubles each time.
+    pub retry_base_ms: u64,
+    pub retry_cap_ms: u64,
+    /// Tries of one request, the first included.
+    pub retry_tries: u32,
+    /// No further try is begun after this time.
+    pub retry_total_ms: u64,
+    /// From TERM to KILL when calls are stopped.
+    pub grace_ms: u64,
+}
+
+impl Default for Limits {
+    /// The contract's numbers (chapters 20 and 30).
+    fn default() -> Self {
+        Self {
+            parallel: 8,
+            retry_base_ms: 500,
+            retry_cap_ms: 30_000,
+            retry_tries: 8,
+            retry_total_ms: 600_000,
+            grace_ms: 2_000,
+        }
+    }
+}
+
+/// What is going on outside.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Phase {
+    /// Nothing runs.
+    Idle,
+    /// A request is with the provider, or waits for its next try.
+    Asking(Asking),
+    /// Calls of the newest answer are judged, asked and run.
+    Calls(Calls),
+    /// The turn is to end when the calls that run have come back.
+    Stopping { reason: StopReason, calls: Calls },
+}
+
+/// A request and its tries.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asking {
+    pub item: ItemId,
+    pub attempt: u32,
+    /// When the first try began, on the monotonic clock.
+    pub since_ms: u64,
+    pub waits: Waits,
+}
+
+/// What an `Asking` waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Answer,
+    Retry,
+    Credentials,
+}
+
+/// Calls of the newest answer, as far as they are known here and not in the log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Calls {
+    /// The call that policy looks at now.
+    pub judging: Option<CallId>,
+    pub running: BTreeSet<CallId>,
+    /// Results that are in, but stand behind an earlier call that is not closed.
+    pub ready: Vec<Ready>,
+}
+
+/// A result that waits for its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ready {
+    pub call: CallId,
+    pub status: proto::item::CallStatus,
+    pub text: String,
+}
+
+/// Decides everything that happens in one session.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub(crate) facts: Facts,
+    pub(crate) phase: Phase,
+    pub(crate) limits: Limits,
+    /// What stands before the words of the session's first message; taken by it.
+    pub(crate) context: Option<String>,
+}
+
+/// The effects of one step, gathered while facts change under them.
+pub(crate) struct Step<'a> {
+    pub facts: &'a mut Facts,
+    pub limits: Limits,
+    pub context: &'a mut Option<String>,
+    pub effects: Vec<Effect>,
+    pub now: Now,
+}
+
+impl Machine {
+    /// A machine over what the log says. Nothing runs yet: see `recover` for a log that ends in mid-turn.
+    #[must_use]
+    pub fn new(facts: Facts, limits: Limits) -> Self {
+        Self { facts, phase: Phase::Idle, limits, context: None }
+    }
+
+    /// Sets what stands before the words of the session's first message (directory, date, branch).
+    pub fn set_context(&mut self, context: String) {
+        self.context = Some(context);
+    }
+
+    /// What the log says.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether nothing runs outside and no turn is open.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle) && self.facts.open.is_none()
+    }
+
+    /// Whether a request waits for a key.
+    #[must_use]
+    pub fn wants_credentials(&self) -> bool {
+        matches!(&self.phase, Phase::Asking(asking) if asking.waits == Waits::Credentials)
+    }
+
+    /// Appends a record that is not a turn's own (the first one, a notice).
+    pub fn record(&mut self, body: Body, now: Now) -> Vec<Effect> {
+        let mut step = self.begin(now);
+        step.append(body);
+        step.effects
+    }
+
+    fn begin(&mut self, now: Now) -> Step<'_> {
+        Step { facts: &mut self.facts, limits: self.limits, context: &mut self.context, effects: Vec::new(), now }
+    }
+
+    /// Takes what happened, returns what to do, in order.
+    pub fn step(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        let mut step = self.begin(now);
+        let next = step.take(phase, input);
+        let effects = step.effects;
+        self.phase = next;
+        effects
+    }
+
+    pub(crate) fn with<F>(&mut self, now: Now, act: F) -> Vec<Effect>
+    where
+        F: FnOnce(&mut Step<'_>, Phase) -> Phase,
+    {
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        let mut step = self.begin(now);
+        let next = act(&mut step, phase);
+        let effects = step.effects;
+        self.phase = next;
+        effects
+    }
+}
+
+impl Step<'_> {
+    fn take(&mut self, phase: Phase, input: Input) -> Phase {
+        match input {
+            Input::Prompt { prompt, .. } => {
+                self.append(Body::PromptQueued(prompt));
+                match phase {
+                    Phase::Idle => self.start_next(),
+                    Phase::Asking(_) | Phase::Calls(_) | Phase::Stopping { .. } => phase,
+                }
+            }
+            Input::Unqueue(prompt_id) => {
+                if self.facts.queue.iter().any(|queued| queued.prompt_id == prompt_id) {
+                    self.append(Body::PromptUnqueued(PromptUnqueued { prompt_id }));
+                }
+                phase
+            }
+            Input::Set(set) => {
+                self.append(Body::SessionSet(set));
+                phase
+            }
+            Input::Close { request_id } => match phase {
+                Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
+                Phase::Asking(_) | Phase::Calls(_) | Phase::Stopping { .. } => phase,
+            },
+            Input::Answered(answer) => self.answered(phase, *answer),
+            Input::Broke { error, partial, jitter, key_lost } => self.broke(phase, error, *partial, jitter, key_lost),
+            Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
+            Input::CredentialsArrived => self.credentials_arrived(phase),
+            Input::Judged { call, judgement } => self.judged(phase, &call, *judgement),
+            Input::Resolved(resolution) => self.resolved(phase, *resolution),
+            Input::CallEnded { call, outcome, duration_ms } => self.call_ended(phase, &call, *outcome, duration_ms),
+            Input::Stop { reason, partial } => self.stop(phase, reason, partial.map(|partial| *partial)),
+            Input::TimeUp { turn, partial } => match &self.facts.open {
+                Some(open) if open.number == turn => {
+                    self.stop(phase, StopReason::Timeout, partial.map(|partial| *partial))
+                }
+                _ => phase,
+            },
+        }
+    }
+
+    /// Appends a record. Facts change with it.
+    pub fn append(&mut self, body: Body) {
+        let in_turn = self.facts.open.as_ref().map(|open| open.number);
+        let turn = match &body {
+            Body::TurnStarted(_) => Some(self.facts.turns + 1),
+            _ => in_turn,
+        };
+        let record = Record { seq: self.facts.seq.next(), at: self.now.wall, turn, body };
+        self.facts.apply(&record);
+        self.effects.push(Effect::Append(record));
+    }
+
+    /// Notes a move of the state table, where it is one.
+    pub fn state(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, retry_in_ms: Option<u64>) {
+        let standing = &self.facts.state;
+        if standing.state == state && standing.waiting_for == waiting_for && state != State::Waiting {
+            return;
+        }
+        debug_assert!(standing.state.may_become(state), "{:?} → {state:?}", standing.state);
+        self.append(Body::SessionState(SessionState { state, waiting_for, cause: cause.to_owned(), retry_in_ms }));
+    }
+
+    /// A notice to people.
+    pub fn notice(&mut self, level: Level, text: impl Into<String>) {
+        self.append(Body::Notice(Notice { level, text: text.into() }));
+    }
+
+    /// Starts the turn of the prompt that has waited longest, where there is one.
+    pub fn start_next(&mut self) -> Phase {
+        let Some(prompt) = self.facts.queue.front().cloned() else { return Phase::Idle };
+        if self.facts.exited.is_some() {
+            self.append(Body::SessionReopened(SessionReopened { by: prompt.by.clone() }));
+        }
+        self.append(Body::TurnStarted(TurnStarted { prompt_id: prompt.prompt_id }));
+        self.state(State::Running, None, "prompt", None);
+        if self.facts.settings.timeout_ms > 0 {
+            let in_ms = self.facts.settings.timeout_ms;
+            self.effects.push(Effect::ArmTimeout { turn: self.facts.turns, in_ms });
+        }
+        let context = if self.facts.spoken == 0 { self.context.take() } else { None };
+        self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
+        self.ask()
+    }
+
+    /// Appends a user message.
+    pub fn say(
+        &mut self,
+        text: String,
+        prompt_id: Option<proto::PromptId>,
+        context: Option<String>,
+        voice: Voice,
+    ) {
+        let item = self.next_item();
+        self.append(Body::User(UserMessage { item, prompt_id, text, context, voice }));
+    }
+
+    /// The id of the open turn's next message.
+    pub fn next_item(&self) -> ItemId {
+        self.facts.open.as_ref().map_or_else(|| ItemId("m0.0".into()), |open| open.next_item())
+    }
+
+    /// Ends the open turn, and goes on with the queue or to rest.
+    pub fn end_turn(&mut self, outcome: OutcomeKind, reason: Option<Reason>, error: Option<Failure>) -> Phase {
+        let Some(open) = self.facts.open.clone() else { return Phase::Idle };
+        let blocked = outcome == OutcomeKind::Completed && !open.denied.is_empty() && !open.ok_since_denial;
+        let (outcome, reason) = if blocked {
+            // Contract, decision 22: what had to be denied unattended stopped the run.
+            (OutcomeKind::Blocked, Some(Reason::Denied))
+        } else {
+            (outcome, reason)
+        };
+        let ended = TurnEnded {
+            outcome,
+            reason,
+            text: open.text,
+            error,
+            usage: open.usage,
+            steps: open.steps,
+            tool_calls: open.tool_calls,
+            duration_ms: since(open.started_at, self.now.wall),
+            denied: open.denied,
+        };
+        let exit_code = ended.exit_code();
+        self.append(Body::TurnEnded(ended));
+        match reason {
+            Some(Reason::Shutdown) => {
+                // The session goes on in the daemon's next life: neither exit nor queue now.
+                self.state(State::Idle, None, "the daemon stopped", None);
+                Phase::Idle
+            }
+            Some(Reason::Term) => self.exit(outcome, reason, exit_code, None),
+            _ if outcome == OutcomeKind::Killed => self.exit(outcome, reason, exit_code, None),
+            _ if !self.facts.queue.is_empty() => {
+                self.state(State::Idle, None, "turn ended", None);
+                self.start_next()
+            }
+            _ if self.facts.settings.kind == Kind::Headless => self.exit(outcome, reason, exit_code, None),
+            _ => {
+                self.state(State::Idle, None, "turn ended", None);
+                Phase::Idle
+            }
+        }
+    }
+
+    /// Ends the session. It can be resumed.
+    pub fn exit(
+        &mut self,
+        outcome: OutcomeKind,
+        reason: Option<Reason>,
+        exit_code: i32,
+        request_id: Option<RequestId>,
+    ) -> Phase {
+        if self.facts.exited.is_none() {
+            self.append(Body::SessionExited(SessionExited { outcome, reason, exit_code, request_id }));
+        }
+        Phase::Idle
+    }
+}
+
+/// Milliseconds between two moments of the wall clock; 0 where the clock went back.
+fn since(from: Stamp, to: Stamp) -> u64 {
+    u64::try_from(to.0 - from.0).unwrap_or(0)
+}

@@ -1,0 +1,128 @@
+//! The end of a turn before its time: interrupt, time limit, TERM, KILL, shutdown.
+
+use contract::Outcome;
+use proto::item::CallStatus;
+use proto::outcome::{OutcomeKind, Reason};
+use proto::params::approval::Decision as Answered;
+use proto::record::ApprovalResolved;
+use proto::state::State;
+use proto::{Body, CallId};
+
+use crate::facts::Stage;
+use crate::input::{Answer, Effect, StopReason};
+use crate::machine::{Calls, Phase, Step, Waits};
+use crate::words;
+
+impl Step<'_> {
+    pub(crate) fn stop(&mut self, phase: Phase, reason: StopReason, partial: Option<Answer>) -> Phase {
+        match phase {
+            Phase::Idle => match reason {
+                StopReason::Term => self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None),
+                StopReason::Kill => self.exit(OutcomeKind::Killed, None, 137, None),
+                StopReason::User | StopReason::Timeout | StopReason::Shutdown => Phase::Idle,
+            },
+            Phase::Asking(asking) => {
+                if asking.waits == Waits::Answer {
+                    self.effects.push(Effect::CancelAsk);
+                }
+                self.keep_partial(asking, partial);
+                self.end_stopped(reason)
+            }
+            Phase::Calls(calls) => self.stop_calls(calls, reason),
+            Phase::Stopping { reason: before, calls } => {
+                let reason = stronger(before, reason);
+                if reason != before {
+                    self.effects.push(Effect::CancelCalls { grace_ms: self.grace(reason) });
+                }
+                Phase::Stopping { reason, calls }
+            }
+        }
+    }
+
+    fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {
+        self.close_questions();
+        let words = if reason == StopReason::User { words::INTERRUPTED } else { words::STOPPED };
+        let not_started: Vec<_> = self.facts.open.iter().flat_map(|open| &open.calls).cloned().collect();
+        for open in not_started {
+            let id = &open.call.id;
+            let has_result = open.stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == *id);
+            if !has_result && !calls.running.contains(id) {
+                self.close(&mut calls, &open.call, Outcome::with_status(CallStatus::Interrupted, words), 0);
+            }
+        }
+        if calls.running.is_empty() {
+            return self.end_stopped(reason);
+        }
+        self.effects.push(Effect::CancelCalls { grace_ms: self.grace(reason) });
+        calls.judging = None;
+        Phase::Stopping { reason, calls }
+    }
+
+    pub(crate) fn ended_while_stopping(
+        &mut self,
+        reason: StopReason,
+        mut calls: Calls,
+        id: &CallId,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) -> Phase {
+        if !calls.running.remove(id) {
+            return Phase::Stopping { reason, calls };
+        }
+        let call = self.facts.open.iter().flat_map(|open| &open.calls).find(|open| open.call.id == *id);
+        if let Some(call) = call.map(|open| open.call.clone()) {
+            self.close(&mut calls, &call, outcome, duration_ms);
+        }
+        if calls.running.is_empty() {
+            return self.end_stopped(reason);
+        }
+        Phase::Stopping { reason, calls }
+    }
+
+    /// Open questions end with the turn: nobody can answer them any more.
+    fn close_questions(&mut self) {
+        let open: Vec<_> = self.facts.pending.values().cloned().collect();
+        for question in &open {
+            self.append(Body::ApprovalResolved(ApprovalResolved {
+                approval_id: question.approval_id.clone(),
+                call: question.call.clone(),
+                decision: Answered::Deny,
+                scope: None,
+                note: Some("the turn was stopped".into()),
+                by: "reasonix".into(),
+                unattended: false,
+                request_id: None,
+            }));
+        }
+        if !open.is_empty() {
+            self.state(State::Running, None, "stopping", None);
+        }
+    }
+
+    fn grace(&self, reason: StopReason) -> u64 {
+        if reason == StopReason::Kill { 0 } else { self.limits.grace_ms }
+    }
+
+    fn end_stopped(&mut self, reason: StopReason) -> Phase {
+        let (outcome, reason) = match reason {
+            StopReason::User => (OutcomeKind::Interrupted, Reason::User),
+            StopReason::Timeout => (OutcomeKind::Interrupted, Reason::Timeout),
+            StopReason::Shutdown => (OutcomeKind::Interrupted, Reason::Shutdown),
+            StopReason::Term => (OutcomeKind::Interrupted, Reason::Term),
+            StopReason::Kill => (OutcomeKind::Killed, Reason::User),
+        };
+        self.end_turn(outcome, Some(reason), None)
+    }
+}
+
+/// Of two reasons, the one that ends more.
+fn stronger(one: StopReason, two: StopReason) -> StopReason {
+    let weight = |reason| match reason {
+        StopReason::User => 0,
+        StopReason::Timeout => 1,
+        StopReason::Shutdown => 2,
+        StopReason::Term => 3,
+        StopReason::Kill => 4,
+    };
+    if weight(two) > weight(one) { two } else { one }
+}

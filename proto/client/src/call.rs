@@ -1,0 +1,298 @@
+//! Typed calls: parameters in, the answer or a [`CallError`] out, over however many connections it takes.
+//!
+//! A call is repeated after a lost connection only where doing it twice does it once.
+
+use std::collections::BTreeMap;
+use std::process::Child;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jsonrpsee::core::client::{Client as Rpc, ClientT, Error as RpcError};
+use jsonrpsee::core::traits::ToRpcParams;
+use proto::hello::HelloOutput;
+use proto::methods::{DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCreate, SessionWait};
+use proto::params::daemon::{ShutdownMode, ShutdownParams};
+use proto::{ErrorName, Failure, frame};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::connect::{self, ConnectError, Connection, Options, lock};
+use crate::start;
+
+/// How long an answer may take. Calls that wait for a turn or rebuild an index have no limit.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+/// How often a call is repeated after a lost connection.
+const REPEATS_MAX: u32 = 5;
+
+/// How long a daemon may take to go.
+const STOP_MAX: Duration = Duration::from_secs(15);
+
+/// What a frame needs beside its parameters.
+const ENVELOPE: usize = 256;
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The daemon said no.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// There is no daemon to ask.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The connection broke before the answer, and the call must not be made twice.
+    #[error("{method}: the connection to the daemon was lost before its answer")]
+    Lost { method: String, source: RpcError },
+    /// No answer in time.
+    #[error("{method}: no answer within {} s", after.as_secs())]
+    Timeout { method: String, after: Duration },
+    /// An answer that is none.
+    #[error("{method}: the daemon's answer does not read")]
+    Answer { method: String, source: serde_json::Error },
+    /// More than fits into a frame.
+    #[error("{method}: {bytes} bytes do not fit into one message; {} do", frame::INBOUND_MAX)]
+    TooLarge { method: String, bytes: usize },
+    /// The same place of the log was missing twice: the daemon does not send it.
+    #[error("follow the session: record {seq} does not come")]
+    Gap { seq: proto::Seq },
+}
+
+impl CallError {
+    /// What the daemon said, where it said no.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failure(failure) | Self::Connect(ConnectError::Refused(failure)) => Some(failure),
+            Self::Connect(_)
+            | Self::Lost { .. }
+            | Self::Timeout { .. }
+            | Self::Answer { .. }
+            | Self::TooLarge { .. }
+            | Self::Gap { .. } => None,
+        }
+    }
+}
+
+/// A client of one daemon. Cheap to clone; all clones share one connection.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: Options,
+    /// Locked while a lost connection is replaced, so that it is replaced once.
+    current: tokio::sync::Mutex<Arc<Connection>>,
+    /// The daemon, where this client started it.
+    launched: std::sync::Mutex<Option<Child>>,
+}
+
+impl Client {
+    /// Connects, and starts the daemon where none answers and the options allow it.
+    ///
+    /// # Errors
+    /// No daemon, or one that refuses.
+    pub async fn connect(options: Options) -> Result<Self, ConnectError> {
+        let launched = std::sync::Mutex::new(None);
+        let connection = connect::establish(&options, &BTreeMap::new(), true, &launched).await?;
+        let current = tokio::sync::Mutex::new(Arc::new(connection));
+        Ok(Self { shared: Arc::new(Shared { options, current, launched }) })
+    }
+
+    /// What the daemon said at hello, on the newest connection.
+    pub async fn hello(&self) -> HelloOutput {
+        self.shared.current.lock().await.hello.clone()
+    }
+
+    /// How this client connects.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.shared.options
+    }
+
+    /// Values of the variables that hold providers' keys, of those that this process has.
+    pub async fn credentials(&self) -> BTreeMap<String, String> {
+        credentials(&self.shared.current.lock().await.hello)
+    }
+
+    /// A connection that works, a new one if need be. Patient, within bounds.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ConnectError> {
+        let mut current = self.shared.current.lock().await;
+        if !current.alive() {
+            let keys = credentials(&current.hello);
+            *current =
+                Arc::new(connect::establish(&self.shared.options, &keys, false, &self.shared.launched).await?);
+        }
+        Ok(current.clone())
+    }
+
+    /// Connects anew, this time with the providers' keys that this process has: for sessions that lost theirs.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn offer_credentials(&self) -> Result<(), ConnectError> {
+        let mut current = self.shared.current.lock().await;
+        let keys = credentials(&current.hello);
+        if !keys.is_empty() {
+            *current =
+                Arc::new(connect::establish(&self.shared.options, &keys, false, &self.shared.launched).await?);
+        }
+        Ok(())
+    }
+
+    /// Makes a call.
+    ///
+    /// After a lost connection it is made again where that is safe: it changes nothing, or carries an id made by the
+    /// client by which the daemon knows the repeat.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or what kept the call from getting through.
+    pub async fn call<M: Method>(&self, params: &M::Params) -> Result<M::Output, CallError>
+    where
+        M::Params: Sync,
+    {
+        let raw = encode(M::NAME, params)?;
+        let repeatable = !M::MUTATES || M::NAME == SessionCreate::NAME || has_request_id(&raw);
+        let answer = self.send(M::NAME, &raw, repeatable).await?;
+        decode(M::NAME, &answer)
+    }
+
+    /// Makes a call by name, untyped. It is never repeated.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn call_raw(&self, method: &str, params: &Value) -> Result<Box<RawValue>, CallError> {
+        let raw = encode(method, params)?;
+        self.send(method, &raw, false).await
+    }
+
+    /// Makes a call on this one connection: what it asks for is bound to it.
+    pub(crate) async fn call_on<M: Method>(
+        &self,
+        connection: &Connection,
+        params: &M::Params,
+    ) -> Result<M::Output, CallError>
+    where
+        M::Params: Sync,
+    {
+        let answer = send(&connection.rpc, M::NAME, &*encode(M::NAME, params)?).await?;
+        decode(M::NAME, &answer)
+    }
+
+    async fn send(&self, method: &str, params: &RawValue, repeatable: bool) -> Result<Box<RawValue>, CallError> {
+        let mut repeats = 0;
+        loop {
+            let connection = self.connection().await?;
+            match send(&connection.rpc, method, params).await {
+                Err(CallError::Lost { .. }) if repeatable && repeats < REPEATS_MAX => repeats += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// Stops the daemon and waits until it is gone: its socket, its process, and its parent if we started that.
+    ///
+    /// # Errors
+    /// It refuses, or does not go.
+    pub async fn stop(&self, mode: ShutdownMode) -> Result<(), CallError> {
+        let pid = self.hello().await.daemon.pid;
+        match self.call::<DaemonShutdown>(&ShutdownParams { mode }).await {
+            // It may be gone before its answer is read.
+            Ok(_) | Err(CallError::Lost { .. } | CallError::Connect(_)) => {}
+            Err(CallError::Failure(failure)) if failure.name == ErrorName::ShuttingDown => {}
+            Err(error) => return Err(error),
+        }
+        let begun = Instant::now();
+        loop {
+            let parent_gone = match lock(&self.shared.launched).as_mut() {
+                Some(child) => !matches!(child.try_wait(), Ok(None)),
+                None => true,
+            };
+            if parent_gone && start::is_gone(pid) {
+                return Ok(());
+            }
+            if begun.elapsed() >= STOP_MAX {
+                return Err(CallError::Timeout { method: DaemonShutdown::NAME.to_owned(), after: STOP_MAX });
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Values of the key variables that this process has.
+fn credentials(hello: &HelloOutput) -> BTreeMap<String, String> {
+    let set = hello.key_variables.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    set.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// A call on a connection that has no hello yet.
+pub(crate) async fn on<M: Method>(rpc: &Rpc, params: &M::Params) -> Result<M::Output, CallError>
+where
+    M::Params: Sync,
+{
+    debug_assert_eq!(M::NAME, DaemonHello::NAME, "all other calls go through `Client`");
+    let answer = send(rpc, M::NAME, &*encode(M::NAME, params)?).await?;
+    decode(M::NAME, &answer)
+}
+
+/// Parameters that are JSON already.
+struct Raw(Box<RawValue>);
+
+impl ToRpcParams for Raw {
+    fn to_rpc_params(self) -> Result<Option<Box<RawValue>>, serde_json::Error> {
+        Ok(Some(self.0))
+    }
+}
+
+async fn send(rpc: &Rpc, method: &str, params: &RawValue) -> Result<Box<RawValue>, CallError> {
+    let request = rpc.request::<Box<RawValue>, _>(method, Raw(params.to_owned()));
+    let result = if [SessionWait::NAME, DoctorRun::NAME].contains(&method) {
+        request.await
+    } else {
+        match tokio::time::timeout(ANSWER_MAX, request).await {
+            Ok(result) => result,
+            Err(_elapsed) => return Err(CallError::Timeout { method: method.to_owned(), after: ANSWER_MAX }),
+        }
+    };
+    result.map_err(|source| error(method, source))
+}
+
+/// Sorts jsonrpsee's errors: the daemon's no, or a connection that does not work.
+pub(crate) fn error(method: &str, error: RpcError) -> CallError {
+    match error {
+        RpcError::Call(object) => {
+            let data = object.data().and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+            if object.code() == jsonrpsee::types::error::METHOD_NOT_FOUND_CODE {
+                let what = format!("the daemon has no method `{method}`");
+                return Failure::new(ErrorName::NotFound, what, "`reasonix rpc --schema` lists the methods").into();
+            }
+            Failure::from_rpc(object.code(), object.message(), data.as_ref()).into()
+        }
+        RpcError::ParseError(source) => CallError::Answer { method: method.to_owned(), source },
+        source => CallError::Lost { method: method.to_owned(), source },
+    }
+}
+
+fn encode<T: serde::Serialize>(method: &str, params: &T) -> Result<Box<RawValue>, CallError> {
+    let raw = serde_json::value::to_raw_value(params)
+        .map_err(|source| CallError::Answer { method: method.to_owned(), source })?;
+    let bytes = raw.get().len() + method.len() + ENVELOPE;
+    if bytes > frame::INBOUND_MAX {
+        return Err(CallError::TooLarge { method: method.to_owned(), bytes });
+    }
+    Ok(raw)
+}
+
+fn decode<T: serde::de::DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, CallError> {
+    serde_json::from_str(answer.get()).map_err(|source| CallError::Answer { method: method.to_owned(), source })
+}
+
+/// Whether the parameters carry an id by which the daemon knows a repeat.
+fn has_request_id(params: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Ids {
+        #[serde(default)]
+        request_id: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str::<Ids>(params.get()).is_ok_and(|ids| ids.request_id.is_some())
+}

@@ -1,0 +1,261 @@
+//! Getting a connection: open the socket, start the daemon where none answers, say hello.
+//!
+//! Knows when to wait and when to give up; what is said on the connection is `call`'s business.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jsonrpsee::core::client::{Client as Rpc, ClientBuilder, SubscriptionClientT};
+use proto::hello::{ClientInfo, HelloOutput, HelloParams, Role};
+use proto::methods::{DaemonHello, Method};
+use proto::params::session::EventNotification;
+use proto::{ErrorName, Failure};
+
+use crate::call::{self, CallError};
+use crate::paths::Paths;
+use crate::start::{self, StartError};
+use crate::subscription::Routes;
+use crate::transport;
+
+/// How long a daemon that was started may take to answer.
+pub const START_MAX: Duration = Duration::from_secs(5);
+
+/// How long a lost daemon may take to come back.
+pub const RETURN_MAX: Duration = Duration::from_secs(15);
+
+/// How long its parent gets to start it again, before a client that needs it does.
+const RESTART_AFTER: Duration = Duration::from_secs(1);
+
+/// Events that jsonrpsee keeps between its reader and our demultiplexer, which always drains.
+const BUFFERED: usize = 1024;
+
+/// jsonrpsee's own limit of a call; each call has a limit of ours, and waiting ones have none.
+const RPC_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// Whether a client starts the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It only asks what runs.
+    Never,
+    /// Where none answers at first. One that was stopped later stays stopped.
+    AtFirst,
+    /// Also where it is lost later and does not come back by itself.
+    Always,
+}
+
+/// Who connects, to what, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub paths: Paths,
+    /// Shown to other clients.
+    pub name: String,
+    /// `cli`, `tui`, …
+    pub kind: String,
+    /// A person sits in front of it and could answer a question.
+    pub interactive: bool,
+    pub role: Role,
+    pub start: Start,
+    /// How long a lost daemon may take to come back.
+    pub return_max: Duration,
+}
+
+impl Options {
+    /// A client of this name that drives and may start the daemon.
+    #[must_use]
+    pub fn new(paths: Paths, name: &str) -> Self {
+        Self {
+            paths,
+            name: name.to_owned(),
+            kind: "cli".to_owned(),
+            interactive: false,
+            role: Role::Drive,
+            start: Start::AtFirst,
+            return_max: RETURN_MAX,
+        }
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody answers, and this client does not start one.
+    #[error("no daemon answers on `{}`", socket.display())]
+    Absent { socket: PathBuf },
+    /// It was there, and is not any more.
+    #[error("the daemon is gone, and did not come back within {} s", after.as_secs())]
+    Gone { after: Duration },
+    /// It cannot be started.
+    #[error("start the daemon")]
+    Start(#[from] StartError),
+    /// It ended instead of answering.
+    #[error("the daemon ended at once ({status})")]
+    Ended { status: String, log: Vec<String> },
+    /// It runs but does not answer.
+    #[error("the daemon did not answer within {} s", after.as_secs())]
+    Silent { after: Duration, log: Vec<String> },
+    /// The socket exists and is not ours to use.
+    #[error("open `{}`", socket.display())]
+    Socket { socket: PathBuf, source: io::Error },
+    /// It answered no.
+    #[error(transparent)]
+    Refused(Failure),
+    /// It answered something else than hello.
+    #[error("say hello to the daemon")]
+    Hello(#[source] Box<CallError>),
+}
+
+/// A connection on which hello was said.
+pub(crate) struct Connection {
+    pub(crate) rpc: Rpc,
+    pub(crate) hello: HelloOutput,
+    pub(crate) routes: Arc<Routes>,
+    demux: tokio::task::JoinHandle<()>,
+}
+
+impl Connection {
+    /// Whether calls can still be made and events still come.
+    pub(crate) fn alive(&self) -> bool {
+        self.rpc.is_connected() && !self.demux.is_finished()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.demux.abort();
+        self.routes.lose();
+    }
+}
+
+/// What one attempt came to, if not to a connection.
+enum Missed {
+    /// Nobody listens.
+    Absent,
+    /// Somebody does, and is not ready, or on the way out.
+    NotYet,
+    Fatal(ConnectError),
+}
+
+/// Gets a connection, with patience. `first`: the client had none before.
+///
+/// A daemon that had to be started is left in `launched`.
+pub(crate) async fn establish(
+    options: &Options,
+    credentials: &BTreeMap<String, String>,
+    first: bool,
+    launched: &std::sync::Mutex<Option<Child>>,
+) -> Result<Connection, ConnectError> {
+    let begun = Instant::now();
+    let mut limit = if first { START_MAX } else { options.return_max };
+    let mut started = None;
+    loop {
+        let left = limit.saturating_sub(begun.elapsed()).max(Duration::from_millis(50));
+        let missed = match tokio::time::timeout(left, attempt(options, credentials)).await {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(missed)) => missed,
+            Err(_elapsed) => Missed::NotYet,
+        };
+        match missed {
+            Missed::Fatal(error) => return Err(error),
+            Missed::NotYet => {}
+            Missed::Absent => {
+                let may_start = match options.start {
+                    Start::Never if first => return Err(ConnectError::Absent { socket: options.paths.socket.clone() }),
+                    Start::Never => false,
+                    Start::AtFirst => first,
+                    Start::Always => first || begun.elapsed() >= RESTART_AFTER,
+                };
+                if let Some(log) = failed(launched, started.is_some(), options) {
+                    return Err(log);
+                }
+                if may_start && started.is_none() {
+                    *lock(launched) = Some(start::launch(&options.paths)?);
+                    started = Some(Instant::now());
+                    limit = begun.elapsed() + START_MAX;
+                }
+            }
+        }
+        if begun.elapsed() >= limit {
+            return Err(match (started, first) {
+                (None, false) => ConnectError::Gone { after: limit },
+                _ => ConnectError::Silent { after: limit, log: start::log_tail(&options.paths.log(), 5) },
+            });
+        }
+        // Fine steps at first, because starting takes a few milliseconds; coarse ones for a daemon that stays away.
+        let waiting = started.map_or_else(|| begun.elapsed(), |at| at.elapsed());
+        tokio::time::sleep((waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100))).await;
+    }
+}
+
+/// The error of a daemon that we started and that ended badly. One that ended well lost the race to another.
+fn failed(launched: &std::sync::Mutex<Option<Child>>, ours: bool, options: &Options) -> Option<ConnectError> {
+    if !ours {
+        return None;
+    }
+    let status = lock(launched).as_mut()?.try_wait().ok()??;
+    if status.success() {
+        return None;
+    }
+    Some(ConnectError::Ended { status: status.to_string(), log: start::log_tail(&options.paths.log(), 5) })
+}
+
+/// A lock whose holder never panics in between; should it ever, the value is still whole.
+pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// One try: open, say hello, route the events.
+async fn attempt(options: &Options, credentials: &BTreeMap<String, String>) -> Result<Connection, Missed> {
+    let socket = &options.paths.socket;
+    let (sender, receiver) = transport::open(socket).await.map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Missed::Absent,
+        // Its queue of connections is full for a moment.
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Missed::NotYet,
+        _ => Missed::Fatal(ConnectError::Socket { socket: socket.clone(), source }),
+    })?;
+    let rpc = ClientBuilder::new()
+        .request_timeout(RPC_MAX)
+        .max_buffer_capacity_per_subscription(BUFFERED)
+        .build_with_tokio(sender, receiver);
+    let params = HelloParams {
+        client: ClientInfo {
+            name: options.name.clone(),
+            version: proto::VERSION.to_owned(),
+            build: String::new(),
+            kind: options.kind.clone(),
+            pid: std::process::id(),
+            interactive: options.interactive,
+        },
+        protocol: proto::PROTOCOL,
+        role: options.role,
+        credentials: credentials.clone(),
+    };
+    let hello = call::on::<DaemonHello>(&rpc, &params).await.map_err(|error| match error {
+        CallError::Failure(failure) if matches!(failure.name, ErrorName::NotReady | ErrorName::ShuttingDown) => {
+            Missed::NotYet
+        }
+        CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
+        // It closed before it answered: on its way out, or full. Another try will tell.
+        CallError::Lost { .. } => Missed::NotYet,
+        other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
+    })?;
+    let mut events = rpc
+        .subscribe_to_method::<EventNotification>("event")
+        .await
+        .map_err(|error| Missed::Fatal(ConnectError::Hello(Box::new(call::error(DaemonHello::NAME, error)))))?;
+    let routes = Arc::new(Routes::default());
+    let to = routes.clone();
+    let demux = tokio::spawn(async move {
+        while let Some(notification) = events.next().await {
+            // One that does not read as an event is of a newer protocol, and nobody here asked for it.
+            if let Ok(notification) = notification {
+                to.deliver(notification);
+            }
+        }
+        to.lose();
+    });
+    Ok(Connection { rpc, hello, routes, demux })
+}

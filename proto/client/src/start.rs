@@ -1,0 +1,108 @@
+//! Starting and stopping the daemon as a process. Speaks no protocol. Called by `connect` and `call`.
+
+use std::fs::DirBuilder;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::Paths;
+
+/// The daemon's program, beside the client's own or on PATH.
+const PROGRAM: &str = "reasonixd";
+
+/// What the daemon gets of the client's environment. Providers' keys never: a session brings its own.
+const PASSED: [&str; 13] = [
+    "REASONIX_LOG",
+    "HOME",
+    "PATH",
+    "XDG_RUNTIME_DIR",
+    "TMPDIR",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
+
+/// Why the daemon was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Nothing by that name anywhere.
+    #[error("`{PROGRAM}` is neither beside this program nor on PATH")]
+    NotFound,
+    /// The home cannot be made.
+    #[error("make the home `{}`", home.display())]
+    Home { home: PathBuf, source: std::io::Error },
+    /// The program does not run.
+    #[error("run `{}`", program.display())]
+    Spawn { program: PathBuf, source: std::io::Error },
+}
+
+/// Where the daemon's program is: `$REASONIX_DAEMON`, else beside this program, else on PATH.
+#[must_use]
+pub fn find_program() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("REASONIX_DAEMON").filter(|value| !value.is_empty()) {
+        return Some(PathBuf::from(named));
+    }
+    let own = std::env::current_exe().ok();
+    let real = own.as_deref().and_then(|path| path.canonicalize().ok());
+    let beside = [own, real].into_iter().flatten().filter_map(|path| Some(path.parent()?.join(PROGRAM)));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|directory| directory.join(PROGRAM)).collect();
+    beside.chain(on_path).find(|candidate| candidate.is_file())
+}
+
+/// Starts the daemon of these paths, detached: nothing of the client's terminal, group or environment stays with it.
+pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
+    let program = find_program().ok_or(StartError::NotFound)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&paths.home)
+        .map_err(|source| StartError::Home { home: paths.home.clone(), source })?;
+    let mut command = Command::new(&program);
+    command
+        .env_clear()
+        .envs(PASSED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
+        .env("REASONIX_HOME", &paths.home)
+        .current_dir(&paths.home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // A group of its own: Ctrl-C at the client's terminal must not reach it. It leaves the session itself.
+        .process_group(0);
+    if paths.socket_given {
+        command.env("REASONIX_SOCKET", &paths.socket);
+    }
+    command.spawn().map_err(|source| StartError::Spawn { program, source })
+}
+
+/// The last `lines` lines of the daemon's log; empty where there is none.
+#[must_use]
+pub fn log_tail(path: &Path, lines: usize) -> Vec<String> {
+    /// Enough for some hundred lines; a log may be large.
+    const WINDOW: u64 = 256 * 1024;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(WINDOW)))?;
+        let mut bytes = Vec::new();
+        file.take(WINDOW).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let Ok(bytes) = read() else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// Whether no process has this number any more.
+pub(crate) fn is_gone(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 0).and_then(rustix::process::Pid::from_raw);
+    pid.is_none_or(|pid| rustix::process::test_kill_process(pid).is_err())
+}
