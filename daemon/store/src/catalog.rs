@@ -1,0 +1,354 @@
+//! The catalog of sessions: what listings and look-ups need without opening logs.
+//!
+//! Holds no truth: it is made from logs, and made again whenever it cannot be used. One connection
+//! behind a lock; called only from threads that may block.
+
+mod find;
+mod open;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use proto::Pid;
+use proto::params::process;
+use proto::params::session::{ListOutput, ListParams, SessionSummary};
+use proto::{SessionId, state::State};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use serde::Serialize;
+
+use crate::disk::Fault;
+
+pub use find::Found;
+pub use open::{Fresh, Opened};
+
+/// Sessions of a page where the caller does not say.
+const PAGE: u64 = 100;
+/// Sessions of a page at most.
+const PAGE_MAX: u64 = 1000;
+/// A page ends before it has more bytes than this, so that it fits a frame.
+const PAGE_BYTES: usize = 512 * 1024;
+
+/// Why the catalog could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// Text that cannot name a session, whatever sessions there are.
+    #[error("`{}` names no session: {why}", .text.escape_debug())]
+    BadName { text: String, why: &'static str },
+    #[error("cannot {doing} the catalog")]
+    Sqlite {
+        doing: &'static str,
+        source: rusqlite::Error,
+    },
+    /// A new catalog that is unusable as well.
+    #[error("the catalog cannot be made: {why}")]
+    Unusable { why: String },
+    #[error("the catalog's entry of a session is not readable")]
+    Entry(#[from] serde_json::Error),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Says what was being done when SQLite failed.
+trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, CatalogError>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, CatalogError> {
+        self.map_err(|source| CatalogError::Sqlite { doing, source })
+    }
+}
+
+/// The catalog of a home.
+#[derive(Debug)]
+pub struct Catalog {
+    connection: Mutex<Connection>,
+}
+
+const PUT: &str = "INSERT OR REPLACE INTO session
+    (pid, session, name, cwd, state, labels, active_at, summary)
+    VALUES (:pid, :session, :name, :cwd, :state, :labels, :active_at, :summary)";
+
+const LIST: &str = "SELECT pid, summary FROM session
+    WHERE pid < :before
+      AND (:state IS NULL OR state = :state)
+      AND (:cwd IS NULL OR cwd = :cwd)
+      AND (:label IS NULL OR EXISTS (SELECT 1 FROM json_each(labels) WHERE value = :label))
+    ORDER BY pid DESC LIMIT :limit";
+
+const PROCESSES: &str = "SELECT pid, summary FROM session
+    WHERE (:all OR state <> :exited)
+      AND (:label IS NULL OR EXISTS (SELECT 1 FROM json_each(labels) WHERE value = :label))
+    ORDER BY pid";
+
+impl Catalog {
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic elsewhere leaves a connection whole: SQLite rolls back what was not committed.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in a session, or what is new about one, durably.
+    ///
+    /// # Errors
+    /// The database does not take it.
+    pub fn put(&self, summary: &SessionSummary) -> Result<(), CatalogError> {
+        put(&self.lock(), summary)
+    }
+
+    /// As `put`, without waiting for the disk: for what the next start finds out from a marker anyway.
+    ///
+    /// # Errors
+    /// The database does not take it.
+    pub fn put_lazy(&self, summary: &SessionSummary) -> Result<(), CatalogError> {
+        let connection = self.lock();
+        let synchronous = |how| connection.pragma_update(None, "synchronous", how);
+        synchronous("NORMAL").doing("write to")?;
+        let done = put(&connection, summary);
+        synchronous("FULL").doing("write to")?;
+        done
+    }
+
+    /// Takes in many sessions at once: all or none.
+    ///
+    /// # Errors
+    /// The database does not take them.
+    pub fn put_all(&self, summaries: &[SessionSummary]) -> Result<(), CatalogError> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction().doing("write to")?;
+        for summary in summaries {
+            put(&transaction, summary)?;
+        }
+        transaction.commit().doing("write to")
+    }
+
+    /// Forgets a session, if it is known.
+    ///
+    /// # Errors
+    /// The database does not let it go.
+    pub fn remove(&self, session: SessionId) -> Result<(), CatalogError> {
+        let connection = self.lock();
+        let sql = "DELETE FROM session WHERE session = ?1";
+        let done = connection.execute(sql, [session.to_string()]);
+        done.map(drop).doing("write to")
+    }
+
+    /// Forgets all sessions, and that they were all there.
+    ///
+    /// # Errors
+    /// The database does not let them go.
+    pub fn clear(&self) -> Result<(), CatalogError> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction().doing("write to")?;
+        let sql = "DELETE FROM session; UPDATE made SET filled = 0;";
+        transaction.execute_batch(sql).doing("write to")?;
+        transaction.commit().doing("write to")
+    }
+
+    /// Says that every session there is has been taken in: opening it the next time will not ask for
+    /// them again.
+    ///
+    /// # Errors
+    /// The database does not take it.
+    pub fn mark_filled(&self) -> Result<(), CatalogError> {
+        let done = self.lock().execute("UPDATE made SET filled = 1", []);
+        done.map(drop).doing("write to")
+    }
+
+    /// Every session that is known, to be compared with those that have a directory.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn ids(&self) -> Result<Vec<SessionId>, CatalogError> {
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare("SELECT session FROM session")
+            .doing("read")?;
+        let rows = statement.query_map([], |row| row.get(0)).doing("read")?;
+        let texts: Vec<String> = rows.collect::<Result<_, _>>().doing("read")?;
+        Ok(texts.iter().filter_map(|text| text.parse().ok()).collect())
+    }
+
+    /// The session with this pid.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn get_by_pid(&self, pid: Pid) -> Result<Option<SessionSummary>, CatalogError> {
+        by_pid(&self.lock(), pid)
+    }
+
+    /// The session with this id.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn get(&self, session: SessionId) -> Result<Option<SessionSummary>, CatalogError> {
+        by_id(&self.lock(), session)
+    }
+
+    /// The session that `text` means: a pid, a UUID, an unambiguous prefix of one with at least 4
+    /// characters, or a name. Looks nowhere but into the catalog.
+    ///
+    /// # Errors
+    /// `text` cannot name a session, or the database cannot be read.
+    pub fn find(&self, text: &str) -> Result<Found, CatalogError> {
+        find::find(&self.lock(), text)
+    }
+
+    /// A page of sessions, newest first.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn list(&self, filter: &ListParams) -> Result<ListOutput, CatalogError> {
+        let limit = match filter.limit {
+            0 => PAGE,
+            limit => limit.min(PAGE_MAX),
+        };
+        let before = filter.before.map_or(i64::MAX, to_sql);
+        let state = filter.state.as_ref().map(word).transpose()?;
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(LIST).doing("read")?;
+        // One more than wanted shows whether there is another page.
+        let mut rows = statement
+            .query(named_params! {
+                ":before": before,
+                ":state": state,
+                ":cwd": filter.cwd,
+                ":label": filter.label,
+                ":limit": i64::try_from(limit + 1).unwrap_or(i64::MAX),
+            })
+            .doing("read")?;
+
+        let mut page = ListOutput {
+            sessions: Vec::new(),
+            next: None,
+        };
+        let (mut taken, mut bytes, mut oldest) = (0, 0, None);
+        while let Some(row) = rows.next().doing("read")? {
+            let (pid, summary) = entry(row).doing("read")?;
+            if taken == limit || (taken > 0 && bytes + summary.len() > PAGE_BYTES) {
+                page.next = oldest;
+                break;
+            }
+            taken += 1;
+            bytes += summary.len();
+            oldest = Some(pid);
+            page.sessions.extend(readable(pid, &summary));
+        }
+        Ok(page)
+    }
+
+    /// The sessions that have not exited, or all, by pid.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn processes(
+        &self,
+        filter: &process::ListParams,
+    ) -> Result<Vec<SessionSummary>, CatalogError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(PROCESSES).doing("read")?;
+        let exited = word(&State::Exited)?;
+        let wanted = named_params! {
+            ":all": filter.all, ":exited": exited, ":label": filter.label,
+        };
+        let rows = statement.query_map(wanted, entry).doing("read")?;
+        let mut sessions = Vec::new();
+        for row in rows {
+            let (pid, summary) = row.doing("read")?;
+            sessions.extend(readable(pid, &summary));
+        }
+        Ok(sessions)
+    }
+
+    /// How many sessions are known.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn count(&self) -> Result<u64, CatalogError> {
+        let sql = "SELECT count(*) FROM session";
+        let count: i64 = self
+            .lock()
+            .query_row(sql, [], |row| row.get(0))
+            .doing("read")?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// The highest pid of any session; 0 where there is none.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn highest_pid(&self) -> Result<Pid, CatalogError> {
+        let sql = "SELECT coalesce(max(pid), 0) FROM session";
+        let pid = self
+            .lock()
+            .query_row(sql, [], |row| row.get(0))
+            .doing("read")?;
+        Ok(from_sql(pid))
+    }
+}
+
+fn put(connection: &Connection, summary: &SessionSummary) -> Result<(), CatalogError> {
+    let mut statement = connection.prepare_cached(PUT).doing("write to")?;
+    let done = statement.execute(named_params! {
+        ":pid": to_sql(summary.pid),
+        ":session": summary.session.to_string(),
+        ":name": summary.name,
+        ":cwd": summary.cwd,
+        ":state": word(&summary.state)?,
+        ":labels": serde_json::to_string(&summary.labels)?,
+        ":active_at": summary.active_at.0,
+        ":summary": serde_json::to_string(summary)?,
+    });
+    done.map(drop).doing("write to")
+}
+
+fn by_pid(connection: &Connection, pid: Pid) -> Result<Option<SessionSummary>, CatalogError> {
+    let mut statement = connection
+        .prepare_cached("SELECT summary FROM session WHERE pid = ?1")
+        .doing("read")?;
+    let found = statement.query_row(params![to_sql(pid)], |row| row.get(0));
+    parsed(found.optional().doing("read")?)
+}
+
+fn by_id(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<Option<SessionSummary>, CatalogError> {
+    let mut statement = connection
+        .prepare_cached("SELECT summary FROM session WHERE session = ?1")
+        .doing("read")?;
+    let found = statement.query_row(params![session.to_string()], |row| row.get(0));
+    parsed(found.optional().doing("read")?)
+}
+
+fn parsed(summary: Option<String>) -> Result<Option<SessionSummary>, CatalogError> {
+    Ok(summary.as_deref().map(serde_json::from_str).transpose()?)
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<(Pid, String)> {
+    Ok((from_sql(row.get(0)?), row.get(1)?))
+}
+
+/// One unreadable entry must not hide the others.
+fn readable(pid: Pid, summary: &str) -> Option<SessionSummary> {
+    serde_json::from_str(summary)
+        .inspect_err(|error| tracing::warn!(%pid, %error, "an entry of the catalog is unreadable"))
+        .ok()
+}
+
+/// SQLite's integers are signed. No pid is ever that high: the counter sees to it.
+fn to_sql(pid: Pid) -> i64 {
+    i64::try_from(pid.0).unwrap_or(i64::MAX)
+}
+
+fn from_sql(pid: i64) -> Pid {
+    Pid(u64::try_from(pid).unwrap_or(0))
+}
+
+/// An enum's word, as JSON has it, without the quotes.
+fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(value)?.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests;

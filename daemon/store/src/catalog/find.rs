@@ -1,0 +1,156 @@
+//! Finds the session that a person means by what they typed.
+
+use proto::params::session::SessionSummary;
+use proto::{Pid, SessionId};
+use rusqlite::{Connection, params};
+
+use super::{CatalogError, Doing, by_id, by_pid, from_sql};
+
+/// The least a prefix of a UUID must have.
+const PREFIX_MIN: usize = 4;
+/// Nothing that names a session is longer.
+const TEXT_MAX: usize = 256;
+/// So many are told where several fit, or where none fits.
+const TOLD_MAX: usize = 5;
+/// So many of the newest names are compared with one that fits none.
+const COMPARED_MAX: i64 = 500;
+
+/// What a look-up came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    One(Box<SessionSummary>),
+    /// Several fit. Each as a pid, with its name where it has one: `12 (build)`. The newest ones only.
+    Many(Vec<String>),
+    /// None fits. Names that are nearly the same.
+    None(Vec<String>),
+}
+
+pub(super) fn find(connection: &Connection, text: &str) -> Result<Found, CatalogError> {
+    let bad = |why| CatalogError::BadName {
+        text: text.chars().take(40).collect(),
+        why,
+    };
+    if text.trim().is_empty() {
+        return Err(bad("it is empty"));
+    }
+    if text.len() > TEXT_MAX {
+        return Err(bad("it is too long"));
+    }
+    if text.contains(['/', '\\']) || text.contains(char::is_control) {
+        return Err(bad("it has characters that no session's name has"));
+    }
+    if let Some(pid) = pid(text)
+        && let Some(summary) = by_pid(connection, pid)?
+    {
+        return Ok(Found::One(Box::new(summary)));
+    }
+    if let Some(session) = uuid(text) {
+        let summary = by_id(connection, session)?;
+        return Ok(summary.map_or(Found::None(Vec::new()), |one| Found::One(Box::new(one))));
+    }
+    let fits = candidates(connection, text)?;
+    match &fits[..] {
+        [] => Ok(Found::None(nearest(connection, text)?)),
+        [(pid, _)] => match by_pid(connection, *pid)? {
+            Some(summary) => Ok(Found::One(Box::new(summary))),
+            None => Ok(Found::None(Vec::new())),
+        },
+        several => Ok(Found::Many(several.iter().map(told).collect())),
+    }
+}
+
+/// A pid as it is shown: without leading zeros, which only a UUID can have.
+fn pid(text: &str) -> Option<Pid> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let shown = digits && !text.starts_with('0');
+    text.parse().ok().filter(|_| shown).map(Pid)
+}
+
+/// A whole UUID, with hyphens.
+fn uuid(text: &str) -> Option<SessionId> {
+    text.parse().ok().filter(|_| text.len() == 36)
+}
+
+/// Sessions whose UUID starts with `text` or whose name it is, newest first. A text that is both is
+/// not guessed at.
+fn candidates(
+    connection: &Connection,
+    text: &str,
+) -> Result<Vec<(Pid, Option<String>)>, CatalogError> {
+    let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    let prefix = (text.len() >= PREFIX_MIN && text.bytes().all(hex)).then(|| text.to_lowercase());
+    // All that starts with the prefix sorts below the prefix with a character that no UUID has.
+    let behind = prefix.as_ref().map(|prefix| format!("{prefix}g"));
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT pid, name FROM session
+             WHERE (session >= ?1 AND session < ?2) OR name = ?3
+             ORDER BY pid DESC LIMIT ?4",
+        )
+        .doing("read")?;
+    let limit = i64::try_from(TOLD_MAX).unwrap_or(i64::MAX);
+    let rows = statement
+        .query_map(params![prefix, behind, text, limit], |row| {
+            Ok((from_sql(row.get(0)?), row.get(1)?))
+        })
+        .doing("read")?;
+    rows.collect::<Result<_, _>>().doing("read")
+}
+
+fn told((pid, name): &(Pid, Option<String>)) -> String {
+    match name {
+        Some(name) => format!("{pid} ({name})"),
+        None => pid.to_string(),
+    }
+}
+
+/// Names that a slip of the finger could have turned into `text`, or that start with it.
+fn nearest(connection: &Connection, text: &str) -> Result<Vec<String>, CatalogError> {
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT name FROM session WHERE name IS NOT NULL ORDER BY pid DESC LIMIT ?1",
+        )
+        .doing("read")?;
+    let rows = statement
+        .query_map([COMPARED_MAX], |row| row.get(0))
+        .doing("read")?;
+    let names: Vec<String> = rows.collect::<Result<_, _>>().doing("read")?;
+    let text = text.to_lowercase();
+    let slips = (text.chars().count() / 3).clamp(1, 3);
+    let mut near: Vec<(usize, String)> = names
+        .into_iter()
+        .map(|name| {
+            let lower = name.to_lowercase();
+            let far = if lower.starts_with(&text) {
+                0
+            } else {
+                distance(&lower, &text)
+            };
+            (far, name)
+        })
+        .filter(|(far, _)| *far <= slips)
+        .collect();
+    near.sort();
+    near.dedup();
+    Ok(near
+        .into_iter()
+        .take(TOLD_MAX)
+        .map(|(_, name)| name)
+        .collect())
+}
+
+/// How many characters have to be put in, taken out or changed to make one text of the other.
+fn distance(one: &str, two: &str) -> usize {
+    let two: Vec<char> = two.chars().collect();
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (above, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = above + 1;
+        for (place, b) in two.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[place + 1];
+            row[place + 1] = changed.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row[two.len()]
+}

@@ -1,0 +1,157 @@
+//! The directory that holds everything of one user: where what stands, and that it is private.
+//!
+//! Makes directories, never files. Called at start-up; the paths by everybody.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use proto::SessionId;
+
+use crate::disk::{At, Fault, private_dir, sync_dir};
+
+/// Why a home cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    #[error("`{}` is not a directory", .path.display())]
+    NotADirectory { path: PathBuf },
+    #[error("`{}` belongs to user {owner}, and this is user {user}: use the home of the same user", .path.display())]
+    NotOurs {
+        path: PathBuf,
+        owner: u32,
+        user: u32,
+    },
+    #[error("others can write to `{path}` (mode {mode:04o}): take that away with `chmod go-w {path}`", path = .path.display())]
+    OthersCanWrite { path: PathBuf, mode: u32 },
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// A home that was checked. All paths in it are absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+}
+
+macro_rules! places {
+    ($($(#[$doc:meta])* $place:ident = $name:literal;)*) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $place(&self) -> PathBuf {
+                self.root.join($name)
+            }
+        )*
+    };
+}
+
+impl Home {
+    /// Directories that always exist, readable by their owner alone.
+    const DIRS: [&str; 6] = ["sessions", "run", "logs", "open", "usage", "projects"];
+
+    /// Makes what is missing of the home at `path`, and checks that it is ours alone to write.
+    ///
+    /// # Errors
+    /// It belongs to another user, others can write to it, or the disk does not want it.
+    pub fn open(path: &Path) -> Result<Self, HomeError> {
+        let made = !path.exists();
+        if made {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700);
+            builder.create(path).at("create the home", path)?;
+        }
+        let root = path.canonicalize().at("find the home", path)?;
+        check(&root)?;
+        for name in Self::DIRS {
+            let dir = root.join(name);
+            private_dir(&dir)?;
+            check(&dir)?;
+        }
+        sync_dir(&root)?;
+        if made && let Some(parent) = root.parent() {
+            sync_dir(parent)?;
+        }
+        Ok(Self { root })
+    }
+
+    /// The home itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    places! {
+        /// One directory a session.
+        sessions = "sessions";
+        /// Socket and lock of the running daemon.
+        run = "run";
+        /// What the daemon writes about itself.
+        logs = "logs";
+        /// A marker for each session with an unfinished turn or a queue.
+        open_markers = "open";
+        /// The books of tokens and money.
+        usage = "usage";
+        /// What was decided about projects.
+        projects = "projects";
+        /// The catalog.
+        catalog = "reasonix.db";
+        /// The next pid that was never handed out.
+        pid_next = "pid.next";
+        /// Which projects' config may take effect.
+        trust = "trust.json";
+        /// The user's config.
+        config = "config.toml";
+        /// Held for the life of a daemon.
+        lock = "run/reasonixd.lock";
+    }
+
+    /// The directory of a session.
+    #[must_use]
+    pub fn session_dir(&self, session: SessionId) -> PathBuf {
+        self.sessions().join(session.to_string())
+    }
+
+    /// Every session that has a directory, in no order. What is not named like a session is passed over.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn session_ids(&self) -> Result<Vec<SessionId>, Fault> {
+        ids_in(&self.sessions())
+    }
+}
+
+/// The entries of a directory that are named as sessions are.
+pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, Fault> {
+    let entries = std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let names = entries.at("read the directory", dir)?;
+    let ids = names.iter().filter_map(|entry| {
+        let name = entry.file_name();
+        let id: SessionId = name.to_str()?.parse().ok()?;
+        // Other ways to write a UUID would be other files.
+        (id.to_string().as_str() == name).then_some(id)
+    });
+    Ok(ids.collect())
+}
+
+/// Whether a directory is ours and nobody else can put anything into it. A link is no directory.
+fn check(path: &Path) -> Result<(), HomeError> {
+    let found = path.symlink_metadata().at("look at", path)?;
+    let path = path.to_owned();
+    let user = rustix::process::geteuid().as_raw();
+    if !found.is_dir() {
+        return Err(HomeError::NotADirectory { path });
+    }
+    if found.uid() != user {
+        let owner = found.uid();
+        return Err(HomeError::NotOurs { path, owner, user });
+    }
+    if found.mode() & 0o022 != 0 {
+        let mode = found.mode() & 0o7777;
+        return Err(HomeError::OthersCanWrite { path, mode });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+use std::fs;
+
+use super::*;
+
+#[test]
+fn a_home_has_one_holder_and_the_file_names_it() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    let lock = HomeLock::acquire(&home, Path::new("/x/y.sock")).expect("it is free");
+    let error = HomeLock::acquire(&home, Path::new("/other")).expect_err("it is held");
+    let text = format!(
+        "another daemon has this home (pid {}, socket /x/y.sock)",
+        std::process::id()
+    );
+    assert_eq!(error.to_string(), text);
+    drop(lock);
+    assert_eq!(fs::read_to_string(home.lock()).expect("it stays"), "");
+    HomeLock::acquire(&home, Path::new("/x/y.sock")).expect("it is free again");
+}
+
+#[test]
+fn what_a_dead_daemon_left_in_the_file_means_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    fs::write(
+        home.lock(),
+        "pid 1\nsocket /old\nand much more than will be written again\n",
+    )
+    .expect("it is ours");
+    let _lock = HomeLock::acquire(&home, Path::new("/new")).expect("it is free");
+    let text = fs::read_to_string(home.lock()).expect("it is there");
+    assert_eq!(text, format!("pid {}\nsocket /new\n", std::process::id()));
+}
+
+#[test]
+fn a_lock_of_a_removed_file_is_not_taken_for_the_lock() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    let path = home.lock();
+    let file = private()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .expect("it is ours");
+    assert!(is_at(&file, &path).expect("it can be looked at"));
+    fs::remove_file(&path).expect("it is ours");
+    assert!(!is_at(&file, &path).expect("it can be looked at"));
+    fs::write(&path, "").expect("it is ours");
+    assert!(!is_at(&file, &path).expect("it can be looked at"));
+}

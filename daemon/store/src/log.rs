@@ -1,0 +1,17 @@
+//! The log of a session: reading it, finding records in it, appending to it.
+//!
+//! One writer a log, held by the kernel's lock. What records mean is not known here.
+
+mod file;
+mod index;
+mod scan;
+
+pub use file::{AppendError, Kernel, LogFile, OpenError, Opened, Repair, Syncer};
+pub use index::{Index, Tag, Where};
+pub use scan::{Scan, first, read};
+
+/// The name of the log in its session's directory.
+pub const LOG_NAME: &str = "log.jsonl";
+
+#[cfg(test)]
+mod tests;

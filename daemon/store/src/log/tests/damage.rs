@@ -1,0 +1,299 @@
+//! Torn tails and damage in the middle.
+
+use proptest::prelude::*;
+
+use super::super::scan::scan;
+use super::*;
+
+/// A written log: its bytes, where each line ends, and the watermark in each.
+struct Written {
+    home: TempDir,
+    dir: PathBuf,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    durable: Vec<u64>,
+}
+
+/// Batches of so many records of such a size. Where `told` is false, the session made the records of
+/// the next batch before it heard that this one is durable.
+fn written(batches: &[(usize, usize, bool)]) -> Written {
+    let mut log = Writing::new();
+    let mut durable = Vec::new();
+    for (count, size, told) in batches {
+        durable.extend(std::iter::repeat_n(log.index.durable().0, *count));
+        let batch = log.push(*count, *size);
+        log.log.append(&batch).expect("it can be written");
+        if *told {
+            log.index.settle(log.index.last());
+        }
+    }
+    let Writing {
+        dir,
+        log,
+        _home: home,
+        ..
+    } = log;
+    drop(log);
+    let bytes = bytes_of(&dir);
+    let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let ends = newlines.map(|(place, _)| place + 1).collect();
+    Written {
+        home,
+        dir,
+        bytes,
+        ends,
+        durable,
+    }
+}
+
+impl Written {
+    fn put(&self, bytes: &[u8]) {
+        fs::write(self.dir.join(LOG_NAME), bytes).expect("it is ours");
+    }
+
+    fn open(&self) -> (Opened, Vec<Seq>) {
+        let mut seen = Vec::new();
+        let opened = LogFile::open(&self.dir, &mut |record| seen.push(record.seq));
+        (opened.expect("it can be opened"), seen)
+    }
+
+    /// Breaks bytes `from..to`, and says which lines are left before and what the others prove.
+    fn expected(&self, from: usize, to: usize) -> (usize, u64) {
+        let start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
+        let first = self
+            .ends
+            .iter()
+            .position(|end| from < *end)
+            .expect("it is within");
+        // A line whose newline is gone takes the next one with it.
+        let behind = (first..self.ends.len()).find(|line| start(*line) > to);
+        let behind = behind.or_else(|| {
+            (first..self.ends.len()).find(|line| start(*line) == to && self.bytes[to - 1] != b'\n')
+        });
+        let valid = self.durable[..first]
+            .iter()
+            .chain(&self.durable[behind.unwrap_or(self.ends.len())..]);
+        (first, valid.copied().max().unwrap_or(0))
+    }
+
+    /// Opens what was broken so that `kept` records are left and the rest is torn; then writes on.
+    fn check_torn(&self, broken: &[u8], kept: usize) -> Result<(), TestCaseError> {
+        let end = if kept == 0 { 0 } else { self.ends[kept - 1] };
+        self.put(broken);
+        let (opened, seen) = self.open();
+        let expected: Vec<Seq> = (1..=kept as u64).map(Seq).collect();
+        prop_assert_eq!(seen, expected);
+        prop_assert_eq!(opened.read_only, None);
+        prop_assert_eq!(&bytes_of(&self.dir)[..], &broken[..end]);
+        prop_assert_eq!(opened.repair.is_some(), broken.len() > end);
+        if let Some(repair) = opened.repair {
+            prop_assert_eq!(torn_files(&self.dir), vec![repair.torn.clone()]);
+            prop_assert_eq!(
+                &fs::read(&repair.torn).expect("it is there")[..],
+                &broken[end..]
+            );
+            prop_assert_eq!(
+                (repair.bytes, repair.last),
+                ((broken.len() - end) as u64, Seq(kept as u64))
+            );
+        }
+        let (line, _) = record(opened.index.last().next(), opened.index.durable(), 1);
+        opened
+            .file
+            .append(&[line.bytes])
+            .expect("it can be written on");
+        drop(opened.file);
+        let (opened, _) = self.open();
+        prop_assert_eq!(
+            (opened.index.last(), opened.repair),
+            (Seq(kept as u64 + 1), None)
+        );
+        Ok(())
+    }
+
+    /// Opens what was broken so that nothing may be changed.
+    fn check_read_only(&self, broken: &[u8], kept: usize) -> Result<(), TestCaseError> {
+        self.put(broken);
+        let (opened, seen) = self.open();
+        prop_assert_eq!(seen.len(), kept);
+        prop_assert_eq!(opened.index.last(), Seq(kept as u64));
+        let why = opened.read_only.expect("it is damaged");
+        prop_assert!(
+            why.contains(&format!("damaged behind record {kept}")),
+            "{}",
+            why
+        );
+        prop_assert_eq!(opened.repair, None);
+        let (line, _) = record(opened.index.last().next(), Seq(0), 1);
+        let refused = opened.file.append(&[line.bytes]);
+        let refused = matches!(refused, Err(AppendError::ReadOnly { .. }));
+        prop_assert!(refused);
+        prop_assert_eq!(bytes_of(&self.dir), broken);
+        prop_assert_eq!(torn_files(&self.dir), Vec::<PathBuf>::new());
+        for seq in seen {
+            let at = opened.index.line(seq).expect("it is there");
+            let line = opened.file.fetch(&at).expect("it can be read").into_owned();
+            prop_assert_eq!(crate::format::decode(&line).expect("it is valid").seq, seq);
+        }
+        Ok(())
+    }
+
+    fn check(&self, broken: &[u8], (kept, watermark): (usize, u64)) -> Result<(), TestCaseError> {
+        if kept as u64 >= watermark {
+            self.check_torn(broken, kept)
+        } else {
+            self.check_read_only(broken, kept)
+        }
+    }
+}
+
+fn batches() -> impl Strategy<Value = Vec<(usize, usize, bool)>> {
+    prop::collection::vec((1..5_usize, 0..200_usize, prop::bool::weighted(0.8)), 1..6)
+}
+
+fn open_slice(bytes: &[u8]) -> Scan {
+    scan(bytes, &mut |_| {}).expect("memory can be read")
+}
+
+#[test]
+fn every_prefix_of_a_log_is_a_log() {
+    let log = written(&[(2, 3, true), (2, 3, true), (1, 3, true)]);
+    for cut in 0..=log.bytes.len() {
+        let seen = open_slice(&log.bytes[..cut]);
+        let whole = log.ends.iter().filter(|end| **end <= cut).count();
+        assert_eq!(seen.last, Seq(whole as u64));
+        assert!(!seen.damaged(), "cut at {cut}");
+        assert_eq!(seen.torn(), seen.end < cut as u64);
+        assert_eq!(seen.len, cut as u64);
+    }
+    assert!(log.home.path().exists());
+}
+
+#[test]
+fn what_a_power_cut_leaves_behind_the_last_line_is_set_aside() {
+    let tails: [&[u8]; 7] = [
+        b"\n",
+        b"\n\n\n",
+        &[0; 512],
+        b"{\"seq\":",
+        "\u{20ac}".as_bytes().split_at(2).0,
+        b"\0\0\n\0\0\n",
+        b"null\n",
+    ];
+    for tail in tails {
+        let log = written(&[(2, 3, true), (2, 3, true)]);
+        let broken = [&log.bytes[..], tail].concat();
+        log.check_torn(&broken, 4).expect("it is mended");
+    }
+}
+
+#[test]
+fn a_last_line_without_its_newline_was_not_finished() {
+    let log = written(&[(2, 3, true), (2, 3, true)]);
+    log.check_torn(&log.bytes[..log.bytes.len() - 1], 3)
+        .expect("it is mended");
+}
+
+#[test]
+fn a_tail_without_lines_is_passed_over_in_pieces() {
+    let log = written(&[(2, 3, true)]);
+    let file = OpenOptions::new()
+        .write(true)
+        .open(log.dir.join(LOG_NAME))
+        .expect("it is ours");
+    file.set_len((log.bytes.len() + LINE_MAX + 10) as u64)
+        .expect("a file may have holes");
+    let (opened, _) = log.open();
+    let repair = opened.repair.expect("it is torn");
+    assert_eq!((repair.bytes, repair.last), (LINE_MAX as u64 + 10, Seq(2)));
+    assert_eq!(bytes_of(&log.dir), log.bytes);
+}
+
+#[test]
+fn a_gap_below_the_watermark_is_damage_and_a_gap_above_it_is_not() {
+    let log = written(&[(2, 3, true), (2, 3, true), (3, 3, true)]);
+    let without = |line: usize| {
+        let (start, end) = (log.ends[line - 1], log.ends[line]);
+        [&log.bytes[..start], &log.bytes[end..]].concat()
+    };
+    // Records 5 to 7 know that 4 is durable.
+    log.check(&without(3), (3, 4)).expect("record 4 is missing");
+    log.check(&without(5), (5, 4)).expect("record 6 is missing");
+}
+
+#[test]
+fn a_line_that_stands_twice_is_never_cut_with_what_is_durable() {
+    let log = written(&[(2, 3, true), (2, 3, true), (1, 3, true)]);
+    let again = [&log.bytes[..], &log.bytes[..log.ends[0]]].concat();
+    log.check_read_only(&again, 5).expect("record 1 is durable");
+    let again = [&log.bytes[..], &log.bytes[log.ends[3]..]].concat();
+    log.check_torn(&again, 5)
+        .expect("record 5 may not have been");
+}
+
+#[test]
+fn a_tail_that_cannot_be_set_aside_leaves_the_log_readable() {
+    struct Broken;
+    impl Syncer for Broken {
+        fn sync(&self, _: &fs::File) -> io::Result<()> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+    let log = written(&[(2, 3, true)]);
+    log.put(&log.bytes[..log.bytes.len() - 5]);
+    let opened = LogFile::open_with(&log.dir, Arc::new(Broken), &mut |_| {});
+    let opened = opened.expect("it can be read");
+    assert_eq!(opened.index.last(), Seq(1));
+    assert!(
+        opened
+            .read_only
+            .expect("it cannot be synced")
+            .contains("cannot sync")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_cut_costs_at_most_what_was_not_known_to_be_durable(
+        batches in batches(), place in any::<prop::sample::Index>(), garbage in any::<Option<[u8; 9]>>(),
+    ) {
+        let log = written(&batches);
+        // What is durable was synced: a power cut takes nothing of it.
+        let durable = usize::try_from(*log.durable.last().expect("not empty")).expect("small");
+        let from = if durable == 0 { 0 } else { log.ends[durable - 1] };
+        let cut = from + place.index(log.bytes.len() - from + 1);
+        let whole = log.ends.iter().filter(|end| **end <= cut).count();
+        prop_assert!(whole >= durable);
+        let tail = garbage.unwrap_or_default();
+        let tail = if garbage.is_some() { &tail[..] } else { &[] };
+        // Garbage that happens to be the byte that was cut off would complete the line again.
+        let completes = cut < log.bytes.len() && tail.first() == Some(&log.bytes[cut]);
+        prop_assume!(!completes);
+        log.check_torn(&[&log.bytes[..cut], tail].concat(), whole)?;
+    }
+
+    #[test]
+    fn a_changed_byte_is_torn_above_the_watermark_and_damage_below(
+        batches in batches(), place in any::<prop::sample::Index>(), change in 1_u8..,
+    ) {
+        let log = written(&batches);
+        let mut broken = log.bytes.clone();
+        let place = place.index(broken.len());
+        broken[place] ^= change;
+        log.check(&broken, log.expected(place, place + 1))?;
+    }
+
+    #[test]
+    fn so_is_a_run_of_zeros(
+        batches in batches(), from in any::<prop::sample::Index>(), len in 1..600_usize,
+    ) {
+        let log = written(&batches);
+        let mut broken = log.bytes.clone();
+        let from = from.index(broken.len());
+        let to = broken.len().min(from + len);
+        broken[from..to].fill(0);
+        log.check(&broken, log.expected(from, to))?;
+    }
+}

@@ -1,0 +1,36 @@
+use std::fs;
+
+use super::*;
+
+#[test]
+fn a_session_is_marked_until_it_is_unmarked() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    let (one, two) = (SessionId::new(), SessionId::new());
+    for session in [two, one, one] {
+        mark(&home, session).expect("it can be marked");
+    }
+    let mut both = [one, two];
+    both.sort();
+    assert_eq!(list(&home).expect("it can be read"), both);
+    for session in [one, one] {
+        unmark(&home, session).expect("it can be unmarked");
+    }
+    assert_eq!(list(&home).expect("it can be read"), [two]);
+}
+
+#[test]
+fn other_files_are_no_markers() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    fs::write(home.open_markers().join(".nfs0001"), "").expect("it is ours");
+    assert!(list(&home).expect("it can be read").is_empty());
+}
+
+#[test]
+fn a_marker_that_cannot_be_made_is_an_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    fs::remove_dir(home.open_markers()).expect("it is empty");
+    mark(&home, SessionId::new()).expect_err("there is no directory for it");
+}
