@@ -1,1 +1,18 @@
-//! Empty.
+//! The command line `reasonix`: a file a verb under `commands`, and what they share.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod paint;
+mod reach;
+mod signals;
+mod terminal;
+mod text;
+
+use std::process::ExitCode;
+
+/// The program: reads the arguments, does what they say, tells how it went by the exit code.
+pub fn main() -> ExitCode {
+    ExitCode::from(args::start(std::env::args_os().collect()))
+}

@@ -12,6 +12,7 @@ pub mod live;
 pub mod methods;
 pub mod outcome;
 pub mod params;
+pub mod paths;
 pub mod record;
 pub mod state;
 

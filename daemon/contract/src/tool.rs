@@ -105,6 +105,10 @@ pub trait Cancel: Send + Sync {
     fn is_cancelled(&self) -> bool;
     /// Resolves when the call is to stop.
     fn cancelled(&self) -> BoxFuture<'static, ()>;
+    /// Once it is to stop: milliseconds from TERM to KILL for processes it has started.
+    fn grace_ms(&self) -> u64 {
+        2_000
+    }
 }
 
 /// A tool.

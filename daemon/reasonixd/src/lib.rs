@@ -1,1 +1,56 @@
-//! Empty.
+//! The daemon: a small parent that keeps it alive, and the daemon proper.
+//!
+//! A library too, so that tests and benches can run it in their own process or under another name.
+
+mod daemon;
+mod doctor;
+mod lifecycle;
+mod logfile;
+mod parent;
+mod rpc;
+pub mod settings;
+mod wire;
+
+use std::process::ExitCode;
+
+/// The program, by its arguments: none (the parent), `serve` (the daemon proper), `child` (the helper that starts
+/// commands), `--version`, `--help`.
+#[must_use]
+pub fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next();
+    match first.as_deref().and_then(std::ffi::OsStr::to_str) {
+        // First of all and before any runtime: this is how every command of every tool is started.
+        Some("child") => exit(procs::child::child_main()),
+        None => parent::run(),
+        Some("serve") => lifecycle::run(),
+        Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
+        Some("--help" | "-h") => say(HELP, true),
+        Some(other) => say(&format!("reasonixd: there is no command `{other}`.\n{HELP}"), false),
+    }
+}
+
+const HELP: &str = "reasonixd owns the sessions of Reasonix. Clients start it by themselves; by hand: `reasonix daemon start`.
+
+Usage: reasonixd [serve]
+
+  (nothing)  keeps a daemon running, and starts it again when it crashes
+  serve      is the daemon, in the foreground, once
+
+Environment: REASONIX_HOME (default ~/.reasonix), REASONIX_SOCKET, REASONIX_LOG";
+
+fn exit(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// Words on a terminal, for a person who starts the daemon by hand.
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "the only place of the daemon that speaks to a terminal")]
+fn say(text: &str, well: bool) -> ExitCode {
+    if well {
+        println!("{text}");
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("{text}");
+        exit(64)
+    }
+}

@@ -1,1 +1,5 @@
-fn main() {}
+//! `reasonixd`: see the library.
+
+fn main() -> std::process::ExitCode {
+    reasonixd::main()
+}

@@ -1,1 +1,25 @@
-//! Empty.
+//! The built-in tools.
+//!
+//! A tool is `NAME.rs` and `NAME.md` (the prose that the model reads) and a line in `registry`. Tools reach files only
+//! through `workspace`, processes only through the context's spawner. Called by the session engine through
+//! `contract::Tool`; the assembly takes `builtin()` and puts a `Memory` into the context.
+
+mod arguments;
+mod capture;
+mod clean;
+mod files;
+pub mod memory;
+pub mod registry;
+mod truncate;
+
+mod bash;
+mod edit_file;
+mod grep;
+mod read_file;
+mod write_file;
+
+#[cfg(test)]
+mod scene;
+
+pub use memory::Memory;
+pub use registry::{Options, builtin};

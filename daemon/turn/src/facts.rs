@@ -14,7 +14,7 @@ use proto::{ApprovalId, Body, CallId, ItemId, PromptId, Record, RequestId, Seq, 
 const RESOLVED_KEPT: usize = 256;
 
 /// Everything that the log says about a session, less the words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub seq: Seq,
     pub created: Option<SessionCreated>,
@@ -47,7 +47,7 @@ pub struct Facts {
 }
 
 /// State, what for, and why.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     pub state: State,
     pub waiting_for: Option<WaitingFor>,
@@ -61,7 +61,7 @@ impl Default for Standing {
 }
 
 /// Settings in force: those of the creation, changed by each `session.set`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub kind: Kind,
     pub posture: Posture,
@@ -84,7 +84,7 @@ pub struct Done {
 }
 
 /// A turn that has started and not ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenTurn {
     pub number: u64,
     pub started_at: Stamp,
@@ -111,7 +111,7 @@ pub struct OpenTurn {
 }
 
 /// A call of the newest answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OpenCall {
     pub call: ToolCall,
     pub stage: Stage,

@@ -84,6 +84,7 @@ pub struct Answer {
 }
 
 /// What became of a call before it may run.
+#[allow(clippy::large_enum_variant, reason = "it travels in a box; most are of the large kind")]
 #[derive(Clone, Debug)]
 pub enum Judgement {
     /// It can't run at all: unknown tool, arguments that don't parse.
@@ -123,6 +124,7 @@ pub struct Resolution {
 }
 
 /// Something to be done, in order.
+#[allow(clippy::large_enum_variant, reason = "most are records, and each is done as soon as it is made")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Append this record to the log and publish it. Its `seq` is the next one.

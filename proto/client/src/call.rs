@@ -28,6 +28,9 @@ const REPEATS_MAX: u32 = 5;
 /// How long a daemon may take to go.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
+/// JSON-RPC's own "method not found".
+const METHOD_NOT_FOUND: i32 = -32601;
+
 /// What a frame needs beside its parameters.
 const ENVELOPE: usize = 256;
 
@@ -36,7 +39,7 @@ const ENVELOPE: usize = 256;
 pub enum CallError {
     /// The daemon said no.
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(Box<Failure>),
     /// There is no daemon to ask.
     #[error(transparent)]
     Connect(#[from] ConnectError),
@@ -48,13 +51,25 @@ pub enum CallError {
     Timeout { method: String, after: Duration },
     /// An answer that is none.
     #[error("{method}: the daemon's answer does not read")]
-    Answer { method: String, source: serde_json::Error },
+    Answer {
+        method: String,
+        source: serde_json::Error,
+    },
     /// More than fits into a frame.
-    #[error("{method}: {bytes} bytes do not fit into one message; {} do", frame::INBOUND_MAX)]
+    #[error(
+        "{method}: {bytes} bytes do not fit into one message; {} do",
+        frame::INBOUND_MAX
+    )]
     TooLarge { method: String, bytes: usize },
     /// The same place of the log was missing twice: the daemon does not send it.
     #[error("follow the session: record {seq} does not come")]
     Gap { seq: proto::Seq },
+}
+
+impl std::convert::From<Failure> for CallError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(Box::new(failure))
+    }
 }
 
 impl CallError {
@@ -96,7 +111,13 @@ impl Client {
         let launched = std::sync::Mutex::new(None);
         let connection = connect::establish(&options, &BTreeMap::new(), true, &launched).await?;
         let current = tokio::sync::Mutex::new(Arc::new(connection));
-        Ok(Self { shared: Arc::new(Shared { options, current, launched }) })
+        Ok(Self {
+            shared: Arc::new(Shared {
+                options,
+                current,
+                launched,
+            }),
+        })
     }
 
     /// What the daemon said at hello, on the newest connection.
@@ -120,8 +141,10 @@ impl Client {
         let mut current = self.shared.current.lock().await;
         if !current.alive() {
             let keys = credentials(&current.hello);
-            *current =
-                Arc::new(connect::establish(&self.shared.options, &keys, false, &self.shared.launched).await?);
+            *current = Arc::new(
+                connect::establish(&self.shared.options, &keys, false, &self.shared.launched)
+                    .await?,
+            );
         }
         Ok(current.clone())
     }
@@ -134,8 +157,10 @@ impl Client {
         let mut current = self.shared.current.lock().await;
         let keys = credentials(&current.hello);
         if !keys.is_empty() {
-            *current =
-                Arc::new(connect::establish(&self.shared.options, &keys, false, &self.shared.launched).await?);
+            *current = Arc::new(
+                connect::establish(&self.shared.options, &keys, false, &self.shared.launched)
+                    .await?,
+            );
         }
         Ok(())
     }
@@ -175,11 +200,16 @@ impl Client {
     where
         M::Params: Sync,
     {
-        let answer = send(&connection.rpc, M::NAME, &*encode(M::NAME, params)?).await?;
+        let answer = send(&connection.rpc, M::NAME, &encode(M::NAME, params)?).await?;
         decode(M::NAME, &answer)
     }
 
-    async fn send(&self, method: &str, params: &RawValue, repeatable: bool) -> Result<Box<RawValue>, CallError> {
+    async fn send(
+        &self,
+        method: &str,
+        params: &RawValue,
+        repeatable: bool,
+    ) -> Result<Box<RawValue>, CallError> {
         let mut repeats = 0;
         loop {
             let connection = self.connection().await?;
@@ -212,7 +242,10 @@ impl Client {
                 return Ok(());
             }
             if begun.elapsed() >= STOP_MAX {
-                return Err(CallError::Timeout { method: DaemonShutdown::NAME.to_owned(), after: STOP_MAX });
+                return Err(CallError::Timeout {
+                    method: DaemonShutdown::NAME.to_owned(),
+                    after: STOP_MAX,
+                });
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -221,7 +254,10 @@ impl Client {
 
 /// Values of the key variables that this process has.
 fn credentials(hello: &HelloOutput) -> BTreeMap<String, String> {
-    let set = hello.key_variables.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    let set = hello
+        .key_variables
+        .iter()
+        .filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
     set.filter(|(_, value)| !value.is_empty()).collect()
 }
 
@@ -230,8 +266,12 @@ pub(crate) async fn on<M: Method>(rpc: &Rpc, params: &M::Params) -> Result<M::Ou
 where
     M::Params: Sync,
 {
-    debug_assert_eq!(M::NAME, DaemonHello::NAME, "all other calls go through `Client`");
-    let answer = send(rpc, M::NAME, &*encode(M::NAME, params)?).await?;
+    debug_assert_eq!(
+        M::NAME,
+        DaemonHello::NAME,
+        "all other calls go through `Client`"
+    );
+    let answer = send(rpc, M::NAME, &encode(M::NAME, params)?).await?;
     decode(M::NAME, &answer)
 }
 
@@ -251,7 +291,12 @@ async fn send(rpc: &Rpc, method: &str, params: &RawValue) -> Result<Box<RawValue
     } else {
         match tokio::time::timeout(ANSWER_MAX, request).await {
             Ok(result) => result,
-            Err(_elapsed) => return Err(CallError::Timeout { method: method.to_owned(), after: ANSWER_MAX }),
+            Err(_elapsed) => {
+                return Err(CallError::Timeout {
+                    method: method.to_owned(),
+                    after: ANSWER_MAX,
+                });
+            }
         }
     };
     result.map_err(|source| error(method, source))
@@ -261,30 +306,51 @@ async fn send(rpc: &Rpc, method: &str, params: &RawValue) -> Result<Box<RawValue
 pub(crate) fn error(method: &str, error: RpcError) -> CallError {
     match error {
         RpcError::Call(object) => {
-            let data = object.data().and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-            if object.code() == jsonrpsee::types::error::METHOD_NOT_FOUND_CODE {
+            let data = object
+                .data()
+                .and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+            if object.code() == METHOD_NOT_FOUND {
                 let what = format!("the daemon has no method `{method}`");
-                return Failure::new(ErrorName::NotFound, what, "`reasonix rpc --schema` lists the methods").into();
+                return Failure::new(
+                    ErrorName::NotFound,
+                    what,
+                    "`reasonix rpc --schema` lists the methods",
+                )
+                .into();
             }
             Failure::from_rpc(object.code(), object.message(), data.as_ref()).into()
         }
-        RpcError::ParseError(source) => CallError::Answer { method: method.to_owned(), source },
-        source => CallError::Lost { method: method.to_owned(), source },
+        RpcError::ParseError(source) => CallError::Answer {
+            method: method.to_owned(),
+            source,
+        },
+        source => CallError::Lost {
+            method: method.to_owned(),
+            source,
+        },
     }
 }
 
 fn encode<T: serde::Serialize>(method: &str, params: &T) -> Result<Box<RawValue>, CallError> {
-    let raw = serde_json::value::to_raw_value(params)
-        .map_err(|source| CallError::Answer { method: method.to_owned(), source })?;
+    let raw = serde_json::value::to_raw_value(params).map_err(|source| CallError::Answer {
+        method: method.to_owned(),
+        source,
+    })?;
     let bytes = raw.get().len() + method.len() + ENVELOPE;
     if bytes > frame::INBOUND_MAX {
-        return Err(CallError::TooLarge { method: method.to_owned(), bytes });
+        return Err(CallError::TooLarge {
+            method: method.to_owned(),
+            bytes,
+        });
     }
     Ok(raw)
 }
 
 fn decode<T: serde::de::DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, CallError> {
-    serde_json::from_str(answer.get()).map_err(|source| CallError::Answer { method: method.to_owned(), source })
+    serde_json::from_str(answer.get()).map_err(|source| CallError::Answer {
+        method: method.to_owned(),
+        source,
+    })
 }
 
 /// Whether the parameters carry an id by which the daemon knows a repeat.

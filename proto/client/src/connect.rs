@@ -102,7 +102,7 @@ pub enum ConnectError {
     Socket { socket: PathBuf, source: io::Error },
     /// It answered no.
     #[error(transparent)]
-    Refused(Failure),
+    Refused(Box<Failure>),
     /// It answered something else than hello.
     #[error("say hello to the daemon")]
     Hello(#[source] Box<CallError>),
@@ -152,7 +152,9 @@ pub(crate) async fn establish(
     let mut limit = if first { START_MAX } else { options.return_max };
     let mut started = None;
     loop {
-        let left = limit.saturating_sub(begun.elapsed()).max(Duration::from_millis(50));
+        let left = limit
+            .saturating_sub(begun.elapsed())
+            .max(Duration::from_millis(50));
         let missed = match tokio::time::timeout(left, attempt(options, credentials)).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(missed)) => missed,
@@ -163,7 +165,11 @@ pub(crate) async fn establish(
             Missed::NotYet => {}
             Missed::Absent => {
                 let may_start = match options.start {
-                    Start::Never if first => return Err(ConnectError::Absent { socket: options.paths.socket.clone() }),
+                    Start::Never if first => {
+                        return Err(ConnectError::Absent {
+                            socket: options.paths.socket.clone(),
+                        });
+                    }
                     Start::Never => false,
                     Start::AtFirst => first,
                     Start::Always => first || begun.elapsed() >= RESTART_AFTER,
@@ -181,17 +187,27 @@ pub(crate) async fn establish(
         if begun.elapsed() >= limit {
             return Err(match (started, first) {
                 (None, false) => ConnectError::Gone { after: limit },
-                _ => ConnectError::Silent { after: limit, log: start::log_tail(&options.paths.log(), 5) },
+                _ => ConnectError::Silent {
+                    after: limit,
+                    log: start::log_tail(&options.paths.log(), 5),
+                },
             });
         }
         // Fine steps at first, because starting takes a few milliseconds; coarse ones for a daemon that stays away.
         let waiting = started.map_or_else(|| begun.elapsed(), |at| at.elapsed());
-        tokio::time::sleep((waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100))).await;
+        tokio::time::sleep(
+            (waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100)),
+        )
+        .await;
     }
 }
 
 /// The error of a daemon that we started and that ended badly. One that ended well lost the race to another.
-fn failed(launched: &std::sync::Mutex<Option<Child>>, ours: bool, options: &Options) -> Option<ConnectError> {
+fn failed(
+    launched: &std::sync::Mutex<Option<Child>>,
+    ours: bool,
+    options: &Options,
+) -> Option<ConnectError> {
     if !ours {
         return None;
     }
@@ -199,23 +215,37 @@ fn failed(launched: &std::sync::Mutex<Option<Child>>, ours: bool, options: &Opti
     if status.success() {
         return None;
     }
-    Some(ConnectError::Ended { status: status.to_string(), log: start::log_tail(&options.paths.log(), 5) })
+    Some(ConnectError::Ended {
+        status: status.to_string(),
+        log: start::log_tail(&options.paths.log(), 5),
+    })
 }
 
 /// A lock whose holder never panics in between; should it ever, the value is still whole.
 pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// One try: open, say hello, route the events.
-async fn attempt(options: &Options, credentials: &BTreeMap<String, String>) -> Result<Connection, Missed> {
+async fn attempt(
+    options: &Options,
+    credentials: &BTreeMap<String, String>,
+) -> Result<Connection, Missed> {
     let socket = &options.paths.socket;
-    let (sender, receiver) = transport::open(socket).await.map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Missed::Absent,
-        // Its queue of connections is full for a moment.
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Missed::NotYet,
-        _ => Missed::Fatal(ConnectError::Socket { socket: socket.clone(), source }),
-    })?;
+    let (sender, receiver) =
+        transport::open(socket)
+            .await
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Missed::Absent,
+                // Its queue of connections is full for a moment.
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Missed::NotYet,
+                _ => Missed::Fatal(ConnectError::Socket {
+                    socket: socket.clone(),
+                    source,
+                }),
+            })?;
     let rpc = ClientBuilder::new()
         .request_timeout(RPC_MAX)
         .max_buffer_capacity_per_subscription(BUFFERED)
@@ -233,19 +263,28 @@ async fn attempt(options: &Options, credentials: &BTreeMap<String, String>) -> R
         role: options.role,
         credentials: credentials.clone(),
     };
-    let hello = call::on::<DaemonHello>(&rpc, &params).await.map_err(|error| match error {
-        CallError::Failure(failure) if matches!(failure.name, ErrorName::NotReady | ErrorName::ShuttingDown) => {
-            Missed::NotYet
-        }
-        CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
-        // It closed before it answered: on its way out, or full. Another try will tell.
-        CallError::Lost { .. } => Missed::NotYet,
-        other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
-    })?;
+    let hello = call::on::<DaemonHello>(&rpc, &params)
+        .await
+        .map_err(|error| match error {
+            CallError::Failure(failure)
+                if matches!(failure.name, ErrorName::NotReady | ErrorName::ShuttingDown) =>
+            {
+                Missed::NotYet
+            }
+            CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
+            // It closed before it answered: on its way out, or full. Another try will tell.
+            CallError::Lost { .. } => Missed::NotYet,
+            other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
+        })?;
     let mut events = rpc
         .subscribe_to_method::<EventNotification>("event")
         .await
-        .map_err(|error| Missed::Fatal(ConnectError::Hello(Box::new(call::error(DaemonHello::NAME, error)))))?;
+        .map_err(|error| {
+            Missed::Fatal(ConnectError::Hello(Box::new(call::error(
+                DaemonHello::NAME,
+                error,
+            ))))
+        })?;
     let routes = Arc::new(Routes::default());
     let to = routes.clone();
     let demux = tokio::spawn(async move {
@@ -257,5 +296,10 @@ async fn attempt(options: &Options, credentials: &BTreeMap<String, String>) -> R
         }
         to.lose();
     });
-    Ok(Connection { rpc, hello, routes, demux })
+    Ok(Connection {
+        rpc,
+        hello,
+        routes,
+        demux,
+    })
 }

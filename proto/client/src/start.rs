@@ -37,10 +37,16 @@ pub enum StartError {
     NotFound,
     /// The home cannot be made.
     #[error("make the home `{}`", home.display())]
-    Home { home: PathBuf, source: std::io::Error },
+    Home {
+        home: PathBuf,
+        source: std::io::Error,
+    },
     /// The program does not run.
     #[error("run `{}`", program.display())]
-    Spawn { program: PathBuf, source: std::io::Error },
+    Spawn {
+        program: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 /// Where the daemon's program is: `$REASONIX_DAEMON`, else beside this program, else on PATH.
@@ -51,9 +57,14 @@ pub fn find_program() -> Option<PathBuf> {
     }
     let own = std::env::current_exe().ok();
     let real = own.as_deref().and_then(|path| path.canonicalize().ok());
-    let beside = [own, real].into_iter().flatten().filter_map(|path| Some(path.parent()?.join(PROGRAM)));
+    let beside = [own, real]
+        .into_iter()
+        .flatten()
+        .filter_map(|path| Some(path.parent()?.join(PROGRAM)));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|directory| directory.join(PROGRAM)).collect();
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path)
+        .map(|directory| directory.join(PROGRAM))
+        .collect();
     beside.chain(on_path).find(|candidate| candidate.is_file())
 }
 
@@ -64,11 +75,18 @@ pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
         .recursive(true)
         .mode(0o700)
         .create(&paths.home)
-        .map_err(|source| StartError::Home { home: paths.home.clone(), source })?;
+        .map_err(|source| StartError::Home {
+            home: paths.home.clone(),
+            source,
+        })?;
     let mut command = Command::new(&program);
     command
         .env_clear()
-        .envs(PASSED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
+        .envs(
+            PASSED
+                .iter()
+                .filter_map(|name| Some((*name, std::env::var_os(name)?))),
+        )
         .env("REASONIX_HOME", &paths.home)
         .current_dir(&paths.home)
         .stdin(Stdio::null())
@@ -79,7 +97,9 @@ pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
     if paths.socket_given {
         command.env("REASONIX_SOCKET", &paths.socket);
     }
-    command.spawn().map_err(|source| StartError::Spawn { program, source })
+    command
+        .spawn()
+        .map_err(|source| StartError::Spawn { program, source })
 }
 
 /// The last `lines` lines of the daemon's log; empty where there is none.
@@ -98,11 +118,17 @@ pub fn log_tail(path: &Path, lines: usize) -> Vec<String> {
     let Ok(bytes) = read() else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
+    all[all.len().saturating_sub(lines)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
 }
 
 /// Whether no process has this number any more.
 pub(crate) fn is_gone(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 0).and_then(rustix::process::Pid::from_raw);
+    let pid = i32::try_from(pid)
+        .ok()
+        .filter(|pid| *pid > 0)
+        .and_then(rustix::process::Pid::from_raw);
     pid.is_none_or(|pid| rustix::process::test_kill_process(pid).is_err())
 }

@@ -63,7 +63,12 @@ impl Client {
     ///
     /// # Errors
     /// There is no such session, or no daemon.
-    pub async fn follow(&self, session: &str, from: From, ephemeral: bool) -> Result<Follow, CallError> {
+    pub async fn follow(
+        &self,
+        session: &str,
+        from: From,
+        ephemeral: bool,
+    ) -> Result<Follow, CallError> {
         let (route, attached) = attach(self, session, from, None, ephemeral).await?;
         let last = match from {
             From::After(seq) => Some(seq),
@@ -150,7 +155,9 @@ impl Follow {
 
     /// Takes note of where a `sync` says we are. False: we are not there, and attach again.
     fn synced(&mut self, event: &Event) -> Result<bool, CallError> {
-        let Ok(sync) = serde_json::from_str::<live::Sync>(event.data.get()) else { return Ok(true) };
+        let Ok(sync) = serde_json::from_str::<live::Sync>(event.data.get()) else {
+            return Ok(true);
+        };
         self.epoch = Some(sync.epoch);
         match self.last {
             Some(last) if sync.seq > last => {
@@ -215,8 +222,14 @@ async fn attach(
             From::Snapshot { backlog: 0 } => (None, None),
             From::Snapshot { backlog } => (None, Some(backlog)),
         };
-        let params =
-            AttachParams { session: session.to_owned(), subscription: name, after_seq, epoch, ephemeral, backlog };
+        let params = AttachParams {
+            session: session.to_owned(),
+            subscription: name,
+            after_seq,
+            epoch,
+            ephemeral,
+            backlog,
+        };
         match client.call_on::<SessionAttach>(&connection, &params).await {
             Ok(attached) => return Ok((route, attached)),
             Err(CallError::Lost { .. }) if tries < 5 => tries += 1,
@@ -241,7 +254,13 @@ struct Route {
 impl Route {
     fn new(client: Client, connection: Arc<Connection>, name: String) -> Self {
         let queue = connection.routes.add(&name);
-        Self { client, connection, name, queue, open: true }
+        Self {
+            client,
+            connection,
+            name,
+            queue,
+            open: true,
+        }
     }
 
     /// Drops it without a word to the daemon, which refused it.
@@ -259,8 +278,15 @@ impl Drop for Route {
         // Best effort: a connection that breaks ends its subscriptions anyway.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (client, connection) = (self.client.clone(), self.connection.clone());
-            let params = DetachParams { subscription: std::mem::take(&mut self.name) };
-            runtime.spawn(async move { client.call_on::<SessionDetach>(&connection, &params).await.ok() });
+            let params = DetachParams {
+                subscription: std::mem::take(&mut self.name),
+            };
+            runtime.spawn(async move {
+                client
+                    .call_on::<SessionDetach>(&connection, &params)
+                    .await
+                    .ok()
+            });
         }
     }
 }
@@ -295,7 +321,10 @@ impl Routes {
 
     /// Puts an event into its queue. One of a subscription that was given up is dropped.
     pub(crate) fn deliver(&self, notification: EventNotification) {
-        let queue = lock(&self.queues).by_name.get(&notification.subscription).cloned();
+        let queue = lock(&self.queues)
+            .by_name
+            .get(&notification.subscription)
+            .cloned();
         if let Some(queue) = queue {
             queue.push(notification.event);
         }
@@ -349,7 +378,9 @@ impl Queue {
         }
         let bytes = waiting.bytes + size(&event);
         // One event always fits, however large: else its reader would never get past it.
-        if !waiting.events.is_empty() && (waiting.events.len() >= QUEUE_EVENTS || bytes > QUEUE_BYTES) {
+        if !waiting.events.is_empty()
+            && (waiting.events.len() >= QUEUE_EVENTS || bytes > QUEUE_BYTES)
+        {
             waiting.end = Some(End::Full);
         } else {
             waiting.bytes = bytes;
@@ -387,6 +418,3 @@ impl Queue {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -20,13 +20,21 @@ const LINE_MAX: usize = 16 * 1024 * 1024;
 struct Half(Arc<Stream>);
 
 impl AsyncRead for Half {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut &*self.0).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for Half {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut &*self.0).poll_write(cx, bytes)
     }
 
@@ -58,8 +66,14 @@ pub(crate) enum TransportError {
 pub(crate) async fn open(socket: &Path) -> io::Result<(Sender, Receiver)> {
     let name = socket.to_fs_name::<GenericFilePath>()?;
     let stream = Arc::new(Stream::connect(name).await?);
-    let sender = Sender(FramedWrite::new(Half(stream.clone()), LinesCodec::new_with_max_length(LINE_MAX)));
-    let receiver = Receiver(FramedRead::new(Half(stream), LinesCodec::new_with_max_length(LINE_MAX)));
+    let sender = Sender(FramedWrite::new(
+        Half(stream.clone()),
+        LinesCodec::new_with_max_length(LINE_MAX),
+    ));
+    let receiver = Receiver(FramedRead::new(
+        Half(stream),
+        LinesCodec::new_with_max_length(LINE_MAX),
+    ));
     Ok((sender, receiver))
 }
 

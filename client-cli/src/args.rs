@@ -1,0 +1,104 @@
+//! The arguments, and the way from them to a command. What each command does is its own file's business.
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::pin::Pin;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+use crate::exit::{self, Error};
+use crate::output;
+
+/// Reasonix, a coding agent: sessions live in a daemon, and this is a client of it.
+#[derive(Debug, Parser)]
+#[command(name = "reasonix", version = proto::VERSION, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Cli {
+    /// Tell the whole chain of causes of an error.
+    #[arg(long, global = true)]
+    pub verbose: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(commands::run::Args),
+    Attach(commands::attach::Args),
+    Ls(commands::ls::Args),
+    Ps(commands::ps::Args),
+    Kill(commands::kill::Args),
+    Wait(commands::wait::Args),
+    Logs(commands::logs::Args),
+    Inbox(commands::inbox::Args),
+    Daemon(commands::daemon::Args),
+    Demo(commands::demo::Args),
+    Doctor(commands::doctor::Args),
+    Rpc(commands::rpc::Args),
+}
+
+/// Runs the command that the arguments name; returns the exit code.
+pub fn start(arguments: Vec<OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error, &arguments),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(source) => return exit::tell(&Error::io("start the runtime", source), cli.verbose),
+    };
+    let result = runtime.block_on(dispatch(cli.command));
+    // Threads that wait for a key must not keep the program.
+    runtime.shutdown_background();
+    match result.and_then(|code| output::flush().map(|()| code)) {
+        Ok(code) => code,
+        Err(error) => exit::tell(&error, cli.verbose),
+    }
+}
+
+/// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
+type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
+
+fn dispatch(command: Option<Command>) -> Done {
+    match command {
+        None => Box::pin(async {
+            Err(Error::usage(
+                "the full-screen interface is not in this build",
+                "`reasonix run PROMPT` does one turn, `reasonix attach --plain` follows a session; see `reasonix --help`",
+            ))
+        }),
+        Some(Command::Run(args)) => Box::pin(commands::run::run(args)),
+        Some(Command::Attach(args)) => Box::pin(commands::attach::run(args)),
+        Some(Command::Ls(args)) => Box::pin(commands::ls::run(args)),
+        Some(Command::Ps(args)) => Box::pin(commands::ps::run(args)),
+        Some(Command::Kill(args)) => Box::pin(commands::kill::run(args)),
+        Some(Command::Wait(args)) => Box::pin(commands::wait::run(args)),
+        Some(Command::Logs(args)) => Box::pin(commands::logs::run(args)),
+        Some(Command::Inbox(args)) => Box::pin(commands::inbox::run(args)),
+        Some(Command::Daemon(args)) => Box::pin(commands::daemon::run(args)),
+        Some(Command::Demo(args)) => Box::pin(commands::demo::run(args)),
+        Some(Command::Doctor(args)) => Box::pin(commands::doctor::run(args)),
+        Some(Command::Rpc(args)) => Box::pin(commands::rpc::run(args)),
+    }
+}
+
+/// Arguments that are no command: help and version on standard output, all else as a usage error.
+fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
+    let asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    // Nothing can be said about a standard output or error that is closed.
+    let _ = error.print();
+    if asked {
+        return 0;
+    }
+    // A script that reads results gets one, also for arguments that were wrong.
+    commands::run::refused(error, arguments);
+    exit::USAGE
+}

@@ -1,0 +1,291 @@
+//! `reasonix demo`: the main job on a small project made on the spot. Real daemon, real tools, a scripted model.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use client::transcript::{Piece, Tone, Transcript};
+use client::{Client, Followed, From, Options, Paths};
+use proto::methods::SessionCreate;
+use proto::outcome::TurnEnded;
+use proto::params::daemon::ShutdownMode;
+use proto::params::session::CreateParams;
+use proto::state::{Kind, OnAsk};
+use proto::{Body, Event, Pid, RequestId, Seq, SessionId};
+
+use super::run::environment;
+use crate::exit::Error;
+use crate::paint::Painter;
+use crate::signals::{Arrived, Signals};
+use crate::{output, reach, text};
+
+const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
+const MEDIAN: &str = include_str!("../demo/median.sh");
+const TEST: &str = include_str!("../demo/test.sh");
+const PROMPT: &str = "The test in test.sh fails. Find out why, and fix it.";
+
+/// Lines of a tool's output that are shown.
+const OUTPUT_LINES: usize = 20;
+
+/// Longer than this, and the socket does not fit into the home.
+const TEMP_MAX: usize = 50;
+
+/// Watch it fix a failing test in a small project, with a scripted model: no key, no network, nothing left behind.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Leave the daemon running and the files in place, to attach and look around.
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Plays it. Exits 0 only if the project's test passes in the end.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let mut signals = Signals::listen()?;
+    let place = Place::make()?;
+    let paths = Paths::of_home(place.home.clone());
+    let mut options = Options::new(paths, "reasonix demo");
+    options.interactive = false;
+    let client = match Client::connect(options).await {
+        Ok(client) => client,
+        Err(error) => {
+            place.remove();
+            return Err(error.into());
+        }
+    };
+    // However it ends, the daemon and the files are seen to below.
+    let played = tokio::select! {
+        played = play(&client, &place) => played,
+        arrived = signals.next() => Err(stopped(arrived)),
+    };
+    let keep = args.keep && played.is_ok();
+    let result = match played {
+        Ok(pid) => tell(&place, pid, keep),
+        Err(error) => Err(error),
+    };
+    if !keep {
+        let gone = client.stop(ShutdownMode::Now).await;
+        place.remove();
+        gone?;
+    }
+    result
+}
+
+fn stopped(arrived: Arrived) -> Error {
+    let what = match arrived {
+        Arrived::Int => "interrupted",
+        Arrived::Term | Arrived::Hup => "told to end",
+    };
+    Error::Failed {
+        what: format!("the demo was {what}"),
+        hint: "nothing of it is left".to_owned(),
+    }
+}
+
+/// The files of the demo: a home and a project, in a private directory of an unpredictable name.
+struct Place {
+    root: PathBuf,
+    home: PathBuf,
+    project: PathBuf,
+}
+
+impl Place {
+    fn make() -> Result<Self, Error> {
+        let temp = Some(std::env::temp_dir()).filter(|path| path.as_os_str().len() <= TEMP_MAX);
+        let temp = temp.unwrap_or_else(|| PathBuf::from("/tmp"));
+        let unique = uuid::Uuid::new_v4().simple().to_string();
+        let root = temp.join(format!("reasonix-demo-{}", &unique[..12]));
+        let place = Self {
+            home: root.join("home"),
+            project: root.join("project"),
+            root,
+        };
+        place.fill().map_err(|source| {
+            place.remove();
+            Error::io(
+                format!("make the demo's files in `{}`", place.root.display()),
+                source,
+            )
+        })?;
+        Ok(place)
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        for directory in [&self.root, &self.home, &self.project] {
+            // Fails where it exists already: then it is somebody else's.
+            fs::DirBuilder::new().mode(0o700).create(directory)?;
+        }
+        let cassette = self.home.join("cassette.jsonl");
+        write(&cassette, CASSETTE)?;
+        // A path in a TOML basic string is written as in JSON.
+        let quoted = serde_json::to_string(&cassette.to_string_lossy())?;
+        let config = format!(
+            "default_model = \"demo\"\n\n[[providers]]\nname = \"demo\"\nkind = \"replay\"\nmodel = {quoted}\n"
+        );
+        write(&self.home.join("config.toml"), &config)?;
+        write(&self.project.join("median.sh"), MEDIAN)?;
+        write(&self.project.join("test.sh"), TEST)
+    }
+
+    /// Whether the project's own test passes: not what the model says, but what is so.
+    fn test_passes(&self) -> io::Result<bool> {
+        let status = Command::new("sh")
+            .arg("test.sh")
+            .current_dir(&self.project)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        Ok(status.success())
+    }
+
+    fn remove(&self) {
+        if let Err(error) = fs::remove_dir_all(&self.root)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            output::progress(&format!("! remove `{}`: {error}", self.root.display()));
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?
+        .write_all(text.as_bytes())
+}
+
+/// Runs the session and shows it.
+async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
+    if place
+        .test_passes()
+        .map_err(|source| Error::io("run the demo's test", source))?
+    {
+        return Err(Error::Failed {
+            what: "the demo's test passes before anything was fixed".to_owned(),
+            hint: "is `sort` of this system another one?".to_owned(),
+        });
+    }
+    output::line(&format!(
+        "A small project with a failing test: {}",
+        place.project.display()
+    ))?;
+    output::line("A scripted model, a real daemon, real tools:\n")?;
+    let session = SessionId::new();
+    let params = CreateParams {
+        session,
+        cwd: reach::utf8(&place.project)?,
+        env: environment(&client.hello().await.key_variables),
+        prompt: Some(PROMPT.to_owned()),
+        kind: Kind::Interactive,
+        on_ask: Some(OnAsk::Allow),
+        name: Some("demo".to_owned()),
+        request_id: Some(RequestId::new()),
+        ..CreateParams::default()
+    };
+    let created = client.call::<SessionCreate>(&params).await?;
+    let mut follow = client
+        .follow(&session.to_string(), From::After(Seq(0)), true)
+        .await?;
+    let mut screen = Screen::new();
+    loop {
+        let Followed::Event(event) = follow.next().await? else {
+            continue;
+        };
+        screen.show(&event)?;
+        match event.body() {
+            Ok(Body::TurnEnded(ended)) if event.seq.is_some() => {
+                return well(&ended).map(|()| created.pid);
+            }
+            Ok(Body::SessionExited(exited)) if event.seq.is_some() => {
+                return Err(Error::Failed {
+                    what: format!("the session ended with exit code {}", exited.exit_code),
+                    hint: "`reasonix doctor` checks what it needs".to_owned(),
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn well(ended: &TurnEnded) -> Result<(), Error> {
+    if ended.exit_code() == 0 {
+        return Ok(());
+    }
+    let words = client::transcript::outcome_words(ended.outcome, ended.reason);
+    let why = ended
+        .error
+        .as_ref()
+        .map_or_else(String::new, |error| format!(": {}", error.message));
+    Err(Error::Failed {
+        what: format!("the turn ended: {words}{why}"),
+        hint: "`reasonix doctor` checks what it needs".to_owned(),
+    })
+}
+
+/// What is shown of the session, on standard output.
+struct Screen {
+    transcript: Transcript,
+    painter: Painter,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let painter = Painter::new(output::colour(&io::stdout()), OUTPUT_LINES);
+        Self {
+            transcript: Transcript::default(),
+            painter,
+        }
+    }
+
+    fn show(&mut self, event: &Event) -> Result<(), Error> {
+        for piece in self.transcript.fold(event) {
+            // Who joined is no news here: it is us.
+            if !matches!(
+                piece,
+                Piece::Block {
+                    tone: Tone::State,
+                    ..
+                }
+            ) {
+                output::part(&self.painter.paint(&piece))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What happened, and how to look at it.
+fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
+    let passes = place
+        .test_passes()
+        .map_err(|source| Error::io("run the demo's test", source))?;
+    output::line("")?;
+    if !passes {
+        output::line("The test still fails: the demo did not do what it should.")?;
+        return Ok(1);
+    }
+    output::line(&format!(
+        "The test passes now. This was session {pid}: its model was scripted, all else was real."
+    ))?;
+    if keep {
+        let home = text::line(&place.home.display().to_string());
+        output::line("The daemon is still there. Attach to the session, from any terminal:\n")?;
+        output::line(&format!(
+            "  REASONIX_HOME={home} reasonix attach --plain {pid}\n"
+        ))?;
+        output::line("Stop it and remove its files:\n")?;
+        let root = text::line(&place.root.display().to_string());
+        output::line(&format!(
+            "  REASONIX_HOME={home} reasonix daemon stop; rm -r {root}"
+        ))?;
+    } else {
+        output::line(
+            "`reasonix demo --keep` leaves the daemon running, and tells how to attach to the session.",
+        )?;
+    }
+    Ok(0)
+}

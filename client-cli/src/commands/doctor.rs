@@ -1,0 +1,171 @@
+//! `reasonix doctor`: does everything work that must?
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use client::Paths;
+use client::start::find_program;
+use proto::methods::DoctorRun;
+use proto::params::config::{Check, CheckLevel, DoctorParams};
+
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// Check home, socket, daemon, config and providers. Exits 0 only if all that is needed holds.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Throw the index away and make it again from the logs.
+    #[arg(long)]
+    rebuild_index: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks the client's side, then asks the daemon for its own.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let paths = Paths::from_env()?;
+    let mut checks = vec![home(&paths), program()];
+    match reach::daemon("doctor").await {
+        Ok(client) => {
+            let hello = client.hello().await;
+            checks.push(socket(&paths));
+            checks.push(versions(&hello.daemon.version));
+            let cwd = reach::cwd(None).and_then(|cwd| reach::utf8(&cwd)).ok();
+            let params = DoctorParams {
+                cwd,
+                rebuild_index: args.rebuild_index,
+            };
+            checks.extend(client.call::<DoctorRun>(&params).await?.checks);
+        }
+        Err(error) => checks.push(check(
+            "daemon",
+            CheckLevel::Failed,
+            &error.to_string(),
+            &error.hint(),
+        )),
+    }
+    if args.json {
+        output::json(&checks)?;
+    } else {
+        for check in &checks {
+            let level = match check.level {
+                CheckLevel::Ok => "ok",
+                CheckLevel::Warning => "warning",
+                CheckLevel::Failed => "FAILED",
+            };
+            output::line(&format!(
+                "{level:<8} {}: {}",
+                text::line(&check.name),
+                text::line(&check.text)
+            ))?;
+            if !check.hint.is_empty() {
+                output::line(&format!("{:8} {}", "", text::line(&check.hint)))?;
+            }
+        }
+    }
+    Ok(u8::from(
+        checks.iter().any(|check| check.level == CheckLevel::Failed),
+    ))
+}
+
+fn check(name: &str, level: CheckLevel, text: &str, hint: &str) -> Check {
+    Check {
+        name: name.to_owned(),
+        level,
+        text: text.to_owned(),
+        hint: hint.to_owned(),
+    }
+}
+
+fn home(paths: &Paths) -> Check {
+    let shown = paths.home.display().to_string();
+    let metadata = match std::fs::metadata(&paths.home) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return check("home", CheckLevel::Ok, &format!("{shown} will be made"), "");
+        }
+        Err(error) => {
+            return check(
+                "home",
+                CheckLevel::Failed,
+                &format!("{shown}: {error}"),
+                "set `REASONIX_HOME`",
+            );
+        }
+    };
+    if !metadata.is_dir() {
+        return check(
+            "home",
+            CheckLevel::Failed,
+            &format!("{shown} is no directory"),
+            "set `REASONIX_HOME`",
+        );
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return check(
+            "home",
+            CheckLevel::Failed,
+            &format!("{shown} belongs to another user"),
+            "set `REASONIX_HOME`",
+        );
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o022 != 0 {
+        let hint = format!("`chmod 700 {shown}`");
+        return check(
+            "home",
+            CheckLevel::Failed,
+            &format!("{shown} can be written by others ({mode:o})"),
+            &hint,
+        );
+    }
+    check("home", CheckLevel::Ok, &shown, "")
+}
+
+fn program() -> Check {
+    match find_program() {
+        Some(path) => check("reasonixd", CheckLevel::Ok, &path.display().to_string(), ""),
+        None => check(
+            "reasonixd",
+            CheckLevel::Warning,
+            "neither beside this program nor on PATH",
+            "install it beside `reasonix`, or name it by `REASONIX_DAEMON`",
+        ),
+    }
+}
+
+fn socket(paths: &Paths) -> Check {
+    let shown = paths.socket.display().to_string();
+    match std::fs::metadata(&paths.socket) {
+        Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => check(
+            "socket",
+            CheckLevel::Failed,
+            &format!("{shown} is open to other users"),
+            "`reasonix daemon stop`, then look who changes its mode",
+        ),
+        Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),
+        Err(error) => check(
+            "socket",
+            CheckLevel::Warning,
+            &format!("{shown}: {error}"),
+            "",
+        ),
+    }
+}
+
+fn versions(daemon: &str) -> Check {
+    if daemon == proto::VERSION {
+        return check(
+            "versions",
+            CheckLevel::Ok,
+            &format!("client and daemon are {daemon}"),
+            "",
+        );
+    }
+    check(
+        "versions",
+        CheckLevel::Warning,
+        &format!("the client is {}, the daemon {daemon}", proto::VERSION),
+        "`reasonix daemon stop`; the next command starts the daemon that is installed",
+    )
+}

@@ -1,0 +1,211 @@
+//! `reasonix run`: one turn, for scripts and for people in a hurry.
+
+mod drive;
+mod prompt;
+mod question;
+mod report;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use proto::record::Rules;
+use proto::state::{OnAsk, Posture};
+
+use crate::exit::{self, Error};
+use crate::output;
+
+pub use drive::environment;
+use report::Report;
+
+/// Do one turn: the answer on standard output, progress on standard error.
+///
+/// Standard input joins the prompt where it is a pipe or a file, or where `-` is given.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do; `-` stands for standard input.
+    prompt: Vec<String>,
+    /// What to print: the answer, one JSON object, or every event and that object, one a line.
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    output_format: Format,
+    /// Go on in this session: pid, id, or name.
+    #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
+    session: Option<String>,
+    /// Go on in the last session of this directory.
+    #[arg(short, long = "continue")]
+    continue_last: bool,
+    /// Provider, model, or provider/model.
+    #[arg(long)]
+    model: Option<String>,
+    /// How tool calls are approved.
+    #[arg(long, value_enum)]
+    posture: Option<PostureName>,
+    /// Steps that the turn may have; 0: no limit.
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// Seconds that the turn may take; then it is interrupted, with exit code 124.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<u64>,
+    /// What becomes of a question that nobody is there to answer [default: sandboxed].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_ask: Option<OnAskName>,
+    /// Allow what matches this rule, for instance `Bash(cargo test:*)`; repeatable.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Ask before what matches this rule; repeatable.
+    #[arg(long, value_name = "RULE")]
+    ask: Vec<String>,
+    /// Deny what matches this rule; repeatable.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<String>,
+    /// A label for the session; repeatable.
+    #[arg(long)]
+    label: Vec<String>,
+    /// A name for the session.
+    #[arg(long)]
+    name: Option<String>,
+    /// Return as soon as the prompt is accepted; print the session's pid.
+    #[arg(long)]
+    detach: bool,
+    /// Work in this directory.
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+}
+
+/// What `run` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PostureName {
+    Ask,
+    Auto,
+    Yolo,
+}
+
+impl From<PostureName> for Posture {
+    fn from(name: PostureName) -> Self {
+        match name {
+            PostureName::Ask => Self::Ask,
+            PostureName::Auto => Self::Auto,
+            PostureName::Yolo => Self::Yolo,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnAskName {
+    Sandboxed,
+    Allow,
+    Deny,
+    Wait,
+    Park,
+}
+
+impl From<OnAskName> for OnAsk {
+    fn from(name: OnAskName) -> Self {
+        match name {
+            OnAskName::Sandboxed => Self::Sandboxed,
+            OnAskName::Allow => Self::Allow,
+            OnAskName::Deny => Self::Deny,
+            OnAskName::Wait => Self::Wait,
+            OnAskName::Park => Self::Park,
+        }
+    }
+}
+
+impl Args {
+    fn rules(&self) -> Rules {
+        Rules {
+            allow: self.allow.clone(),
+            ask: self.ask.clone(),
+            deny: self.deny.clone(),
+        }
+    }
+}
+
+/// Runs it. Whatever happens, a script that reads JSON gets its result object.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let format = args.output_format;
+    let mut report = Report::default();
+    match drive::drive(args, &mut report).await {
+        Ok(code) => Ok(code),
+        Err(Error::Closed) => Err(Error::Closed),
+        Err(error) => {
+            report.fail(&error);
+            report.print(format)?;
+            Err(error)
+        }
+    }
+}
+
+/// A result object for arguments that clap refused, where they ask for one.
+pub fn refused(error: &clap::Error, arguments: &[OsString]) {
+    let words: Vec<&str> = arguments
+        .iter()
+        .filter_map(|argument| argument.to_str())
+        .collect();
+    if !words.contains(&"run") {
+        return;
+    }
+    let asked = |name: &str| {
+        words
+            .windows(2)
+            .any(|pair| pair == ["--output-format", name])
+            || words.contains(&format!("--output-format={name}").as_str())
+    };
+    let format = if asked("jsonl") {
+        Format::Jsonl
+    } else if asked("json") {
+        Format::Json
+    } else {
+        return;
+    };
+    let text = error.to_string();
+    let what = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
+    let mut report = Report::default();
+    report.fail(&Error::usage(
+        what,
+        "`reasonix run --help` tells the arguments",
+    ));
+    // The usage error is on standard error already; a closed standard output has nobody to tell.
+    let _ = report.print(format).and_then(|()| output::flush());
+}
+
+/// Reads seconds, whole or not, as milliseconds.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no number of seconds above 0");
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    if !(seconds > 0.0 && seconds <= 1e9) {
+        return Err(wrong());
+    }
+    let duration = std::time::Duration::from_secs_f64(seconds);
+    u64::try_from(duration.as_millis())
+        .map(|ms| ms.max(1))
+        .map_err(|_| wrong())
+}
+
+/// How the exit code that the daemon names becomes ours.
+fn code(exit_code: i32) -> u8 {
+    u8::try_from(exit_code).unwrap_or(1)
+}
+
+/// What a client says it was stopped by.
+fn left(code: u8) -> &'static str {
+    if code == exit::PARKED {
+        "waiting"
+    } else {
+        "interrupted"
+    }
+}
+
+#[cfg(test)]
+mod tests;

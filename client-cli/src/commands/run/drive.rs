@@ -1,0 +1,482 @@
+//! A run from prompt to end: make or find the session, give it the prompt, watch until its turn is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use client::transcript::Transcript;
+use client::{Client, Follow, Followed, From, Start};
+use proto::live::Sync;
+use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
+use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams, When};
+use proto::state::{Kind, OnAsk};
+use proto::{Body, Event, PromptId, RequestId, Seq, SessionId};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::question::Questions;
+use super::report::Report;
+use super::{Args, Format, code, left, prompt};
+use crate::exit::{self, Error};
+use crate::paint::Painter;
+use crate::signals::{Arrived, Signals};
+use crate::{output, reach, terminal, text};
+
+/// A second Ctrl-C within this time leaves at once.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// How long the daemon may take to end a turn whose time is up, or that was told to.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Lines of a tool's output that progress shows.
+const OUTPUT_LINES: usize = 8;
+
+/// Does the run; returns its exit code, having printed its result.
+pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
+    let prompt = prompt::gather(&args.prompt)?;
+    let cwd = reach::cwd(args.cwd.as_deref())?;
+    let cwd = reach::utf8(&cwd)?;
+    let interactive = terminal::is_interactive() && !args.detach;
+    let client = reach::with("run", |options| {
+        options.interactive = interactive;
+        options.start = Start::Always;
+    })
+    .await?;
+    let given = if args.session.is_some() || args.continue_last {
+        resume(&client, &args, &cwd, prompt, interactive, report).await?
+    } else {
+        create(&client, &args, cwd, prompt, interactive, report).await?
+    };
+    if args.detach {
+        detached(report, args.output_format)?;
+        return Ok(0);
+    }
+    let run = Run {
+        format: args.output_format,
+        park: args.on_ask.map(OnAsk::from) == Some(OnAsk::Park),
+        session: given.session,
+        prompt_id: given.prompt_id,
+        from: given.seq,
+        turn: None,
+        questions: interactive.then(Questions::default),
+        transcript: Transcript::default(),
+        painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
+        client,
+    };
+    let code = run.watch(given.follow, args.timeout, report).await?;
+    if args.output_format == Format::Text {
+        print_answer(report, code)?;
+    }
+    report.print(args.output_format)?;
+    Ok(code)
+}
+
+/// A prompt that is in the log, and the session's events from there on.
+struct Given {
+    session: SessionId,
+    prompt_id: PromptId,
+    /// Events before this one are not of this run.
+    seq: Seq,
+    follow: Option<Follow>,
+}
+
+async fn create(
+    client: &Client,
+    args: &Args,
+    cwd: String,
+    prompt: String,
+    interactive: bool,
+    report: &mut Report,
+) -> Result<Given, Error> {
+    let hello = client.hello().await;
+    let session = SessionId::new();
+    let params = CreateParams {
+        session,
+        cwd,
+        env: environment(&hello.key_variables),
+        credentials: client.credentials().await,
+        // A person who is to be asked must be attached before the turn begins.
+        prompt: (!interactive).then(|| prompt.clone()),
+        model: args.model.clone(),
+        kind: Kind::Headless,
+        posture: args.posture.map(Into::into),
+        on_ask: Some(args.on_ask.map_or(OnAsk::Sandboxed, Into::into)),
+        rules: args.rules(),
+        name: args.name.clone(),
+        labels: args.label.clone(),
+        max_steps: args.max_steps,
+        timeout_ms: args.timeout,
+        request_id: Some(RequestId::new()),
+    };
+    let created = client.call::<SessionCreate>(&params).await?;
+    report.session = Some(created.session);
+    report.pid = Some(created.pid);
+    let follow = if args.detach {
+        None
+    } else {
+        Some(follow(client, session, From::After(Seq(0)), args).await?)
+    };
+    let prompt_id = match created.prompt_id {
+        Some(prompt_id) => prompt_id,
+        None => give(client, session, prompt).await?.0,
+    };
+    Ok(Given {
+        session,
+        prompt_id,
+        seq: Seq(1),
+        follow,
+    })
+}
+
+async fn resume(
+    client: &Client,
+    args: &Args,
+    cwd: &str,
+    prompt: String,
+    interactive: bool,
+    report: &mut Report,
+) -> Result<Given, Error> {
+    if args.model.is_some() || !args.rules().is_empty() {
+        return Err(Error::usage(
+            "model and rules of a session are fixed when it is made",
+            "leave out `--model`, `--allow`, `--ask` and `--deny`, or start a new session",
+        ));
+    }
+    let summary = match &args.session {
+        Some(session) => {
+            client
+                .call::<SessionGet>(&OneParams {
+                    session: session.clone(),
+                })
+                .await?
+        }
+        None => reach::last_session(client, cwd, false).await?,
+    };
+    report.session = Some(summary.session);
+    report.pid = Some(summary.pid);
+    let session = summary.session;
+    let on_ask = args
+        .on_ask
+        .map(Into::into)
+        .or((!interactive).then_some(OnAsk::Sandboxed));
+    let labels = (!args.label.is_empty()).then(|| {
+        let mut labels = summary.labels.clone();
+        labels.extend(
+            args.label
+                .iter()
+                .filter(|label| !summary.labels.contains(label))
+                .cloned(),
+        );
+        labels
+    });
+    let settings = SetParams {
+        session: session.to_string(),
+        posture: args.posture.map(Into::into),
+        on_ask,
+        name: args.name.clone(),
+        labels,
+        max_steps: args.max_steps,
+        timeout_ms: args.timeout,
+        kind: None,
+        request_id: None,
+    };
+    if settings
+        != (SetParams {
+            session: session.to_string(),
+            ..SetParams::default()
+        })
+    {
+        client
+            .call::<SessionSet>(&SetParams {
+                request_id: Some(RequestId::new()),
+                ..settings
+            })
+            .await?;
+    }
+    if interactive {
+        let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
+        let (prompt_id, seq) = give(client, session, prompt).await?;
+        return Ok(Given {
+            session,
+            prompt_id,
+            seq,
+            follow: Some(follow),
+        });
+    }
+    let (prompt_id, seq) = give(client, session, prompt).await?;
+    let before = Seq(seq.0.saturating_sub(1));
+    let follow = if args.detach {
+        None
+    } else {
+        Some(follow(client, session, From::After(before), args).await?)
+    };
+    Ok(Given {
+        session,
+        prompt_id,
+        seq,
+        follow,
+    })
+}
+
+async fn follow(
+    client: &Client,
+    session: SessionId,
+    from: From,
+    args: &Args,
+) -> Result<Follow, Error> {
+    // Only the event stream shows what has no number; the others show whole messages.
+    let ephemeral = args.output_format == Format::Jsonl;
+    Ok(client.follow(&session.to_string(), from, ephemeral).await?)
+}
+
+async fn give(client: &Client, session: SessionId, text: String) -> Result<(PromptId, Seq), Error> {
+    let params = PromptParams {
+        session: session.to_string(),
+        text,
+        when: When::Queue,
+        credentials: client.credentials().await,
+        request_id: Some(RequestId::new()),
+    };
+    let output = client.call::<SessionPrompt>(&params).await?;
+    Ok((output.prompt_id, output.seq))
+}
+
+/// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
+pub fn environment(keys: &[String]) -> BTreeMap<String, String> {
+    const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
+    let harmless = |name: &str| {
+        let upper = name.to_uppercase();
+        !SECRET.iter().any(|part| upper.contains(part)) && !keys.iter().any(|key| key == name)
+    };
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| harmless(name))
+        .collect()
+}
+
+fn detached(report: &Report, format: Format) -> Result<(), Error> {
+    let (session, pid) = (report.session, report.pid);
+    match format {
+        Format::Text => output::line(&pid.map_or_else(String::new, |pid| pid.to_string())),
+        Format::Json => output::json(&json!({"session": session, "pid": pid})),
+        Format::Jsonl => output::json(&json!({"kind": "result", "session": session, "pid": pid})),
+    }
+}
+
+/// The answer on standard output; where the run was parked, the session to come back to.
+fn print_answer(report: &Report, code: u8) -> Result<(), Error> {
+    if code == exit::PARKED {
+        let pid = report.pid.map_or_else(String::new, |pid| pid.to_string());
+        output::progress("· it waits for an approval: `reasonix inbox` shows and answers it");
+        return output::line(&pid);
+    }
+    if report.text.is_empty() {
+        return Ok(());
+    }
+    // A file or program gets the answer byte for byte; a terminal must not obey it.
+    let answer = if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+        text::clean(&report.text)
+    } else {
+        report.text.clone()
+    };
+    output::line(answer.strip_suffix('\n').unwrap_or(&answer))
+}
+
+/// A run that is being watched.
+struct Run {
+    client: Client,
+    format: Format,
+    /// Leave when a person is needed.
+    park: bool,
+    session: SessionId,
+    prompt_id: PromptId,
+    from: Seq,
+    /// The turn that the prompt became.
+    turn: Option<u64>,
+    questions: Option<Questions>,
+    transcript: Transcript,
+    painter: Painter,
+}
+
+impl Run {
+    /// Watches until the turn has ended, or we leave.
+    async fn watch(
+        mut self,
+        follow: Option<Follow>,
+        timeout: Option<u64>,
+        report: &mut Report,
+    ) -> Result<u8, Error> {
+        let Some(mut follow) = follow else {
+            return Ok(0);
+        };
+        let mut signals = Signals::listen()?;
+        // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
+        let mut limit = timeout.map(|ms| {
+            (
+                Instant::now() + Duration::from_millis(ms) + GRACE,
+                exit::TIMEOUT,
+            )
+        });
+        let mut interrupted: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                followed = follow.next() => if let Followed::Event(event) = followed?
+                    && let Some(code) = self.take(&event, report)?
+                {
+                    let asked = limit.filter(|(_, asked)| *asked == exit::TERMINATED);
+                    return Ok(asked.map_or(code, |(_, asked)| asked));
+                },
+                line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
+                    questions.answer(&self.client, &line).await?;
+                },
+                arrived = signals.next() => match arrived {
+                    Arrived::Hup => {
+                        report.left("detached");
+                        return Ok(0);
+                    }
+                    Arrived::Int if interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
+                        report.left(left(exit::INTERRUPTED));
+                        return Ok(exit::INTERRUPTED);
+                    }
+                    Arrived::Int => {
+                        interrupted = Some(Instant::now());
+                        output::progress("\n· interrupting; Ctrl-C again leaves at once, the session stays");
+                        self.interrupt();
+                    }
+                    Arrived::Term => {
+                        limit = Some((Instant::now() + TWICE, exit::TERMINATED));
+                        self.interrupt();
+                    }
+                },
+                code = reached(limit) => {
+                    self.interrupt();
+                    // Let the request leave before we do.
+                    tokio::task::yield_now().await;
+                    report.left(left(code));
+                    return Ok(code);
+                }
+            }
+        }
+    }
+
+    /// Asks for the turn's end; that it came is an event.
+    fn interrupt(&self) {
+        let client = self.client.clone();
+        let params = OneParams {
+            session: self.session.to_string(),
+        };
+        tokio::spawn(async move {
+            if let Err(error) = client.call::<SessionInterrupt>(&params).await {
+                exit::tell(&error.into(), false);
+            }
+        });
+    }
+
+    /// Takes an event; returns the exit code where it ends the run.
+    fn take(&mut self, event: &Event, report: &mut Report) -> Result<Option<u8>, Error> {
+        if event.seq.is_some_and(|seq| seq < self.from) {
+            return Ok(None);
+        }
+        match self.format {
+            Format::Jsonl => output::json(event)?,
+            Format::Text => self.show(event),
+            Format::Json => {}
+        }
+        if event.seq.is_none() {
+            return Ok(self.pending(event, report));
+        }
+        let Ok(body) = event.body() else {
+            return Ok(None);
+        };
+        Ok(match body {
+            Body::TurnStarted(started) if started.prompt_id == self.prompt_id => {
+                self.turn = event.turn;
+                None
+            }
+            Body::TurnEnded(ended) if event.turn.is_some() && event.turn == self.turn => {
+                let code = code(ended.exit_code());
+                report.ended(ended);
+                Some(code)
+            }
+            Body::SessionExited(exited) => {
+                report.exited(&exited);
+                Some(code(exited.exit_code))
+            }
+            Body::PromptUnqueued(unqueued) if unqueued.prompt_id == self.prompt_id => {
+                output::progress("· somebody took the prompt back before it started");
+                report.left(left(exit::INTERRUPTED));
+                Some(exit::INTERRUPTED)
+            }
+            Body::ApprovalRequested(approval) => self.asked(approval, report),
+            Body::ApprovalResolved(resolved) => {
+                if let Some(questions) = &mut self.questions {
+                    questions.close(&resolved.approval_id);
+                    questions.draw();
+                }
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Questions that were open when we attached.
+    fn pending(&mut self, event: &Event, report: &mut Report) -> Option<u8> {
+        if event.kind != "sync" {
+            return None;
+        }
+        let sync: Sync = serde_json::from_str(event.data.get()).ok()?;
+        sync.pending
+            .into_iter()
+            .find_map(|approval| self.asked(approval, report))
+    }
+
+    fn asked(
+        &mut self,
+        approval: proto::params::approval::Approval,
+        report: &mut Report,
+    ) -> Option<u8> {
+        if self.park {
+            report.left(left(exit::PARKED));
+            return Some(exit::PARKED);
+        }
+        if let Some(questions) = &mut self.questions {
+            questions.ask(approval);
+        }
+        None
+    }
+
+    /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.
+    fn show(&mut self, event: &Event) {
+        let pieces = self.transcript.fold(event);
+        let skip = match event.body() {
+            Ok(Body::Assistant(message)) => message.calls.is_empty(),
+            Ok(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
+            Ok(Body::SessionExited(_)) => true,
+            Ok(Body::ApprovalRequested(_)) => self.questions.is_some(),
+            _ => false,
+        };
+        if !skip {
+            for piece in pieces {
+                output::progress_part(&self.painter.paint(&piece));
+            }
+        }
+    }
+}
+
+/// The next answer, where questions are asked here.
+async fn typed(questions: &mut Option<Questions>) -> String {
+    match questions {
+        Some(questions) => questions.typed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// When a time is reached: the exit code that goes with it.
+async fn reached(limit: Option<(Instant, u8)>) -> u8 {
+    match limit {
+        Some((at, code)) => {
+            tokio::time::sleep_until(at).await;
+            code
+        }
+        None => std::future::pending().await,
+    }
+}

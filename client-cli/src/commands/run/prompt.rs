@@ -1,0 +1,125 @@
+//! The prompt: words of the command line, joined by standard input. Never waits for a silent, open pipe for long.
+
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use proto::frame;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::exit::Error;
+use crate::output;
+
+/// How long an open pipe may be silent at first, where there is a prompt without it.
+const FIRST_MAX: Duration = Duration::from_millis(300);
+
+/// How long it may be silent where it is the prompt, or has begun.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+
+/// The prompt of this command line.
+pub fn gather(words: &[String]) -> Result<String, Error> {
+    let input = io::stdin();
+    let waits = words.iter().any(|word| word == "-");
+    let typed: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "-")
+        .collect();
+    let typed = typed.join(" ");
+    let first = if waits {
+        None
+    } else if input.is_terminal() {
+        return join(&typed, None);
+    } else if typed.trim().is_empty() {
+        Some(SILENCE_MAX)
+    } else {
+        Some(FIRST_MAX)
+    };
+    join(&typed, read(&input, input.lock(), first)?)
+}
+
+fn join(typed: &str, piped: Option<String>) -> Result<String, Error> {
+    let piped = piped.unwrap_or_default();
+    let prompt = match (typed.trim(), piped.trim()) {
+        ("", "") => {
+            return Err(Error::usage(
+                "there is no prompt",
+                "say what to do: `reasonix run \"fix the failing test\"`",
+            ));
+        }
+        (_, "") => typed.to_owned(),
+        ("", _) => piped,
+        (_, _) => format!("{typed}\n\n{piped}"),
+    };
+    Ok(prompt)
+}
+
+/// Reads to the end. `first`: how long the first byte may take; absent: everything may take for ever.
+fn read(
+    fd: &impl AsFd,
+    mut input: impl Read,
+    first: Option<Duration>,
+) -> Result<Option<String>, Error> {
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut patience = first;
+    loop {
+        if !ready(fd, patience)? {
+            if bytes.is_empty() {
+                output::progress(
+                    "· standard input is open and silent: going on without it (`-` waits for it)",
+                );
+                return Ok(None);
+            }
+            output::progress(
+                "! standard input went silent before its end: going on with what came (`-` waits)",
+            );
+            break;
+        }
+        match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => return Err(Error::io("read standard input", source)),
+        }
+        if bytes.len() > frame::INBOUND_MAX {
+            return Err(Error::usage(
+                format!(
+                    "standard input has more than {} MiB",
+                    frame::INBOUND_MAX / 1024 / 1024
+                ),
+                "put it into a file and name the file in the prompt",
+            ));
+        }
+        patience = first.map(|_| SILENCE_MAX);
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| {
+        Error::usage(
+            "standard input is not UTF-8",
+            "convert it, or name the file in the prompt",
+        )
+    })
+}
+
+/// Whether there is something to read, or the end, within this time.
+fn ready(fd: &impl AsFd, patience: Option<Duration>) -> Result<bool, Error> {
+    let Some(patience) = patience else {
+        return Ok(true);
+    };
+    let until = std::time::Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        match poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&timeout)) {
+            Ok(count) => return Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(Error::io("wait for standard input", errno.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Scenes for standard input: what joins, and that nothing hangs.
+
+use std::io::{PipeReader, Write, pipe};
+
+use super::*;
+
+const SOON: Option<Duration> = Some(Duration::from_millis(1));
+
+fn read_pipe(input: PipeReader, first: Option<Duration>) -> Result<Option<String>, Error> {
+    read(&input, &input, first)
+}
+
+#[test]
+fn words_and_input_join() {
+    assert_eq!(
+        join("explain", Some("text\n".into())).unwrap(),
+        "explain\n\ntext\n"
+    );
+    assert_eq!(join("", Some("text".into())).unwrap(), "text");
+    assert_eq!(join("explain", None).unwrap(), "explain");
+    assert!(matches!(
+        join("  ", Some("\n".into())),
+        Err(Error::Usage { .. })
+    ));
+}
+
+#[test]
+fn a_pipe_is_read_to_its_end() {
+    let (input, mut output) = pipe().unwrap();
+    output.write_all(b"all of it").unwrap();
+    drop(output);
+    assert_eq!(read_pipe(input, SOON).unwrap(), Some("all of it".into()));
+}
+
+#[test]
+fn a_closed_end_without_data_is_nothing() {
+    let (input, output) = pipe().unwrap();
+    drop(output);
+    assert_eq!(read_pipe(input, SOON).unwrap(), Some(String::new()));
+}
+
+#[test]
+fn an_open_silent_pipe_does_not_hang() {
+    let (input, output) = pipe().unwrap();
+    assert_eq!(read_pipe(input, SOON).unwrap(), None);
+    drop(output);
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let (input, mut output) = pipe().unwrap();
+    output.write_all(b"\xff\xfe").unwrap();
+    drop(output);
+    assert!(matches!(read_pipe(input, None), Err(Error::Usage { .. })));
+}

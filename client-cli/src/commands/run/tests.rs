@@ -1,0 +1,36 @@
+//! Scenes for the arguments of a run.
+
+use super::*;
+
+#[test]
+fn seconds_are_above_nothing() {
+    assert_eq!(seconds("1.5"), Ok(1500));
+    assert_eq!(seconds("0.0001"), Ok(1));
+    for wrong in ["0", "-1", "nan", "inf", "1e99", "x", ""] {
+        assert!(seconds(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_arguments_hold_together() {
+    use clap::CommandFactory;
+    crate::args::Cli::command().debug_assert();
+}
+
+#[test]
+fn only_harmless_names_reach_the_tools() {
+    let env = environment(&["PATH".to_owned()]);
+    assert!(
+        !env.contains_key("PATH"),
+        "a variable that holds a key by the daemon's word is none for tools"
+    );
+    assert!(
+        env.keys()
+            .all(|name| !name.to_uppercase().contains("TOKEN"))
+    );
+}
+
+#[test]
+fn a_code_that_is_none_is_a_failure() {
+    assert_eq!((code(0), code(137), code(-1), code(256)), (0, 137, 1, 1));
+}

@@ -1,0 +1,49 @@
+//! `reasonix wait`: until sessions are done.
+
+use futures::future::join_all;
+use proto::methods::SessionWait;
+use proto::params::session::{Until, WaitParams};
+
+use crate::exit::{self, Error};
+use crate::output;
+use crate::reach;
+
+/// Wait until the turns of sessions have ended; exits as their runs would. With several, the first that is not 0 counts.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Give up after so many seconds, with exit code 124.
+    #[arg(long, value_name = "SECONDS", value_parser = super::run::seconds)]
+    timeout: Option<u64>,
+    /// Pids, ids, or names.
+    #[arg(required = true)]
+    session: Vec<String>,
+}
+
+/// Waits for all at once.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("wait").await?;
+    let waits = args.session.iter().map(|session| {
+        let params = WaitParams {
+            session: session.clone(),
+            until: Until::Turn,
+            timeout_ms: args.timeout,
+        };
+        let client = client.clone();
+        async move { client.call::<SessionWait>(&params).await }
+    });
+    let mut code = 0;
+    for (session, result) in args.session.iter().zip(join_all(waits).await) {
+        let this = match result {
+            Ok(answer) if answer.done => u8::try_from(answer.exit_code).unwrap_or(1),
+            Ok(_) => {
+                output::progress(&format!("{session}: not done in time"));
+                exit::TIMEOUT
+            }
+            Err(error) => exit::tell(&error.into(), false),
+        };
+        if code == 0 {
+            code = this;
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,236 @@
+//! From what went wrong to the exit code and the two lines that a person reads: what, and what to do.
+
+use std::error::Error as _;
+use std::io;
+
+use client::start::StartError;
+use client::{CallError, ConnectError};
+use proto::{ErrorName, Failure};
+use serde_json::{Value, json};
+
+use crate::output;
+use crate::text;
+
+/// The command line was wrong.
+pub const USAGE: u8 = 64;
+/// No daemon could be reached or started.
+pub const NO_DAEMON: u8 = 69;
+/// It waits for a person, and goes on in the daemon.
+pub const PARKED: u8 = 75;
+/// Not permitted.
+pub const NOT_PERMITTED: u8 = 77;
+/// The configuration is wrong.
+pub const CONFIG: u8 = 78;
+/// `--timeout` was reached.
+pub const TIMEOUT: u8 = 124;
+/// Interrupted by INT.
+pub const INTERRUPTED: u8 = 130;
+/// Ended by TERM.
+pub const TERMINATED: u8 = 143;
+
+/// Why a command did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The person can say it better.
+    #[error("{what}")]
+    Usage { what: String, hint: String },
+    /// The daemon, or the way to it.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// No home, no socket.
+    #[error(transparent)]
+    Paths(#[from] client::paths::PathsError),
+    /// Whoever read our output has had enough. Not an error: the command ends quietly.
+    #[error("standard output is closed")]
+    Closed,
+    /// Something of the operating system.
+    #[error("{doing}")]
+    Io { doing: String, source: io::Error },
+    /// It was done, and did not come out well.
+    #[error("{what}")]
+    Failed { what: String, hint: String },
+}
+
+impl From<ConnectError> for Error {
+    fn from(error: ConnectError) -> Self {
+        Self::Call(CallError::Connect(error))
+    }
+}
+
+impl Error {
+    /// A mistake on the command line.
+    pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage {
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What was being done when the system refused.
+    pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
+        Self::Io {
+            doing: doing.into(),
+            source,
+        }
+    }
+
+    /// The exit code that tells a script.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Usage { .. } => USAGE,
+            Self::Call(error) => call_code(error),
+            Self::Paths(_) => CONFIG,
+            Self::Closed => 0,
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                NOT_PERMITTED
+            }
+            Self::Io { .. } | Self::Failed { .. } => 1,
+        }
+    }
+
+    /// What a person can do about it; empty where there is nothing.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Usage { hint, .. } | Self::Failed { hint, .. } => hint.clone(),
+            Self::Call(error) => call_hint(error),
+            Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
+            Self::Io { .. } => "see `--verbose` for the system's reason".to_owned(),
+            Self::Closed => String::new(),
+        }
+    }
+
+    /// The same for programs, as in `data` of the protocol's errors.
+    pub fn describe(&self) -> Value {
+        if let Self::Call(call) = self
+            && let Some(failure) = call.failure()
+        {
+            return describe(failure);
+        }
+        let name = match self.code() {
+            USAGE => "usage",
+            NO_DAEMON => "no_daemon",
+            NOT_PERMITTED => "not_permitted",
+            CONFIG => "invalid_config",
+            _ => "failed",
+        };
+        json!({"name": name, "message": self.to_string(), "hint": self.hint(), "retryable": false})
+    }
+}
+
+/// A failure for programs.
+pub fn describe(failure: &Failure) -> Value {
+    let mut data = failure.data();
+    if let Value::Object(data) = &mut data {
+        data.insert("message".to_owned(), failure.message.clone().into());
+    }
+    data
+}
+
+/// The exit code of a failure that the daemon named.
+pub fn failure_code(name: ErrorName) -> u8 {
+    match name {
+        ErrorName::NotReady | ErrorName::ProtocolMismatch | ErrorName::ShuttingDown => NO_DAEMON,
+        ErrorName::NotFound | ErrorName::Ambiguous | ErrorName::InvalidParams => USAGE,
+        ErrorName::NotAllowed => NOT_PERMITTED,
+        ErrorName::InvalidConfig => CONFIG,
+        ErrorName::Busy
+        | ErrorName::AlreadyResolved
+        | ErrorName::ProviderFailed
+        | ErrorName::ConfirmNeeded
+        | ErrorName::Limit
+        | ErrorName::CursorStale
+        | ErrorName::Storage
+        | ErrorName::RequestIdReused
+        | ErrorName::Stale
+        | ErrorName::Internal => 1,
+    }
+}
+
+fn call_code(error: &CallError) -> u8 {
+    match error {
+        CallError::Failure(failure) | CallError::Connect(ConnectError::Refused(failure)) => {
+            failure_code(failure.name)
+        }
+        CallError::Connect(ConnectError::Socket { source, .. })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            NOT_PERMITTED
+        }
+        CallError::Connect(_) | CallError::Lost { .. } | CallError::Timeout { .. } => NO_DAEMON,
+        CallError::TooLarge { .. } => USAGE,
+        CallError::Answer { .. } | CallError::Gap { .. } => 1,
+    }
+}
+
+fn call_hint(error: &CallError) -> String {
+    let hint = match error {
+        CallError::Failure(failure) | CallError::Connect(ConnectError::Refused(failure)) => {
+            return failure.hint.clone();
+        }
+        CallError::Connect(error) => match error {
+            ConnectError::Absent { .. } | ConnectError::Gone { .. } => {
+                "`reasonix daemon start` starts one"
+            }
+            ConnectError::Start(StartError::NotFound) => {
+                "install `reasonixd` beside `reasonix`, or name it by `REASONIX_DAEMON`"
+            }
+            ConnectError::Start(StartError::Home { .. }) => {
+                "set `REASONIX_HOME` to a directory that you can write"
+            }
+            ConnectError::Start(StartError::Spawn { .. }) => {
+                "look at `REASONIX_DAEMON`: it must name a program"
+            }
+            ConnectError::Ended { .. } | ConnectError::Silent { .. } => {
+                "`reasonix daemon logs` shows more"
+            }
+            ConnectError::Socket { .. } => {
+                "the socket belongs to somebody else, or its directory is closed to you"
+            }
+            ConnectError::Hello(_) => {
+                "client and daemon may be of different versions: `reasonix doctor` tells"
+            }
+            ConnectError::Refused(_) => "",
+        },
+        CallError::Lost { .. } => "look whether it was done before doing it again",
+        CallError::Timeout { .. } => {
+            "`reasonix daemon status` and `reasonix daemon logs` tell what it does"
+        }
+        CallError::TooLarge { .. } => "put the text into a file and name the file in the prompt",
+        CallError::Answer { .. } => {
+            "client and daemon may be of different versions: `reasonix doctor` tells"
+        }
+        CallError::Gap { .. } => "`reasonix doctor` checks the session's log",
+    };
+    hint.to_owned()
+}
+
+/// Tells a person on standard error; returns the exit code.
+pub fn tell(error: &Error, verbose: bool) -> u8 {
+    if matches!(error, Error::Closed) {
+        return 0;
+    }
+    output::progress(&format!("reasonix: {}", text::line(&error.to_string())));
+    if let Error::Call(CallError::Connect(
+        ConnectError::Ended { log, .. } | ConnectError::Silent { log, .. },
+    )) = error
+    {
+        for line in log {
+            output::progress(&format!("  {}", text::line(line)));
+        }
+    }
+    if verbose {
+        let mut source = error.source();
+        while let Some(cause) = source {
+            output::progress(&format!("  because: {}", text::line(&cause.to_string())));
+            source = cause.source();
+        }
+    }
+    let hint = error.hint();
+    if !hint.is_empty() {
+        output::progress(&format!("  {}", text::line(&hint)));
+    }
+    error.code()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Standard output for results, standard error for everything else; tables that fit the terminal.
+//!
+//! A reader that has had enough (`| head`) ends the command quietly, by [`Error::Closed`].
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::exit::Error;
+use crate::{terminal, text};
+
+/// Prints one line of result.
+pub fn line(line: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    written(
+        out.write_all(line.as_bytes())
+            .and_then(|()| out.write_all(b"\n")),
+    )
+}
+
+/// Prints a part of a line of result, at once.
+pub fn part(part: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(part.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Prints a value as one line of JSON, without anything that a terminal would obey.
+pub fn json<T: Serialize>(value: &T) -> Result<(), Error> {
+    let text =
+        serde_json::to_string(value).map_err(|source| Error::io("write JSON", source.into()))?;
+    line(&text::json(&text))
+}
+
+/// Whatever was printed is out.
+pub fn flush() -> Result<(), Error> {
+    written(io::stdout().lock().flush())
+}
+
+/// Says something on standard error. Where that is closed, there is nobody to hear it.
+pub fn progress(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// The same without ending the line.
+pub fn progress_part(part: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(part.as_bytes()).and_then(|()| err.flush());
+}
+
+fn written(result: io::Result<()>) -> Result<(), Error> {
+    result.map_err(|source| match source.kind() {
+        io::ErrorKind::BrokenPipe => Error::Closed,
+        _ => Error::io("write to standard output", source),
+    })
+}
+
+/// Whether colours are wanted on a stream: it is a terminal that knows them, and `NO_COLOR` is not set.
+pub fn colour(stream: &impl IsTerminal) -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    stream.is_terminal()
+        && set("NO_COLOR").is_none()
+        && set("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// Prints rows under their heads. Cells are cleaned; on a terminal the last column is cut to fit.
+pub fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Result<(), Error> {
+    let columns = terminal::columns();
+    for line in lay_out(heads, rows, columns) {
+        self::line(&line)?;
+    }
+    Ok(())
+}
+
+/// The lines of a table; `columns`: the width to fit into, where there is one.
+fn lay_out<const N: usize>(
+    heads: [&str; N],
+    rows: &[[String; N]],
+    columns: Option<usize>,
+) -> Vec<String> {
+    let head = heads.map(str::to_owned);
+    let rows: Vec<[String; N]> = std::iter::once(head)
+        .chain(
+            rows.iter()
+                .map(|row| std::array::from_fn(|column| text::line(&row[column]))),
+        )
+        .collect();
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter()
+            .map(|row| width(&row[column]))
+            .max()
+            .unwrap_or(0)
+    });
+    rows.iter()
+        .map(|row| {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                line.push_str(cell);
+                if column + 1 < N {
+                    line.extend(std::iter::repeat_n(' ', widths[column] - width(cell) + 2));
+                }
+            }
+            let line = line.trim_end();
+            columns.map_or_else(|| line.to_owned(), |columns| cut(line, columns))
+        })
+        .collect()
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(text::width).sum()
+}
+
+/// The start of a line that fits into so many columns, with an ellipsis where something is left out.
+fn cut(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut used = 0;
+    let mut out = String::new();
+    for character in line.chars() {
+        used += text::width(character);
+        if used > columns.saturating_sub(1) {
+            break;
+        }
+        out.push(character);
+    }
+    out.push('…');
+    out
+}
+
+/// A number of tokens or bytes, short: `950`, `12k`, `3.4M`.
+pub fn short(number: u64) -> String {
+    match number {
+        0..=9_999 => number.to_string(),
+        10_000..=999_999 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Tables fit, and say nothing to the terminal.
+
+use super::*;
+
+fn rows() -> Vec<[String; 3]> {
+    vec![
+        [
+            "3".into(),
+            "running".into(),
+            "a \u{1b}[31mred\u{1b}[0m\nline".into(),
+        ],
+        ["12".into(), "中文".into(), "x".repeat(40)],
+    ]
+}
+
+#[test]
+fn columns_stand_below_their_heads() {
+    let lines = lay_out(["PID", "STATE", "LAST"], &rows(), None);
+    assert_eq!(lines[0], "PID  STATE    LAST");
+    assert_eq!(lines[1], "3    running  a red line");
+    assert_eq!(lines[2], format!("12   中文     {}", "x".repeat(40)));
+}
+
+#[test]
+fn a_narrow_terminal_cuts_and_shows_that_it_did() {
+    let lines = lay_out(["PID", "STATE", "LAST"], &rows(), Some(20));
+    assert!(lines.iter().all(|line| width(line) <= 20), "{lines:?}");
+    assert!(lines[2].ends_with('…'));
+    assert!(!lines[0].ends_with('…'));
+}
+
+#[test]
+fn numbers_are_short() {
+    for (number, words) in [
+        (0, "0"),
+        (9_999, "9999"),
+        (10_000, "10k"),
+        (999_999, "999k"),
+        (3_450_000, "3.4M"),
+    ] {
+        assert_eq!(short(number), words);
+    }
+}

@@ -1,0 +1,119 @@
+//! Pieces of a transcript as lines of a terminal: cleaned, marked by who speaks, coloured where that is wanted.
+
+use client::transcript::{Piece, Tone};
+
+use crate::text::{self, Cleaner};
+
+/// Turns pieces into text. Remembers whether a streamed line is open.
+pub struct Painter {
+    colour: bool,
+    /// At most so many lines of a tool's output; the last ones.
+    output_lines: usize,
+    cleaner: Cleaner,
+    open: bool,
+}
+
+impl Painter {
+    /// A painter; `output_lines`: how much of a tool's output to show.
+    pub fn new(colour: bool, output_lines: usize) -> Self {
+        Self {
+            colour,
+            output_lines,
+            cleaner: Cleaner::default(),
+            open: false,
+        }
+    }
+
+    /// The text to print for a piece.
+    pub fn paint(&mut self, piece: &Piece) -> String {
+        match piece {
+            Piece::Grow { text } => {
+                let text = self.cleaner.push(text);
+                if !text.is_empty() {
+                    self.open = !text.ends_with('\n');
+                }
+                text
+            }
+            Piece::Whole => {
+                self.cleaner = Cleaner::default();
+                self.close()
+            }
+            Piece::Block { tone, text } => {
+                let mut out = self.close();
+                out.push_str(&self.block(*tone, text));
+                out
+            }
+        }
+    }
+
+    /// Ends a line that is open.
+    pub fn close(&mut self) -> String {
+        if std::mem::take(&mut self.open) {
+            "\n".to_owned()
+        } else {
+            String::new()
+        }
+    }
+
+    fn block(&self, tone: Tone, text: &str) -> String {
+        let text = match tone {
+            Tone::Approval => text::exact(text),
+            _ => text::clean(text),
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let skipped = if tone == Tone::Output {
+            lines.len().saturating_sub(self.output_lines)
+        } else {
+            0
+        };
+        let mut out = String::new();
+        if skipped > 0 {
+            out.push_str(&format!("  │ … {skipped} lines more …\n"));
+        }
+        for (index, line) in lines[skipped..].iter().enumerate() {
+            let (start, end) = if self.colour {
+                codes(tone, line)
+            } else {
+                ("", "")
+            };
+            out.push_str(&format!("{start}{}{line}{end}\n", mark(tone, index)));
+        }
+        out
+    }
+}
+
+/// What stands before a line: nothing is told by colour alone.
+fn mark(tone: Tone, index: usize) -> &'static str {
+    match (tone, index) {
+        (Tone::Answer, _) => "",
+        (Tone::User, 0) => "> ",
+        (Tone::Tool, 0) => "• ",
+        (Tone::Notice | Tone::State, 0) => "· ",
+        (Tone::Warning, 0) => "! ",
+        (Tone::Error, 0) => "✗ ",
+        (Tone::Approval, _) => "? ",
+        (Tone::Output, _) => "  │ ",
+        (Tone::Diff, _)
+        | (Tone::User | Tone::Tool | Tone::Notice | Tone::State | Tone::Warning | Tone::Error, _) => {
+            "  "
+        }
+    }
+}
+
+fn codes(tone: Tone, line: &str) -> (&'static str, &'static str) {
+    let start = match tone {
+        Tone::Answer => return ("", ""),
+        Tone::User => "\u{1b}[1m",
+        Tone::Tool => "\u{1b}[36m",
+        Tone::Output | Tone::State | Tone::Notice => "\u{1b}[2m",
+        Tone::Diff if line.starts_with('+') => "\u{1b}[32m",
+        Tone::Diff if line.starts_with('-') => "\u{1b}[31m",
+        Tone::Diff => "\u{1b}[2m",
+        Tone::Warning | Tone::Approval => "\u{1b}[33m",
+        Tone::Error => "\u{1b}[31m",
+    };
+    (start, "\u{1b}[0m")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! From a command's name to a connected client, and small questions that several commands ask of it.
+
+use std::path::{Path, PathBuf};
+
+use client::{CallError, Client, ConnectError, Options, Paths, Start};
+use proto::hello::Role;
+use proto::methods::SessionList;
+use proto::params::session::{ListParams, SessionSummary};
+use proto::state::State;
+
+use crate::exit::Error;
+use crate::output;
+
+/// Connects as `reasonix <verb>`, starting a daemon where none answers.
+pub async fn daemon(verb: &str) -> Result<Client, Error> {
+    with(verb, |_| {}).await
+}
+
+/// The same with other options.
+pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Client, Error> {
+    let mut options = Options::new(Paths::from_env()?, &format!("reasonix {verb}"));
+    change(&mut options);
+    Ok(Client::connect(options).await?)
+}
+
+/// Connects only if a daemon runs.
+pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
+    let client = with(verb, |options| {
+        options.start = Start::Never;
+        options.role = role;
+    });
+    match client.await {
+        Ok(client) => Ok(Some(client)),
+        Err(Error::Call(CallError::Connect(ConnectError::Absent { .. }))) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says that no daemon runs, and what was running when it ended.
+pub fn say_none(paths: &Paths) {
+    output::progress("no daemon runs");
+    let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
+        .map(|entries| {
+            entries
+                .flatten()
+                .map(|entry| entry.file_name().to_string_lossy().into_owned())
+                .collect()
+        })
+        .unwrap_or_default();
+    if !open.is_empty() {
+        output::progress(&format!(
+            "  unfinished when it ended: {}",
+            crate::text::line(&open.join(", "))
+        ));
+        output::progress("  `reasonix daemon start` takes them up again");
+    }
+}
+
+/// The working directory, as a session stores it.
+pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
+    match asked {
+        None => std::env::current_dir()
+            .map_err(|source| Error::io("find the working directory", source)),
+        Some(path) => {
+            let real = path.canonicalize().map_err(|_| {
+                Error::usage(
+                    format!("`{}` is no directory", path.display()),
+                    "`--cwd` needs a directory that exists",
+                )
+            })?;
+            if real.is_dir() {
+                Ok(real)
+            } else {
+                Err(Error::usage(
+                    format!("`{}` is no directory", path.display()),
+                    "`--cwd` needs a directory",
+                ))
+            }
+        }
+    }
+}
+
+/// The directory as text: the protocol speaks UTF-8.
+pub fn utf8(path: &Path) -> Result<String, Error> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::usage(
+            format!("the path `{}` is not UTF-8", path.display()),
+            "use a directory whose path is UTF-8",
+        )
+    })
+}
+
+/// The newest session of a directory; `live_first`: one that runs or waits is preferred.
+pub async fn last_session(
+    client: &Client,
+    cwd: &str,
+    live_first: bool,
+) -> Result<SessionSummary, Error> {
+    let params = ListParams {
+        cwd: Some(cwd.to_owned()),
+        limit: 20,
+        ..ListParams::default()
+    };
+    let mut sessions = client.call::<SessionList>(&params).await?.sessions;
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.active_at));
+    let live = sessions
+        .iter()
+        .position(|session| matches!(session.state, State::Running | State::Waiting));
+    let index = if live_first { live.unwrap_or(0) } else { 0 };
+    sessions.into_iter().nth(index).ok_or_else(|| {
+        Error::usage(
+            format!("there is no session of `{cwd}` yet"),
+            "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
+        )
+    })
+}

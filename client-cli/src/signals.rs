@@ -1,0 +1,44 @@
+//! The signals that a waiting command listens to.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::exit::Error;
+
+/// What arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// Ctrl-C.
+    Int,
+    /// Somebody wants us to end.
+    Term,
+    /// The terminal is gone.
+    Hup,
+}
+
+/// INT, TERM and HUP, from the moment this is made.
+pub struct Signals {
+    int: Signal,
+    term: Signal,
+    hup: Signal,
+}
+
+impl Signals {
+    /// Starts listening; from now on these signals do not end the process by themselves.
+    pub fn listen() -> Result<Self, Error> {
+        let listen = |kind| signal(kind).map_err(|source| Error::io("listen for signals", source));
+        Ok(Self {
+            int: listen(SignalKind::interrupt())?,
+            term: listen(SignalKind::terminate())?,
+            hup: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// The next one. Cancel-safe: a signal that is not taken stays.
+    pub async fn next(&mut self) -> Arrived {
+        tokio::select! {
+            _ = self.int.recv() => Arrived::Int,
+            _ = self.term.recv() => Arrived::Term,
+            _ = self.hup.recv() => Arrived::Hup,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The terminal that a person sits at: how wide it is, and the lines typed there.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+use tokio::sync::mpsc;
+
+/// Lines that may wait to be read; more stay in the terminal or pipe.
+const LINES_MAX: usize = 16;
+
+/// Whether a person sits there who can be asked: terminal on standard input and standard error.
+pub fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// The width of the terminal on standard output; `None` where there is none.
+pub fn columns() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Lines of standard input, read by a thread of their own from the moment this is made.
+pub struct Lines {
+    lines: mpsc::Receiver<String>,
+}
+
+impl Lines {
+    /// Starts reading.
+    pub fn start() -> Self {
+        let (sender, lines) = mpsc::channel(LINES_MAX);
+        // It blocks in `read` for ever if nobody types; the end of the process ends it.
+        std::thread::spawn(move || {
+            for line in io::stdin().lock().lines() {
+                let Ok(line) = line else { break };
+                if sender.blocking_send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { lines }
+    }
+
+    /// The next line; `None` at the end. Cancel-safe.
+    pub async fn next(&mut self) -> Option<String> {
+        self.lines.recv().await
+    }
+
+    /// Forgets what was typed up to now, for a question that is about to be drawn.
+    pub fn flush(&mut self) {
+        if io::stdin().is_terminal() {
+            // Where it fails nothing was typed ahead that could be taken for an answer but a whole line, dropped next.
+            let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+            while self.lines.try_recv().is_ok() {}
+        }
+    }
+}

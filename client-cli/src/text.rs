@@ -1,0 +1,195 @@
+//! Words of models, tools and files on their way to a terminal: nothing in them may be obeyed by it (I31).
+//!
+//! Pure. [`Cleaner`] is for text to be read, [`exact`] for text to be judged.
+
+/// Where in an escape sequence the text stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Within {
+    #[default]
+    Text,
+    /// ESC came.
+    Escape,
+    /// ESC `[` came: up to a final byte.
+    Control,
+    /// ESC `]` or the like came: up to BEL or ESC `\`.
+    String { length: usize },
+    /// ESC came inside a string.
+    StringEscape,
+}
+
+/// A string that does not end within so many characters was none.
+const STRING_MAX: usize = 4096;
+
+/// Strips what terminals obey, also where a sequence is cut between two pieces of text.
+#[derive(Debug, Default)]
+pub struct Cleaner {
+    within: Within,
+}
+
+impl Cleaner {
+    /// The next piece, cleaned: escape sequences, control characters and reordering marks left out.
+    pub fn push(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for character in text.chars() {
+            self.within = self.step(character, &mut out);
+        }
+        out
+    }
+
+    fn step(&self, character: char, out: &mut String) -> Within {
+        match (self.within, character) {
+            (_, '\n') => {
+                out.push('\n');
+                Within::Text
+            }
+            (Within::Text, '\u{1b}') => Within::Escape,
+            (Within::Text, '\u{9b}') => Within::Control,
+            (Within::Text, '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') => {
+                Within::String { length: 0 }
+            }
+            (Within::Text, '\u{2028}' | '\u{2029}') => {
+                out.push('\n');
+                Within::Text
+            }
+            (Within::Text, character) => {
+                if !is_obeyed(character) && !is_hidden(character) {
+                    out.push(character);
+                }
+                Within::Text
+            }
+            (Within::Escape, '[') => Within::Control,
+            (Within::Escape, ']' | 'P' | 'X' | '^' | '_') => Within::String { length: 0 },
+            // Intermediate bytes: ESC ( B and the like.
+            (Within::Escape, ' '..='/' | '\u{1b}') => Within::Escape,
+            (Within::Escape, _) => Within::Text,
+            (Within::Control, '\u{20}'..='\u{3f}') => Within::Control,
+            (Within::Control, '\u{1b}') => Within::Escape,
+            (Within::Control, _) => Within::Text,
+            (Within::String { .. }, '\u{7}' | '\u{9c}') => Within::Text,
+            (Within::String { .. }, '\u{1b}') => Within::StringEscape,
+            (Within::String { length }, _) if length < STRING_MAX => {
+                Within::String { length: length + 1 }
+            }
+            (Within::String { .. }, _) => Within::Text,
+            (Within::StringEscape, '\\') => Within::Text,
+            (Within::StringEscape, '[') => Within::Control,
+            (Within::StringEscape, '\u{1b}') => Within::StringEscape,
+            (Within::StringEscape, _) => Within::Text,
+        }
+    }
+}
+
+/// Whole text, cleaned, lines kept.
+pub fn clean(text: &str) -> String {
+    Cleaner::default().push(text)
+}
+
+/// Text cleaned and put on one line.
+pub fn line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+/// Text with everything that cannot be seen written out, as `\u{…}`: for questions, where each byte matters.
+pub fn exact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("\\t"),
+            character
+                if is_obeyed(character) || is_hidden(character) || is_invisible(character) =>
+            {
+                out.extend(character.escape_unicode());
+            }
+            character => out.push(character),
+        }
+    }
+    out
+}
+
+/// JSON text with the control characters escaped that JSON itself lets through. They stand in strings only.
+pub fn json(text: &str) -> String {
+    if !text
+        .chars()
+        .any(|character| matches!(character, '\u{7f}'..='\u{9f}'))
+    {
+        return text.to_owned();
+    }
+    text.chars().fold(
+        String::with_capacity(text.len() + 16),
+        |mut out, character| {
+            match character {
+                '\u{7f}'..='\u{9f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+                character => out.push(character),
+            }
+            out
+        },
+    )
+}
+
+/// Control characters. A tab only moves on.
+fn is_obeyed(character: char) -> bool {
+    character != '\t' && character.is_control()
+}
+
+/// Characters that reorder or hide others.
+fn is_hidden(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Characters that look like nothing, or like a blank, and have their use in ordinary text.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{a0}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{1680}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2000}'..='\u{200d}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{2800}'
+            | '\u{3000}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+    )
+}
+
+/// How many columns a character takes, roughly: two for East Asian and pictures, none for marks.
+pub fn width(character: char) -> usize {
+    match character {
+        '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{303e}'
+        | '\u{3041}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1f64f}'
+        | '\u{1f900}'..='\u{1f9ff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Nothing that a terminal obeys gets through, however it is cut.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn sequences_go_and_words_stay() {
+    let cases = [
+        ("plain", "plain"),
+        ("red \u{1b}[31mword\u{1b}[0m!", "red word!"),
+        ("title \u{1b}]0;pwned\u{7}end", "title end"),
+        (
+            "link \u{1b}]8;;http://x\u{1b}\\text\u{1b}]8;;\u{1b}\\",
+            "link text",
+        ),
+        ("c1 \u{9b}2Jend", "c1 end"),
+        ("charset \u{1b}(0end", "charset end"),
+        ("reset \u{1b}cend", "reset end"),
+        ("bell\u{7} back\u{8} cr\r\nlf", "bell back cr\nlf"),
+        (
+            "bidi \u{202e}evil\u{202c} zero\u{200b}width",
+            "bidi evil zerowidth",
+        ),
+        ("ein Ä, 中文, 👩\u{200d}💻", "ein Ä, 中文, 👩\u{200d}💻"),
+        (
+            "an open string \u{1b}]0;never closed\nnext line",
+            "an open string \nnext line",
+        ),
+    ];
+    for (raw, cleaned) in cases {
+        assert_eq!(clean(raw), cleaned, "{raw:?}");
+    }
+}
+
+#[test]
+fn a_question_shows_what_cannot_be_seen() {
+    assert_eq!(
+        exact("rm \u{202e}x\u{1b}[2K\t\u{200b}\u{a0}y\nz"),
+        "rm \\u{202e}x\\u{1b}[2K\\t\\u{200b}\\u{a0}y\nz"
+    );
+}
+
+#[test]
+fn json_stays_json() {
+    let raw = serde_json::to_string("a\u{9b}31m\u{7f}\u{1b}b").unwrap();
+    let safe = json(&raw);
+    assert!(safe.chars().all(|character| !character.is_control()));
+    assert_eq!(
+        serde_json::from_str::<String>(&safe).unwrap(),
+        "a\u{9b}31m\u{7f}\u{1b}b"
+    );
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("\u{1b}".to_owned()),
+        Just("\u{1b}[".to_owned()),
+        Just("\u{1b}]0;".to_owned()),
+        Just("\u{9b}".to_owned()),
+        Just("\u{7}".to_owned()),
+        Just("\u{202e}".to_owned()),
+        Just("\n".to_owned()),
+        "[a-z0-9;m\\\\]{0,4}",
+        any::<char>().prop_map(String::from),
+    ];
+    proptest::collection::vec(part, 0..30).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn nothing_obeyed_gets_through(text in hostile()) {
+        for out in [clean(&text), exact(&text)] {
+            prop_assert!(out.chars().all(|character| matches!(character, '\n' | '\t')
+                || !(character.is_control() || is_hidden(character))), "{:?}", out);
+        }
+    }
+
+    #[test]
+    fn cutting_changes_nothing(text in hostile(), at in 0usize..60) {
+        let at = text.char_indices().map(|(index, _)| index).nth(at).unwrap_or(text.len());
+        let mut cleaner = Cleaner::default();
+        let cut = cleaner.push(&text[..at]) + &cleaner.push(&text[at..]);
+        prop_assert_eq!(cut, clean(&text));
+    }
+
+    /// What is judged is all there: the written-out form loses no character.
+    #[test]
+    fn a_question_loses_nothing(text in hostile()) {
+        let shown = exact(&text);
+        let kept = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).count();
+        prop_assert!(kept(&shown) >= kept(&text));
+    }
+}

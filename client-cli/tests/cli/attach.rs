@@ -1,0 +1,195 @@
+//! `reasonix attach --plain`.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::commands::summary;
+use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live};
+use crate::program::{Running, reasonix, run};
+
+fn approval(id: &str) -> Value {
+    json!({
+        "approval_id": id, "session": 3, "call": "c", "tool": "edit_file", "subject": "a.txt",
+        "preview": {"type": "diff", "path": "a.txt", "diff": "-old\n+new\n", "added": 1, "removed": 1},
+        "rule": "fallback", "scopes": [], "shown_hash": format!("h{id}"), "asked_at": "2026-01-01T00:00:00.000Z",
+    })
+}
+
+fn message(seq: u64, text: &str) -> Value {
+    durable(
+        seq,
+        Some(1),
+        "message.assistant",
+        &json!({"item": format!("m1.{seq}"), "text": text, "finish": "stop"}),
+    )
+}
+
+/// A session at record 9, with these questions open.
+fn daemon(pending: Vec<Value>) -> Fake {
+    Fake::start(move |call: &Call| match call.method.as_str() {
+        "session.attach" => vec![
+            Act::Answer(attached(9)),
+            Act::Event(live(
+                "snapshot",
+                &json!({"seq": 9, "epoch": 1, "session": summary(3, "running"), "queue": []}),
+            )),
+            Act::Event(message(9, "from before")),
+            Act::Event(live(
+                "sync",
+                &json!({"seq": 9, "epoch": 1, "live": [], "pending": pending}),
+            )),
+        ],
+        "session.get" => vec![Act::Answer(summary(3, "idle"))],
+        "session.list" => vec![Act::Answer(json!({"sessions": [summary(3, "idle")]}))],
+        "session.wait" => vec![Act::Answer(
+            json!({"done": true, "attention": false, "exit_code": 0}),
+        )],
+        "session.prompt" => vec![Act::Answer(
+            json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
+        )],
+        "session.interrupt" => vec![Act::Answer(json!({"delivered": true}))],
+        _ => vec![Act::Answer(json!({}))],
+    })
+}
+
+fn start(fake: &Fake, arguments: &[&str]) -> Running {
+    let mut all = vec!["attach", "--plain"];
+    all.extend(arguments);
+    Running::start(reasonix(&fake.home(), &all).stdin(Stdio::piped()))
+}
+
+#[test]
+fn without_plain_it_says_what_there_is() {
+    let fake = daemon(Vec::new());
+    let done = run(&mut reasonix(&fake.home(), &["attach", "3"]));
+    assert_eq!(done.code, Some(64));
+    assert!(done.err.contains("--plain"), "{}", done.err);
+}
+
+#[test]
+fn lines_are_prompts_and_words_with_a_slash_are_commands() {
+    let fake = daemon(Vec::new());
+    let mut running = start(&fake, &["3"]);
+    running.say("do this\n/steer use tabs\n/nonsense\n/interrupt\n");
+    fake.wait_for("session.interrupt", 1);
+    running.say("/quit\n");
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let prompts = fake.params("session.prompt");
+    let words: Vec<_> = prompts
+        .iter()
+        .map(|prompt| (prompt["text"].as_str(), prompt["when"].as_str()))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            (Some("do this"), Some("queue")),
+            (Some("use tabs"), Some("steer"))
+        ]
+    );
+    assert!(
+        done.out.contains("/nonsense") && done.out.contains("from before"),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn at_the_end_of_its_input_it_waits_for_what_it_asked_for() {
+    let fake = daemon(Vec::new());
+    let mut running = start(&fake, &[]);
+    drop(running.child.stdin.take());
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(
+        done.out.contains("from before"),
+        "what was there is printed before it leaves: {}",
+        done.out
+    );
+    assert_eq!(fake.params("session.wait")[0]["until"], "turn");
+}
+
+#[test]
+fn questions_are_shown_whole_and_answered_with_their_hash() {
+    let fake = daemon(vec![approval("3.1"), approval("3.2")]);
+    let mut running = start(&fake, &["3"]);
+    // The questions are on the screen before what follows them in the stream is.
+    let subscription = fake.wait_for("session.attach", 1)["subscription"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    running.say("a prompt, to know that it reads\n");
+    fake.wait_for("session.prompt", 1);
+    fake.event(
+        &subscription,
+        &durable(10, Some(1), "approval.resolved", &json!({"approval_id": "3.1", "call": "c", "decision": "allow_once", "by": "somebody else"})),
+    );
+    running.say("/deny 3.2 keep \"it\"\n");
+    let sent = fake.wait_for("approval.answer", 1);
+    running.say("/quit\n");
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        (
+            &sent["approval_id"],
+            &sent["shown_hash"],
+            &sent["decision"],
+            &sent["note"]
+        ),
+        (
+            &json!("3.2"),
+            &json!("h3.2"),
+            &json!("deny"),
+            &json!("keep \"it\"")
+        )
+    );
+    assert!(
+        done.out.contains("+new") && done.out.contains("-old"),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn who_answered_elsewhere_is_told() {
+    let fake = daemon(vec![approval("3.1")]);
+    let mut running = start(&fake, &["3"]);
+    let subscription = fake.wait_for("session.attach", 1)["subscription"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let resolved =
+        json!({"approval_id": "3.1", "call": "c", "decision": "deny", "by": "somebody else"});
+    // It comes behind the events of the attach, on the same connection.
+    running.say("a prompt, to know that it is attached\n");
+    fake.wait_for("session.prompt", 1);
+    fake.event(
+        &subscription,
+        &durable(10, Some(1), "approval.resolved", &resolved),
+    );
+    fake.event(
+        &subscription,
+        &durable(
+            11,
+            Some(1),
+            "session.exited",
+            &json!({"outcome": "killed", "exit_code": 137}),
+        ),
+    );
+    drop(running.child.stdin.take());
+    fake.wait_for("session.get", 1);
+    let done = running.done();
+    assert!(done.out.contains("3.1"), "{}", done.out);
+}
+
+#[test]
+fn a_watcher_changes_nothing() {
+    let fake = daemon(vec![approval("3.1")]);
+    let mut running = start(&fake, &["--read-only", "3"]);
+    running.say("a prompt\n/approve\n/quit\n");
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(fake.params("session.prompt").is_empty() && fake.params("approval.answer").is_empty());
+    assert!(done.out.contains("only watches"), "{}", done.out);
+}

@@ -1,0 +1,432 @@
+//! The other verbs.
+
+use proto::{ErrorName, Failure};
+use serde_json::{Value, json};
+
+use crate::fake::{Act, Call, Fake, SESSION, durable};
+use crate::program::{reasonix, run};
+
+/// A session as `session.get` tells it.
+pub fn summary(pid: u64, state: &str) -> Value {
+    json!({
+        "session": SESSION, "pid": pid, "ppid": 0, "name": "na\u{1b}[31mme", "labels": [], "cwd": "/tmp",
+        "model": "p/m", "kind": "interactive", "state": state, "cause": "x", "posture": "ask", "turns": 2,
+        "usage": {"requests": 1, "prompt_tokens": 12_000, "cached_tokens": 0, "output_tokens": 345,
+                  "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
+        "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
+        "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_approvals": 0,
+        "attached": 0, "seq": 9,
+    })
+}
+
+fn approval(id: &str) -> Value {
+    json!({
+        "approval_id": id, "session": 3, "call": "c", "tool": "bash", "subject": "rm \u{202e}x",
+        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": [], "shown_hash": format!("h{id}"),
+        "asked_at": "2026-01-01T00:00:00.000Z",
+    })
+}
+
+const VERBS: [&str; 12] = [
+    "run", "attach", "ls", "ps", "kill", "wait", "logs", "inbox", "daemon", "demo", "doctor", "rpc",
+];
+
+#[test]
+fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    for verb in VERBS {
+        let help = run(&mut reasonix(home.path(), &[verb, "--help"]));
+        assert_eq!(help.code, Some(0), "{verb}");
+        assert!(
+            help.out.contains("Usage:") && help.err.is_empty(),
+            "{verb}: {help:?}"
+        );
+        let wrong = run(&mut reasonix(home.path(), &[verb, "--no-such-option"]));
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(64), ""), "{verb}");
+        assert!(
+            wrong.err.contains("--no-such-option") && wrong.err.contains("--help"),
+            "{verb}: {}",
+            wrong.err
+        );
+    }
+    let all = run(&mut reasonix(home.path(), &["--help"]));
+    for verb in VERBS {
+        assert!(
+            all.out
+                .lines()
+                .any(|line| line.trim_start().starts_with(verb)),
+            "{verb} is not in the help"
+        );
+    }
+    assert_eq!(
+        run(&mut reasonix(home.path(), &["--version"])).out,
+        format!("reasonix {}\n", proto::VERSION)
+    );
+}
+
+#[test]
+fn bad_input_is_64_and_says_what_to_do() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let cases: [&[&str]; 16] = [
+        &[],
+        &["nonsense"],
+        &["attch"],
+        &["run", "--posture", "brave", "p"],
+        &["run", "--timeout", "0", "p"],
+        &["run", "-c", "-s", "3", "p"],
+        &["attach"],
+        &["kill"],
+        &["kill", "-s", "HUP", "3"],
+        &["wait"],
+        &["wait", "--timeout", "soon", "3"],
+        &["logs"],
+        &["logs", "--since", "0", "3"],
+        &["inbox", "allow"],
+        &["rpc"],
+        &["rpc", "session.list", "{"],
+    ];
+    for arguments in cases {
+        let done = run(&mut reasonix(home.path(), arguments));
+        assert_eq!(
+            (done.code, done.out.as_str()),
+            (Some(64), ""),
+            "{arguments:?}: {done:?}"
+        );
+        assert!(
+            done.err.lines().filter(|line| !line.is_empty()).count() >= 2,
+            "{arguments:?}: {}",
+            done.err
+        );
+    }
+    let near = run(&mut reasonix(home.path(), &["attch"]));
+    assert!(
+        near.err.contains("'attach'"),
+        "a near name is suggested: {}",
+        near.err
+    );
+}
+
+#[test]
+fn those_who_ask_what_runs_start_nothing() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::create_dir(home.path().join("open")).unwrap();
+    std::fs::write(home.path().join("open").join(SESSION), "").unwrap();
+    let cases: [(&[&str], &str); 7] = [
+        (&["ps"], ""),
+        (&["ps", "--json"], "{\"processes\":[],\"children\":[]}\n"),
+        (&["inbox"], ""),
+        (&["inbox", "--json"], "[]\n"),
+        (&["daemon", "status"], ""),
+        (&["daemon", "status", "--json"], "{\"running\":false}\n"),
+        (&["daemon", "stop"], ""),
+    ];
+    for (arguments, out) in cases {
+        // The daemon's program does not exist: starting it would fail.
+        let done = run(&mut reasonix(home.path(), arguments));
+        assert_eq!(
+            (done.code, done.out.as_str()),
+            (Some(0), out),
+            "{arguments:?}: {done:?}"
+        );
+        assert!(
+            done.err.contains("no daemon runs"),
+            "{arguments:?}: {}",
+            done.err
+        );
+        assert_eq!(
+            done.err.contains(SESSION),
+            arguments != ["daemon", "stop"],
+            "{arguments:?}: {}",
+            done.err
+        );
+    }
+}
+
+#[test]
+fn listings_come_as_table_as_ids_and_as_json() {
+    let fake = Fake::start(|call: &Call| {
+        match (call.method.as_str(), call.params["before"].as_u64()) {
+            ("session.list", None) => vec![Act::Answer(
+                json!({"sessions": [summary(3, "running")], "next": 3}),
+            )],
+            ("session.list", Some(_)) => {
+                vec![Act::Answer(json!({"sessions": [summary(2, "exited")]}))]
+            }
+            ("process.list", _) => vec![Act::Answer(json!({
+                "processes": [summary(3, "running")],
+                "children": [{"session": 3, "os_pid": 77, "command": "sleep 9", "running_ms": 4000}],
+            }))],
+            _ => vec![Act::Close],
+        }
+    });
+    let table = run(&mut reasonix(&fake.home(), &["ls"]));
+    let lines: Vec<_> = table.out.lines().collect();
+    assert!(
+        lines[0].starts_with("PID") && lines[1].starts_with("3 ") && lines[2].starts_with("2 "),
+        "{table:?}"
+    );
+    assert!(
+        lines[1].contains("12k")
+            && lines[1].contains("name: last")
+            && !table.out.contains('\u{1b}'),
+        "{table:?}"
+    );
+    assert_eq!(
+        run(&mut reasonix(&fake.home(), &["ls", "-q"])).out,
+        "3\n2\n"
+    );
+    let json: Value =
+        serde_json::from_str(&run(&mut reasonix(&fake.home(), &["ls", "--json"])).out).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+    let ps = run(&mut reasonix(&fake.home(), &["ps", "-a", "-l", "ci"]));
+    assert!(ps.out.contains("sleep 9"), "{ps:?}");
+    assert_eq!(
+        fake.params("process.list")[0],
+        json!({"all": true, "label": "ci"})
+    );
+}
+
+#[test]
+fn kill_signals_each_and_tells_what_failed() {
+    let fake = Fake::start(|call: &Call| match call.params["session"].as_str() {
+        Some("9") => vec![Act::Refuse(Failure::new(
+            ErrorName::NotFound,
+            "no session `9`",
+            "is it `3`?",
+        ))],
+        _ => vec![Act::Answer(json!({"delivered": true}))],
+    });
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["kill", "-s", "kill", "9", "3"],
+    ));
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert_eq!(done.err, "reasonix: no session `9`\n  is it `3`?\n");
+    let sent = fake.params("session.signal");
+    assert_eq!(
+        (&sent[1]["session"], &sent[1]["signal"]),
+        (&json!("3"), &json!("KILL"))
+    );
+    assert!(sent[1]["request_id"].is_string());
+    run(&mut reasonix(&fake.home(), &["kill", "3"]));
+    assert_eq!(fake.params("session.signal")[2]["signal"], "TERM");
+}
+
+#[test]
+fn wait_exits_as_the_run_would() {
+    let fake = Fake::start(|call: &Call| {
+        let (done, code) = match call.params["session"].as_str() {
+            Some("1") => (true, 0),
+            Some("2") => (true, 3),
+            _ => (false, 0),
+        };
+        vec![Act::Answer(
+            json!({"done": done, "attention": false, "exit_code": code}),
+        )]
+    });
+    for (arguments, code) in [
+        (&["1"][..], 0),
+        (&["1", "2", "5"], 3),
+        (&["--timeout", "1.5", "5"], 124),
+    ] {
+        let done = run(reasonix(&fake.home(), &["wait"]).args(arguments));
+        assert_eq!(
+            (done.code, done.out.as_str()),
+            (Some(code), ""),
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(fake.calls().last().unwrap().params["timeout_ms"], 1500);
+}
+
+#[test]
+fn logs_print_all_pages() {
+    let fake = Fake::start(|call: &Call| {
+        let from = call.params["from_seq"].as_u64().unwrap();
+        let notice = |seq: u64| {
+            durable(
+                seq,
+                None,
+                "notice",
+                &json!({"level": "info", "text": format!("n{seq}")}),
+            )
+        };
+        vec![Act::Answer(match from {
+            5 => json!({"events": [notice(5)], "epoch": 1}),
+            from => {
+                json!({"events": (from..5).map(notice).collect::<Vec<_>>(), "next": 5, "epoch": 1})
+            }
+        })]
+    });
+    let json = run(&mut reasonix(
+        &fake.home(),
+        &["logs", "--json", "--since", "3", "3"],
+    ));
+    let seqs: Vec<_> = json
+        .out
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["seq"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!((json.code, seqs), (Some(0), vec![3, 4, 5]));
+    assert_eq!(
+        run(&mut reasonix(&fake.home(), &["logs", "3"])).out,
+        "· n1\n· n2\n· n3\n· n4\n· n5\n"
+    );
+}
+
+#[test]
+fn the_inbox_answers_with_the_hash_of_what_it_showed() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "approval.list" => vec![Act::Answer(
+            json!({"approvals": [approval("3.1"), approval("3.2")]}),
+        )],
+        _ if call.params["approval_id"] == "9.9" => {
+            vec![Act::Refuse(Failure::new(
+                ErrorName::NotFound,
+                "no question `9.9`",
+                "see `reasonix inbox`",
+            ))]
+        }
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let list = run(&mut reasonix(&fake.home(), &["inbox"]));
+    assert!(
+        list.out.contains("3.1") && list.out.contains("rm \\u{202e}x"),
+        "{list:?}"
+    );
+    assert_eq!(
+        run(&mut reasonix(&fake.home(), &["inbox", "-q"])).out,
+        "3.1\n3.2\n"
+    );
+    let allowed = run(&mut reasonix(
+        &fake.home(),
+        &["inbox", "allow", "3.2", "--session"],
+    ));
+    assert_eq!(allowed.code, Some(0), "{allowed:?}");
+    assert!(
+        allowed.err.contains("rm \\u{202e}x"),
+        "the question is shown: {}",
+        allowed.err
+    );
+    run(&mut reasonix(
+        &fake.home(),
+        &["inbox", "deny", "3.1", "--note", "keep it"],
+    ));
+    let sent = fake.params("approval.answer");
+    assert_eq!(
+        (&sent[0]["shown_hash"], &sent[0]["decision"]),
+        (&json!("h3.2"), &json!("allow_session"))
+    );
+    assert_eq!(
+        (&sent[1]["shown_hash"], &sent[1]["note"]),
+        (&json!("h3.1"), &json!("keep it"))
+    );
+    assert_eq!(
+        run(&mut reasonix(&fake.home(), &["inbox", "allow", "9.9"])).code,
+        Some(64)
+    );
+}
+
+#[test]
+fn raw_calls_go_through_unchanged() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "session.list" => vec![Act::Answer(json!({"z": 1, "a": [2.5, "x\u{9b}"]}))],
+        _ => vec![Act::Refuse(Failure::new(
+            ErrorName::NotAllowed,
+            "no",
+            "ask",
+        ))],
+    });
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["rpc", "session.list", r#"{"limit": 1}"#],
+    ));
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(0), "{\"z\":1,\"a\":[2.5,\"x\\u009b\"]}\n"),
+        "{done:?}"
+    );
+    assert_eq!(fake.params("session.list")[0], json!({"limit": 1}));
+    assert_eq!(
+        run(&mut reasonix(&fake.home(), &["rpc", "session.close"])).code,
+        Some(77)
+    );
+    let schema: Value =
+        serde_json::from_str(&run(&mut reasonix(&fake.home(), &["rpc", "--schema"])).out).unwrap();
+    assert!(schema["methods"]["session.create"].is_object());
+}
+
+#[test]
+fn doctor_fails_where_something_needed_does() {
+    let check =
+        |level: &str| json!({"name": "store", "level": level, "text": "t", "hint": "mend it"});
+    for (level, code) in [("ok", 0), ("warning", 0), ("failed", 1)] {
+        let checks = json!({"checks": [check(level)]});
+        let fake = Fake::start(move |_| vec![Act::Answer(checks.clone())]);
+        // The fake's own socket is open to others until now: the daemon's never is.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(fake.home().join("run/reasonixd.sock"), mode).unwrap();
+        let done = run(&mut reasonix(
+            &fake.home(),
+            &["doctor", "--rebuild-index", "--json"],
+        ));
+        assert_eq!(done.code, Some(code), "{done:?}");
+        assert_eq!(fake.params("doctor.run")[0]["rebuild_index"], true);
+    }
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    assert_eq!(
+        run(&mut reasonix(home.path(), &["doctor"])).code,
+        Some(1),
+        "no daemon can be started"
+    );
+}
+
+#[test]
+fn daemon_status_has_what_scripts_read() {
+    let fake = Fake::start(|_| {
+        vec![Act::Answer(json!({
+            "daemon": {"version": "1", "build": "", "pid": 5, "started_at": "2026-01-01T00:00:00.000Z", "instance": "i"},
+            "pid": 5, "version": "1", "uptime_s": 7, "home": "/h", "socket": "/s", "memory_bytes": 9_000_000,
+            "sessions": {"stored": 1, "loaded": 1, "running": 0, "waiting": 0},
+            "clients": [{"name": "c", "pid": 6, "role": "drive", "connected_s": 1}],
+            "confinement": "namespaces", "problems": ["config.toml: unknown key"],
+        }))]
+    });
+    let json: Value = serde_json::from_str(
+        &run(&mut reasonix(&fake.home(), &["daemon", "status", "--json"])).out,
+    )
+    .unwrap();
+    for name in [
+        "pid", "version", "uptime_s", "sessions", "clients", "running",
+    ] {
+        assert!(json.get(name).is_some(), "{name}");
+    }
+    let text = run(&mut reasonix(&fake.home(), &["daemon", "status"])).out;
+    assert!(
+        text.contains("namespaces") && text.contains("unknown key"),
+        "{text}"
+    );
+}
+
+#[test]
+fn daemon_logs_are_cut_and_cleaned() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    assert_eq!(
+        run(&mut reasonix(home.path(), &["daemon", "logs"])).code,
+        Some(0)
+    );
+    std::fs::create_dir(home.path().join("logs")).unwrap();
+    std::fs::write(
+        home.path().join("logs/reasonixd.log"),
+        "one\ntwo\nthr\u{1b}[31mee\n",
+    )
+    .unwrap();
+    assert_eq!(
+        run(&mut reasonix(home.path(), &["daemon", "logs", "-n", "2"])).out,
+        "two\nthree\n"
+    );
+}

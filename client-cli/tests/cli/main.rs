@@ -1,0 +1,15 @@
+//! The program against a fake daemon: what it prints where, with which exit code, and that it never hangs.
+
+#[path = "../../../proto/client/tests/fake/mod.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with other tests, which use other parts of it"
+)]
+mod fake;
+
+mod attach;
+mod commands;
+mod program;
+mod run;
+mod start;
+mod terminal;

@@ -1,0 +1,52 @@
+//! What is known of the world when a call is judged: filled in by the session, read by `decide`.
+
+use std::path::PathBuf;
+
+use proto::state::Posture;
+
+use crate::call::Access;
+
+/// A subject of the call after `workspace` has followed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPath {
+    /// As the subject had it.
+    pub text: String,
+    pub access: Access,
+    /// Absolute and free of links. `None` where the path leads nowhere.
+    pub absolute: Option<PathBuf>,
+    /// Below the workspace root.
+    pub in_root: bool,
+    /// Below a writable root.
+    pub writable: bool,
+    /// A file that configures the agent, its repository or an editor.
+    pub protected: bool,
+    /// Why the path cannot be used this way (masked, outside, a loop), in the words of `workspace`.
+    pub error: Option<String>,
+}
+
+/// How strongly commands are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Nothing but the user's rights.
+    #[default]
+    None,
+    /// Some layer holds, but not all of it (sockets, network): it does not stand in for a person.
+    Partial,
+    /// Files, processes and network are held by the kernel.
+    Full,
+}
+
+/// Everything that a decision depends on beside rules and call.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The subjects of the call, resolved.
+    pub paths: Vec<ResolvedPath>,
+    /// The workspace root, absolute and free of links.
+    pub root: PathBuf,
+    pub user_home: PathBuf,
+    pub posture: Posture,
+    pub sandbox: Sandbox,
+    /// Whether the user trusts the directory. Where not, a looser posture that came from it must not stand in
+    /// `posture`, and its allow rules do not count.
+    pub trusted: bool,
+}

@@ -1,0 +1,236 @@
+//! What the rules say of a file tool's paths. Called by `decide`.
+
+use std::path::{Component, Path, PathBuf};
+
+use contract::Basis;
+use proto::record::Verdict;
+
+use crate::budget::Exhausted;
+use crate::call::{Access, Subject, Subjects};
+use crate::context::ResolvedPath;
+use crate::decide::{Case, Finding, Judged, general};
+use crate::grants;
+use crate::pathrules::Place;
+use crate::protected;
+use crate::ruleset::Tightening;
+
+/// Readers that show no content of files below a folder that they are pointed at.
+const SHALLOW: &[&str] = &["read_file", "ls", "glob", "view_image"];
+
+/// Judges every path; the strictest answer holds for the call.
+pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
+    let read_only = case.call.read_only_tool;
+    let mut findings = general(case, read_only);
+    if subjects.unclear {
+        findings.push(Case::unclear(
+            "the arguments do not say which path is meant",
+        ));
+    }
+    for subject in &subjects.paths {
+        findings.push(one(case, subject));
+    }
+    if !read_only
+        && !subjects
+            .paths
+            .iter()
+            .any(|subject| subject.access == Access::Edit)
+    {
+        // A writer that names no path to write: its paths alone cannot allow it.
+        findings.push(match case.rules.allow.whole(case.call) {
+            Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
+            None => case.writer_fallback(),
+        });
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for subject in &subjects.paths {
+        if !parts.contains(&subject.text) {
+            parts.push(subject.text.clone());
+        }
+    }
+    let finding = Finding::strictest(findings)
+        .unwrap_or_else(|| Case::unclear("nothing is known of this call"));
+    let edits = subjects
+        .paths
+        .iter()
+        .any(|subject| subject.access == Access::Edit);
+    let scopes = if edits {
+        grants::edit()
+    } else {
+        grants::tool(case.call.tool)
+    };
+    Judged {
+        finding,
+        parts,
+        read_only,
+        scopes,
+    }
+}
+
+fn one(case: &mut Case<'_>, subject: &Subject) -> Finding {
+    let resolved = case
+        .context
+        .paths
+        .iter()
+        .find(|path| path.text == subject.text && path.access == subject.access);
+    let Some(resolved) = resolved else {
+        return Case::unclear("a path of the call was not looked up");
+    };
+    let mut findings = Vec::new();
+    findings.extend(closed(resolved));
+    let places = places(case, resolved);
+    for (place, is_resolved) in &places {
+        findings.extend(tightened(case, subject.access, place));
+        if *is_resolved {
+            findings.extend(below(case, subject.access, place));
+        }
+    }
+    if subject.access == Access::Edit {
+        findings.extend(guarded(case, resolved));
+    }
+    findings.push(allowed(case, subject.access, resolved));
+    Finding::strictest(findings).unwrap_or_else(|| Case::unclear("nothing is known of this path"))
+}
+
+/// Where the path leads, and where it seems to lead: rules that tighten hold for both.
+fn places(case: &Case<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, bool)> {
+    let mut places: Vec<(PathBuf, bool)> = resolved
+        .absolute
+        .iter()
+        .map(|path| (path.clone(), true))
+        .collect();
+    let seeming = lexical(&resolved.text, &case.context.root, &case.context.user_home);
+    if places.iter().all(|(path, _)| *path != seeming) {
+        places.push((seeming, false));
+    }
+    places
+}
+
+/// The path as its text has it, without looking at links.
+pub(crate) fn lexical(text: &str, root: &Path, user_home: &Path) -> PathBuf {
+    let start = match text.strip_prefix('~') {
+        Some("") => user_home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => user_home.join(rest.trim_start_matches('/')),
+        Some(_) | None => root.join(text),
+    };
+    let mut path = PathBuf::new();
+    for part in start.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => path.push(part),
+        }
+    }
+    path
+}
+
+/// What cannot work whatever the rules say: the model is told why at once.
+fn closed(resolved: &ResolvedPath) -> Option<Finding> {
+    let reason = match (&resolved.error, resolved.access) {
+        (Some(error), _) => error.clone(),
+        (None, Access::Edit) if !resolved.writable => {
+            format!("`{}` is outside the writable directories", resolved.text)
+        }
+        (None, Access::Read | Access::Edit) if resolved.absolute.is_none() => {
+            format!("`{}` leads nowhere that is known", resolved.text)
+        }
+        (None, Access::Read | Access::Edit) => return None,
+    };
+    Some(Finding::built_in(Verdict::Deny, Basis::NotAnalysed, reason))
+}
+
+/// Deny and ask rules over one place.
+fn tightened(case: &mut Case<'_>, access: Access, path: &Path) -> Vec<Finding> {
+    let rules = case.rules;
+    let mut findings = Vec::new();
+    for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
+        match matching(case, list, access, path) {
+            Ok(Some(index)) => findings.push(Finding::rule(verdict, rules, index)),
+            Ok(None) => {}
+            Err(Exhausted) => {
+                let reason = "the path is too long to be tried against all rules";
+                findings.push(Finding::built_in(verdict, Basis::NotAnalysed, reason).firm());
+            }
+        }
+    }
+    findings
+}
+
+/// The rule of a list that holds for a place.
+pub(crate) fn matching(
+    case: &mut Case<'_>,
+    list: &Tightening,
+    access: Access,
+    path: &Path,
+) -> Result<Option<usize>, Exhausted> {
+    if let Some(index) = list.family(access) {
+        return Ok(Some(index));
+    }
+    let place = Place {
+        path,
+        root: &case.context.root,
+        home: &case.context.user_home,
+    };
+    list.paths(access).find(&place, &mut case.budget)
+}
+
+/// A tool that looks through a folder may come upon what a rule closes.
+fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
+    if access != Access::Read
+        || SHALLOW.contains(&case.call.tool)
+        || case.call.family != contract::Family::Read
+    {
+        return None;
+    }
+    let place = Place {
+        path,
+        root: &case.context.root,
+        home: &case.context.user_home,
+    };
+    let list = |list: &Tightening| list.paths(Access::Read).find_below(&place);
+    let index = list(&case.rules.deny).or_else(|| list(&case.rules.ask))?;
+    Some(Finding::rule(Verdict::Ask, case.rules, index).firm())
+}
+
+/// Files that only a person may have changed.
+fn guarded(case: &Case<'_>, resolved: &ResolvedPath) -> Option<Finding> {
+    let root = &case.context.root;
+    let named = |path: &Path| protected::path(path.strip_prefix(root).unwrap_or(path));
+    let seeming = lexical(&resolved.text, root, &case.context.user_home);
+    let is =
+        resolved.protected || resolved.absolute.as_deref().is_some_and(named) || named(&seeming);
+    is.then(|| {
+        let words = format!(
+            "always asked: `{}` configures the agent, its repository or an editor",
+            resolved.text
+        );
+        Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
+    })
+}
+
+/// Allow rules and the fallback.
+fn allowed(case: &mut Case<'_>, access: Access, resolved: &ResolvedPath) -> Finding {
+    let rules = case.rules;
+    let by_path = resolved.absolute.as_deref().and_then(|path| {
+        let place = Place {
+            path,
+            root: &case.context.root,
+            home: &case.context.user_home,
+        };
+        // Too much to look at allows nothing.
+        rules
+            .allow
+            .paths(access)
+            .find(&place, &mut case.budget)
+            .ok()
+            .flatten()
+    });
+    match rules.allow.whole(case.call).or(by_path) {
+        Some(index) => Finding::rule(Verdict::Allow, rules, index),
+        None if access == Access::Read => {
+            Finding::built_in(Verdict::Allow, Basis::Fallback, "fallback")
+        }
+        None => case.writer_fallback(),
+    }
+}

@@ -1,0 +1,268 @@
+//! Rules over paths, matched many at once.
+//!
+//! Plain patterns (`docs/**`, `src/main.rs`) are looked up; only those with wildcards inside go through
+//! globset, in portions that stay small. Called by `ruleset`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::budget::{Budget, Exhausted};
+
+/// Patterns in one set: keeps the automaton of a set within its limits.
+const PORTION: usize = 128;
+
+/// From where a pattern counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Base {
+    Root,
+    Home,
+    Absolute,
+}
+
+/// A pattern over paths, normalised: no `.`, no empty names, no slash at either end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PathPattern {
+    pub(crate) base: Base,
+    pub(crate) glob: String,
+}
+
+/// Why a text is no pattern.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PatternError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("a path in a rule cannot climb with `..`")]
+    Climbs,
+    #[error("a path in a rule cannot name another user's home")]
+    OtherHome,
+    #[error("it is not a glob: {0}")]
+    Glob(String),
+}
+
+impl PathPattern {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+        let text = text.trim();
+        let (base, rest) = match text.strip_prefix('~') {
+            Some("") => (Base::Home, ""),
+            Some(rest) if rest.starts_with('/') => (Base::Home, rest),
+            Some(_) => return Err(PatternError::OtherHome),
+            None if text.starts_with('/') => (Base::Absolute, text),
+            None => (Base::Root, text),
+        };
+        let names: Vec<&str> = rest
+            .split('/')
+            .filter(|name| !name.is_empty() && *name != ".")
+            .collect();
+        if names.contains(&"..") {
+            return Err(PatternError::Climbs);
+        }
+        let mut glob = names.join("/");
+        // A folder as such is all that is in it.
+        if text.ends_with('/') && !glob.is_empty() {
+            glob.push_str("/**");
+        }
+        if glob.is_empty() {
+            match text {
+                "" => return Err(PatternError::Empty),
+                "." | "./" | "/" | "~" | "~/" => glob.push_str("**"),
+                _ => return Err(PatternError::Empty),
+            }
+        }
+        compile(&glob).map_err(|error| PatternError::Glob(error.to_string()))?;
+        Ok(Self { base, glob })
+    }
+
+    /// The literal folders at its beginning.
+    fn fixed(&self) -> String {
+        let fixed: Vec<&str> = self
+            .glob
+            .split('/')
+            .take_while(|name| !is_wild(name))
+            .collect();
+        fixed.join("/")
+    }
+}
+
+fn is_wild(text: &str) -> bool {
+    text.contains(['*', '?', '[', ']', '{', '}', '\\'])
+}
+
+fn compile(glob: &str) -> Result<globset::Glob, globset::Error> {
+    GlobBuilder::new(glob).literal_separator(true).build()
+}
+
+/// Whether patterns hold for what is below them too: rules that tighten do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Only what the pattern says.
+    Exact,
+    /// Also everything below what it names: `secrets` is `secrets/**`.
+    Below,
+}
+
+/// Where a path stands, from each base.
+pub(crate) struct Place<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) root: &'a Path,
+    pub(crate) home: &'a Path,
+}
+
+impl Place<'_> {
+    fn from(&self, base: Base) -> Option<String> {
+        let rest = match base {
+            Base::Root => self.path.strip_prefix(self.root).ok()?,
+            Base::Home => self.path.strip_prefix(self.home).ok()?,
+            Base::Absolute => self.path.strip_prefix("/").ok()?,
+        };
+        Some(rest.to_string_lossy().into_owned())
+    }
+}
+
+/// A set of patterns with the numbers of the rules that they come from.
+#[derive(Debug)]
+pub(crate) struct PathRules {
+    reach: Reach,
+    /// Paths without wildcards: the path itself, …
+    exact: HashMap<(Base, String), usize>,
+    /// … and what is below.
+    below: HashMap<(Base, String), usize>,
+    sets: Vec<(Base, GlobSet, Vec<usize>)>,
+    waiting: Vec<(Base, Vec<(String, usize)>)>,
+    /// Base and literal beginning of every pattern.
+    fixed: Vec<(Base, String, usize)>,
+}
+
+impl PathRules {
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self {
+            reach,
+            exact: HashMap::new(),
+            below: HashMap::new(),
+            sets: Vec::new(),
+            waiting: Vec::new(),
+            fixed: Vec::new(),
+        }
+    }
+
+    /// Some rule, if there is one.
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.fixed.first().map(|(.., rule)| *rule)
+    }
+
+    pub(crate) fn add(&mut self, pattern: &PathPattern, rule: usize) {
+        self.fixed.push((pattern.base, pattern.fixed(), rule));
+        let folder = pattern.glob.strip_suffix("/**");
+        let literal = folder.unwrap_or(&pattern.glob);
+        if !is_wild(literal) {
+            let key = (pattern.base, literal.to_owned());
+            if folder.is_some() || self.reach == Reach::Below {
+                self.below.entry(key.clone()).or_insert(rule);
+            }
+            self.exact.entry(key).or_insert(rule);
+            return;
+        }
+        let mut globs = vec![pattern.glob.clone()];
+        if let Some(folder) = folder {
+            globs.push(folder.to_owned());
+        } else if self.reach == Reach::Below && pattern.glob != "**" {
+            globs.push(format!("{}/**", pattern.glob));
+        }
+        let index = self
+            .waiting
+            .iter()
+            .position(|(base, _)| *base == pattern.base)
+            .unwrap_or_else(|| {
+                self.waiting.push((pattern.base, Vec::new()));
+                self.waiting.len() - 1
+            });
+        self.waiting[index]
+            .1
+            .extend(globs.into_iter().map(|glob| (glob, rule)));
+    }
+
+    /// Builds what was added. The numbers of rules whose patterns could not be built.
+    pub(crate) fn finish(&mut self) -> Vec<usize> {
+        let mut failed = Vec::new();
+        for (base, globs) in std::mem::take(&mut self.waiting) {
+            for portion in globs.chunks(PORTION) {
+                let mut set = GlobSetBuilder::new();
+                let mut rules = Vec::new();
+                for (glob, rule) in portion {
+                    match compile(glob) {
+                        Ok(glob) => {
+                            set.add(glob);
+                            rules.push(*rule);
+                        }
+                        Err(_) => failed.push(*rule),
+                    }
+                }
+                match set.build() {
+                    Ok(set) => self.sets.push((base, set, rules)),
+                    Err(_) => failed.extend(rules),
+                }
+            }
+        }
+        failed
+    }
+
+    /// The first rule that the path matches. `Err`: too much to look at.
+    pub(crate) fn find(
+        &self,
+        place: &Place<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, Exhausted> {
+        for base in [Base::Root, Base::Home, Base::Absolute] {
+            let Some(text) = place.from(base) else {
+                continue;
+            };
+            if !budget.take(text.len() as u64 + 1) {
+                return Err(Exhausted);
+            }
+            if let Some(rule) = self.look_up(base, &text) {
+                return Ok(Some(rule));
+            }
+            for (_, set, rules) in self.sets.iter().filter(|(of, ..)| *of == base) {
+                if !budget.take(64 + 4 * text.len() as u64) {
+                    return Err(Exhausted);
+                }
+                if let Some(index) = set.matches(text.as_str()).first() {
+                    return Ok(Some(rules[*index]));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn look_up(&self, base: Base, text: &str) -> Option<usize> {
+        if self.exact.is_empty() {
+            return None;
+        }
+        if let Some(rule) = self.exact.get(&(base, text.to_owned())) {
+            return Some(*rule);
+        }
+        let mut at = Path::new(text);
+        while let Some(parent) = at.parent() {
+            let key = (base, parent.to_string_lossy().into_owned());
+            if let Some(rule) = self.below.get(&key) {
+                return Some(*rule);
+            }
+            at = parent;
+        }
+        None
+    }
+
+    /// A rule that may hold for something below a folder: for tools that look through folders.
+    pub(crate) fn find_below(&self, place: &Place<'_>) -> Option<usize> {
+        self.fixed.iter().find_map(|(base, fixed, rule)| {
+            let from: PathBuf = match base {
+                Base::Root => place.root.join(fixed),
+                Base::Home => place.home.join(fixed),
+                Base::Absolute => Path::new("/").join(fixed),
+            };
+            // A pattern that begins with a wildcard may hold anywhere below its base.
+            (from.starts_with(place.path) || place.path.starts_with(&from)).then_some(*rule)
+        })
+    }
+}

@@ -1,0 +1,538 @@
+//! What is known of programs: which start others, which run code, which only read.
+//!
+//! Tables, and nothing that knows rules. A program that stands in no table is simply not known.
+//! Called by `options`, `decide` and `grants`.
+
+use crate::options;
+use crate::shell::Word;
+
+/// Programs whose arguments are another program.
+const LAUNCHERS: &[&str] = &[
+    "env",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "sg",
+    "pkexec",
+    "nohup",
+    "timeout",
+    "gtimeout",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "setsid",
+    "setarch",
+    "setpriv",
+    "stdbuf",
+    "unbuffer",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "xargs",
+    "parallel",
+    "watch",
+    "watchexec",
+    "entr",
+    "busybox",
+    "toybox",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "bwrap",
+    "firejail",
+    "fakeroot",
+    "proot",
+    "flock",
+    "script",
+    "scriptreplay",
+    "expect",
+    "strace",
+    "ltrace",
+    "perf",
+    "valgrind",
+    "rr",
+    "gdb",
+    "lldb",
+    "hyperfine",
+    "systemd-run",
+    "dbus-run-session",
+    "xvfb-run",
+    "caffeinate",
+    "torsocks",
+    "torify",
+    "proxychains",
+    "proxychains4",
+    "faketime",
+    "prlimit",
+    "numactl",
+    "cgexec",
+    "capsh",
+    "ssh",
+    "mosh",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "direnv",
+    "mise",
+    "asdf",
+    "dotenv",
+    "nix-shell",
+    "nix",
+    "guix",
+    "at",
+    "batch",
+    "crontab",
+    "screen",
+    "tmux",
+    "ld.so",
+    "coproc",
+    "source",
+    ".",
+    "trap",
+    "alias",
+    "fc",
+    "bind",
+    "complete",
+    "compgen",
+    "enable",
+    "tsp",
+    "run-parts",
+    "start-stop-daemon",
+    "daemonize",
+    "catchsegv",
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "uname26",
+    "rlwrap",
+    "dumb-init",
+    "tini",
+    "gosu",
+    "su-exec",
+    "socat",
+    "nc",
+    "ncat",
+    "netcat",
+    "make-kpkg",
+    "trickle",
+];
+
+/// Programs that run code given to them: in an argument, a file or on standard input.
+const INTERPRETERS: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "ash",
+    "fish",
+    "csh",
+    "tcsh",
+    "rbash",
+    "elvish",
+    "nu",
+    "xonsh",
+    "pwsh",
+    "powershell",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "ipython",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "tsx",
+    "ts-node",
+    "perl",
+    "ruby",
+    "irb",
+    "php",
+    "lua",
+    "luajit",
+    "Rscript",
+    "R",
+    "julia",
+    "tclsh",
+    "wish",
+    "osascript",
+    "erl",
+    "escript",
+    "elixir",
+    "iex",
+    "ghci",
+    "runghc",
+    "runhaskell",
+    "ocaml",
+    "scala",
+    "groovy",
+    "kotlin",
+    "jshell",
+    "java",
+    "dotnet",
+    "swift",
+    "guile",
+    "racket",
+    "sbcl",
+    "clisp",
+    "emacs",
+    "emacsclient",
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "ex",
+    "ed",
+    "nano",
+    "pico",
+    "less",
+    "more",
+    "most",
+    "man",
+    "info",
+    "gawk",
+    "mawk",
+    "nawk",
+    "awk",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "mariadb",
+    "mongo",
+    "mongosh",
+    "redis-cli",
+    "ftp",
+    "lftp",
+    "sftp",
+    "telnet",
+    "bc",
+    "dc",
+    "m4",
+    "cpp",
+    "jrunscript",
+    "gnuplot",
+    "octave",
+    "matlab",
+    "maxima",
+    "gimp",
+    "latex",
+    "pdflatex",
+    "xelatex",
+    "lualatex",
+    "tex",
+    "pdftex",
+    "ctest",
+];
+
+/// The program without its directory.
+pub(crate) fn base(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// `python3.12` is `python3`.
+fn unversioned(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// Whether a program starts what its arguments say.
+pub(crate) fn is_launcher(program: &str) -> bool {
+    let name = base(program);
+    LAUNCHERS.contains(&name) || name.starts_with("ld-linux") || name.starts_with("ld-musl")
+}
+
+/// Whether a program runs code that it is given.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    let name = base(program);
+    let plain = unversioned(name);
+    INTERPRETERS.contains(&name) || (!plain.is_empty() && INTERPRETERS.contains(&plain))
+}
+
+/// Shells: what they are given is a line in its turn.
+pub(crate) fn is_shell(program: &str) -> bool {
+    const SHELLS: &[&str] = &[
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "ksh",
+        "mksh",
+        "ash",
+        "fish",
+        "csh",
+        "tcsh",
+        "rbash",
+        "eval",
+        "source",
+        ".",
+        "trap",
+        "env",
+        "su",
+        "script",
+        "watch",
+        "ssh",
+        "parallel",
+        "nix-shell",
+        "flock",
+        "busybox",
+        "toybox",
+        "xargs",
+        "npx",
+        "entr",
+        "watchexec",
+        "hyperfine",
+        "at",
+        "batch",
+    ];
+    SHELLS.contains(&base(program))
+}
+
+/// Whether some argument of a plain command is, or may be, a command in its turn.
+pub(crate) fn holds_commands(words: &[Word]) -> bool {
+    let Some(program) = words.first().map(|word| base(&word.text)) else {
+        return false;
+    };
+    let has = |names: &[&str]| {
+        words
+            .iter()
+            .skip(1)
+            .any(|word| names.contains(&word.text.as_str()))
+    };
+    is_launcher(program)
+        || is_interpreter(program)
+        || match program {
+            "find" | "gfind" => has(&["-exec", "-execdir", "-ok", "-okdir"]),
+            "git" => {
+                has(&[
+                    "foreach",
+                    "run",
+                    "filter-branch",
+                    "rebase",
+                    "-c",
+                    "config",
+                    "difftool",
+                    "hook",
+                    "alias",
+                ]) || words.iter().any(|word| word.text.starts_with("--exec"))
+            }
+            "docker" | "podman" | "kubectl" | "nerdctl" => has(&["run", "exec"]),
+            "npm" | "pnpm" | "yarn" => has(&["exec", "x", "dlx"]),
+            "poetry" | "uv" | "pdm" | "hatch" | "pipenv" | "rye" | "bundle" | "conda" | "mamba" => {
+                has(&["run", "exec"])
+            }
+            "fd" | "fdfind" => true,
+            // Options that run something may stand anywhere: `--to-command=…`, `--rsh=…`, `-I …`.
+            "tar" | "bsdtar" | "gtar" | "rsync" | "scp" | "rg" | "sort" | "split" | "sed"
+            | "zip" | "go" => options::risk(words, 1).is_some(),
+            _ => false,
+        }
+}
+
+/// What a command that is known to only read is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// Whether it shows what is in files.
+    pub(crate) files: bool,
+}
+
+/// Programs that only read, whatever their arguments, or but for the options that `options` knows.
+const FILE_READERS: &[&str] = &[
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "ls",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "tree",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "find",
+    "diff",
+    "cmp",
+    "comm",
+    "cut",
+    "tr",
+    "nl",
+    "od",
+    "hexdump",
+    "tac",
+    "rev",
+    "column",
+    "fold",
+    "paste",
+    "join",
+    "expand",
+    "unexpand",
+    "sort",
+    "uniq",
+    "strings",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "b2sum",
+    "cksum",
+    "base64",
+    "jq",
+    "realpath",
+    "readlink",
+    "sed",
+];
+
+/// Programs that only read, and no files.
+const PLAIN_READERS: &[&str] = &[
+    "pwd", "echo", "printf", "true", "false", "basename", "dirname", "which", "type", "whoami",
+    "id", "groups", "uname", "date", "seq", "nproc", "uptime", "free", "ps", "test", "[", "arch",
+    "tty", "locale", "cal", "expr", "factor", "numfmt",
+];
+
+/// Programs whose version may be asked.
+const VERSIONED: &[&str] = &[
+    "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "python", "python3", "pip", "pip3",
+    "ruby", "perl", "java", "javac", "gcc", "g++", "clang", "cmake", "make", "docker", "go",
+    "deno", "bun", "tsc", "bash",
+];
+
+/// Whether a plain command is known to only read. The program must be named without a directory: `./ls` is
+/// somebody's file.
+pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
+    let (program, arguments) = words.split_first()?;
+    let program = program.text.as_str();
+    if program == "git" {
+        return git(arguments).then_some(Reading { files: true });
+    }
+    if VERSIONED.contains(&program) && matches!(arguments, [only] if only.text == "--version") {
+        return Some(Reading { files: false });
+    }
+    let files = FILE_READERS.contains(&program);
+    if !files && !PLAIN_READERS.contains(&program) {
+        return None;
+    }
+    options::risk(words, 1)
+        .is_none()
+        .then_some(Reading { files })
+}
+
+/// Global options of git that change nothing and take no value.
+const GIT_GLOBALS: &[&str] = &[
+    "--no-pager",
+    "-P",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--no-replace-objects",
+];
+
+/// Subcommands that only read, but for the options that `options` knows.
+const GIT_READERS: &[&str] = &[
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "shortlog",
+    "describe",
+    "rev-parse",
+    "rev-list",
+    "ls-files",
+    "ls-tree",
+    "cat-file",
+    "merge-base",
+    "name-rev",
+    "for-each-ref",
+    "show-ref",
+    "count-objects",
+    "grep",
+    "range-diff",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "cherry",
+    "whatchanged",
+    "version",
+    "--version",
+];
+
+fn git(arguments: &[Word]) -> bool {
+    let globals = arguments
+        .iter()
+        .take_while(|word| GIT_GLOBALS.contains(&word.text.as_str()))
+        .count();
+    let Some((subcommand, rest)) = arguments[globals..].split_first() else {
+        return false;
+    };
+    let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.text.as_str()));
+    let first = rest.first().map(|word| word.text.as_str());
+    let reads = match subcommand.text.as_str() {
+        name if GIT_READERS.contains(&name) => true,
+        "branch" => lists_refs(rest, &["-a", "-r", "-v", "-vv", "-l", "-i"]),
+        "tag" => lists_refs(rest, &["-l", "-n", "-i"]),
+        "remote" => {
+            rest.is_empty()
+                || matches!(rest, [only] if matches!(only.text.as_str(), "-v" | "--verbose"))
+                || first == Some("get-url")
+        }
+        "stash" => matches!(first, Some("list" | "show")),
+        "reflog" => !has(&["expire", "delete", "drop", "write"]),
+        "worktree" => first == Some("list"),
+        "config" => options::git_config_reads(rest),
+        _ => false,
+    };
+    reads
+        && options::git_risk(subcommand, rest).is_none()
+        && !rest.iter().any(Word::may_become_option)
+}
+
+/// `git branch` and `git tag` list as long as no name stands alone.
+fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
+    const LISTS: &[&str] = &["-l", "--list"];
+    const LONGS: &[&str] = &[
+        "--all",
+        "--remotes",
+        "--verbose",
+        "--show-current",
+        "--ignore-case",
+        "--column",
+        "--no-column",
+        "--no-color",
+        "--color",
+    ];
+    const VALUED: &[&str] = &[
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "--sort",
+        "--format",
+    ];
+    let listed = rest.iter().any(|word| LISTS.contains(&word.text.as_str()));
+    let mut value = false;
+    rest.iter().all(|word| {
+        let text = word.text.as_str();
+        let name = text.split('=').next().unwrap_or(text);
+        let was_value = std::mem::replace(&mut value, VALUED.contains(&text));
+        if text.starts_with('-') {
+            shorts.contains(&text)
+                || LISTS.contains(&text)
+                || LONGS.contains(&name)
+                || VALUED.contains(&name)
+        } else {
+            listed || was_value
+        }
+    })
+}

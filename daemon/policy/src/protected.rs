@@ -1,0 +1,96 @@
+//! Names of files whose change could run something later, or change the agent's own rules.
+//!
+//! `workspace` marks resolved paths by itself; here the names are looked at once more, and in the words of a
+//! command. Looks at names only.
+
+use std::path::Path;
+
+/// Whether a path is one that only a person may have changed. Names are compared without case: on some
+/// file systems `.GIT` is `.git`.
+pub(crate) fn path(path: &Path) -> bool {
+    let names: Vec<String> = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names
+        .iter()
+        .enumerate()
+        .any(|(index, name)| starts_protected(name, &names[index + 1..]))
+}
+
+fn starts_protected(name: &str, rest: &[&str]) -> bool {
+    match (name, rest) {
+        (".git", _) => true,
+        (".reasonix", ["autoresearch", ..]) => false,
+        (".reasonix", _) => true,
+        ("reasonix.toml" | ".mcp.json", []) => true,
+        (".vscode", ["tasks.json" | "launch.json" | "settings.json"]) => true,
+        (".zed", ["tasks.json" | "debug.json" | "settings.json"]) => true,
+        (".idea", ["runconfigurations", ..] | ["workspace.xml"]) => true,
+        (name, []) => name.ends_with(".code-workspace"),
+        _ => false,
+    }
+}
+
+/// What a command must not touch without a person: as above, but of `.git` only what runs programs later,
+/// since git itself is how commands work on the rest.
+const IN_COMMANDS: &[&str] = &[
+    ".git/hooks",
+    ".git/config",
+    ".git/info/attributes",
+    ".git/modules",
+    "reasonix.toml",
+    ".reasonix",
+    ".mcp.json",
+    ".vscode",
+    ".zed",
+    ".idea",
+    ".code-workspace",
+    "core.hookspath",
+    "core.fsmonitor",
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+];
+
+/// Whether a word of a command names such a file. A rough look: it may find too much, as a command that
+/// only reads has been let through before. `text` is any part of the command with quotes taken away.
+pub(crate) fn word(text: &str) -> Option<&'static str> {
+    // Deliberately by substring: `of=.git/config`, `HEAD:.mcp.json` and `--file=reasonix.toml` are all meant.
+    let mut lower = text.to_ascii_lowercase();
+    while lower.contains("//") {
+        lower = lower.replace("//", "/");
+    }
+    while lower.contains("/./") {
+        lower = lower.replace("/./", "/");
+    }
+    if let Some(name) = IN_COMMANDS.iter().find(|name| mentions(&lower, name)) {
+        return Some(name);
+    }
+    // The repository's own folder as a whole: moved away, replaced, linked, entered.
+    has_repository(&lower).then_some(".git")
+}
+
+fn has_repository(lower: &str) -> bool {
+    lower.split([' ', '\t', '\n']).any(|part| {
+        let part = part.trim_end_matches('/');
+        part == ".git" || part.ends_with("/.git") || part.ends_with("=.git")
+    })
+}
+
+/// Found, and not as the middle of a longer name.
+fn mentions(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        let starts = name == ".code-workspace" || before.is_none_or(|c| !is_name(c));
+        let ends = after.is_none_or(|c| !is_name(c));
+        let workshop = name == ".reasonix" && text[at..].starts_with(".reasonix/autoresearch/");
+        starts && ends && !workshop
+    })
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}

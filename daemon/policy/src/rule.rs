@@ -1,0 +1,351 @@
+//! One rule, read from its text.
+//!
+//! Knows the forms that rules are written in, not what they are tried against. What it cannot read as a rule
+//! that allows is nothing; as a rule that denies or asks it holds for all of the family. Called by `ruleset`.
+
+use std::fmt;
+
+use crate::pathrules::PathPattern;
+use crate::shell::{self, Analysis};
+use crate::textrules::{End, Pattern};
+
+/// In which list a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum List {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// A rule that does not say what its author may think.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{layer}: {list} rule `{text}`: {reason}")]
+pub struct RuleProblem {
+    pub layer: crate::Layer,
+    pub list: List,
+    /// The rule as it was written.
+    pub text: String,
+    /// What is wrong, and what the rule does now.
+    pub reason: String,
+}
+
+/// Which tools a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    Bash,
+    Edit,
+    Read,
+    WebFetch,
+    WebSearch,
+    Task,
+    Memory,
+    Mcp,
+    McpServer(String),
+    Tool(String),
+    /// Not known: for a tightening rule, every call that changes something.
+    Unknown,
+}
+
+/// What a rule says beyond its target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Matcher {
+    All,
+    /// The whole line: for rules that allow.
+    Line(String),
+    /// Leading words of one plain command: for rules that allow.
+    Words(Vec<String>),
+    /// Texts of commands: for rules that tighten.
+    Texts(Vec<Pattern>),
+    Path(PathPattern),
+    Domain(String),
+}
+
+/// A rule that could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) target: Target,
+    pub(crate) matcher: Matcher,
+}
+
+/// What stands behind a rule's name.
+enum Specifier<'a> {
+    Pattern(&'a str),
+    Literal(&'a str),
+}
+
+/// Reads a rule. `Err`: what it stands for if it tightens, and what is wrong.
+pub(crate) fn parse(text: &str, list: List) -> Result<Rule, (Target, String)> {
+    let text = text.trim();
+    let (name, specifier) = split(text).map_err(|reason| (Target::Unknown, reason))?;
+    let target = target(name)?;
+    let (specifier, literal) = match specifier {
+        None => {
+            return Ok(Rule {
+                target,
+                matcher: Matcher::All,
+            });
+        }
+        Some(Specifier::Pattern(text)) => (text.trim(), false),
+        Some(Specifier::Literal(text)) => (text.trim(), true),
+    };
+    if specifier.is_empty() {
+        return Err((target, "it names no subject".to_owned()));
+    }
+    let matcher = match &target {
+        Target::Bash => bash(specifier, literal, list),
+        Target::Edit | Target::Read => path(specifier, literal),
+        Target::Tool(tool) if literal => return literal_tool(tool, specifier),
+        Target::WebFetch => domain(specifier),
+        Target::Mcp => return mcp(specifier).map_err(|reason| (target, reason)),
+        Target::WebSearch
+        | Target::Task
+        | Target::Memory
+        | Target::McpServer(_)
+        | Target::Tool(_)
+        | Target::Unknown => Err("this kind of rule takes no parentheses".to_owned()),
+    };
+    match matcher {
+        Ok(matcher) => Ok(Rule { target, matcher }),
+        Err(reason) => Err((target, reason)),
+    }
+}
+
+/// `Name`, `Name(specifier)` or the older `name=literal`.
+fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
+    let end = text.find(['(', '=']).unwrap_or(text.len());
+    let name = text[..end].trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || !name.chars().all(is_name) {
+        return Err("a rule is `Tool` or `Tool(specifier)`".to_owned());
+    }
+    let rest = &text[end..];
+    if rest.is_empty() {
+        return Ok((name, None));
+    }
+    if let Some(literal) = rest.strip_prefix('=') {
+        return Ok((name, Some(Specifier::Literal(literal))));
+    }
+    match rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        Some(specifier) => Ok((name, Some(Specifier::Pattern(specifier)))),
+        None => Err("a parenthesis is missing".to_owned()),
+    }
+}
+
+fn target(name: &str) -> Result<Target, (Target, String)> {
+    let other = |target: Target, write: &str| {
+        Err((
+            target,
+            format!("`{name}` is a name of another product; write `{write}`"),
+        ))
+    };
+    let tool = |tool: &str| Target::Tool(tool.to_owned());
+    Ok(match name {
+        "Bash" | "bash" | "shell" | "run_command" => Target::Bash,
+        "Edit" | "Write" => Target::Edit,
+        "Read" => Target::Read,
+        "WebFetch" | "web_fetch" => Target::WebFetch,
+        "WebSearch" | "web_search" => Target::WebSearch,
+        "Task" | "task" => Target::Task,
+        "Memory" => Target::Memory,
+        "Mcp" => Target::Mcp,
+        "Grep" => return other(tool("grep"), "grep"),
+        "Glob" => return other(tool("glob"), "glob"),
+        "LS" => return other(tool("ls"), "ls"),
+        "MultiEdit" => return other(tool("multi_edit"), "multi_edit"),
+        "NotebookEdit" => return other(tool("notebook_edit"), "notebook_edit"),
+        "NotebookRead" => return other(Target::Read, "Read"),
+        _ => match name.strip_prefix("mcp__") {
+            Some(rest) => match rest.split_once("__") {
+                Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
+                    Target::Tool(name.to_owned())
+                }
+                None if !rest.is_empty() => Target::McpServer(rest.to_owned()),
+                Some(_) | None => {
+                    return Err((Target::Mcp, "it names no MCP server or no tool".to_owned()));
+                }
+            },
+            None if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+                return Err((Target::Unknown, format!("`{name}` is no family of tools")));
+            }
+            None => Target::Tool(name.to_owned()),
+        },
+    })
+}
+
+fn mcp(specifier: &str) -> Result<Rule, String> {
+    let (server, tool) = match specifier.split_once(':') {
+        Some((server, tool)) => (server, Some(tool)),
+        None => (specifier, None),
+    };
+    let is_name = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    if !is_name(server) || tool.is_some_and(|tool| !is_name(tool)) {
+        return Err("write `Mcp(server)` or `Mcp(server:tool)`".to_owned());
+    }
+    let target = match tool {
+        Some(tool) => Target::Tool(format!("mcp__{server}__{tool}")),
+        None => Target::McpServer(server.to_owned()),
+    };
+    Ok(Rule {
+        target,
+        matcher: Matcher::All,
+    })
+}
+
+fn path(specifier: &str, literal: bool) -> Result<Matcher, String> {
+    let text = if literal {
+        globset::escape(specifier)
+    } else {
+        specifier.to_owned()
+    };
+    PathPattern::parse(&text)
+        .map(Matcher::Path)
+        .map_err(|error| error.to_string())
+}
+
+/// `write_file=docs/a.md`: the older form, for the file tools a path.
+fn literal_tool(tool: &str, specifier: &str) -> Result<Rule, (Target, String)> {
+    let target = match tool {
+        "write_file" | "edit_file" | "multi_edit" | "notebook_edit" | "delete_file"
+        | "delete_range" | "delete_symbol" | "make_dir" | "move_file" | "copy_file" => Target::Edit,
+        "read_file" | "ls" => Target::Read,
+        _ => {
+            return Err((
+                Target::Tool(tool.to_owned()),
+                "this tool takes no literal subject".to_owned(),
+            ));
+        }
+    };
+    match path(specifier, true) {
+        Ok(matcher) => Ok(Rule { target, matcher }),
+        Err(reason) => Err((Target::Tool(tool.to_owned()), reason)),
+    }
+}
+
+fn domain(specifier: &str) -> Result<Matcher, String> {
+    let host = specifier
+        .strip_prefix("domain:")
+        .map(str::trim)
+        .unwrap_or_default();
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let plain = host
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+    if host.is_empty() || !plain || host.starts_with('.') {
+        return Err("write `WebFetch(domain:example.org)`; subdomains are included".to_owned());
+    }
+    Ok(Matcher::Domain(host))
+}
+
+fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
+    let tightens = list != List::Allow;
+    let late_star = || Err("a `*` counts only at the end of a rule that allows".to_owned());
+    if literal {
+        return Ok(line(specifier, tightens));
+    }
+    if matches!(specifier, "*" | ":*") {
+        return if tightens {
+            Ok(Matcher::All)
+        } else {
+            Err("to allow every command write `Bash`".to_owned())
+        };
+    }
+    if let Some(prefix) = specifier
+        .strip_suffix(":*")
+        .or_else(|| specifier.strip_suffix(" *"))
+    {
+        return match prefix.trim() {
+            "" => Err("it names no program".to_owned()),
+            prefix if tightens => Ok(texts(prefix, End::Word)),
+            prefix if prefix.contains('*') => late_star(),
+            prefix => words(prefix),
+        };
+    }
+    if !specifier.contains('*') {
+        return Ok(line(specifier, tightens));
+    }
+    if tightens {
+        return Ok(texts(specifier, End::Text));
+    }
+    // `Bash(git log*)` allows no more than `Bash(git log:*)`: a grant ends at a word.
+    match specifier.strip_suffix('*') {
+        Some(prefix) if !prefix.contains('*') => words(prefix),
+        Some(_) | None => late_star(),
+    }
+}
+
+/// An exact rule: the whole line; in a rule that tightens also each command.
+fn line(text: &str, tightens: bool) -> Matcher {
+    if tightens {
+        texts(text, End::Text)
+    } else {
+        Matcher::Line(shell::trim(text).to_owned())
+    }
+}
+
+fn words(prefix: &str) -> Result<Matcher, String> {
+    match shell::analyse(prefix) {
+        Analysis::Simple { words, .. } => Ok(Matcher::Words(
+            words.into_iter().map(|word| word.text).collect(),
+        )),
+        Analysis::NotPlain { reason, .. } => Err(format!(
+            "a prefix must be the beginning of one plain command, but {}",
+            reason.words()
+        )),
+    }
+}
+
+/// A tightening rule over text: once as written, and in the ways in which lines that are not plain are read.
+fn texts(text: &str, end: End) -> Matcher {
+    let mut forms = vec![shell::join(text.split_whitespace())];
+    for reading in shell::readings(text) {
+        if !reading.is_empty() && !forms.contains(&reading) {
+            forms.push(reading);
+        }
+    }
+    Matcher::Texts(forms.iter().map(|form| pattern(form, end)).collect())
+}
+
+/// `*` is anything. Where there is one, `?` and `[…]` are read as `*` too: any other reading matches less.
+fn pattern(text: &str, end: End) -> Pattern {
+    let mut stars = String::with_capacity(text.len());
+    let globs = text.contains('*');
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '?' if globs => stars.push('*'),
+            '[' if globs && rest.contains(']') => {
+                stars.push('*');
+                rest = rest.split_once(']').map_or("", |(_, rest)| rest);
+            }
+            c => stars.push(c),
+        }
+    }
+    let mut parts = stars.split('*').map(str::to_owned);
+    let head = parts.next().unwrap_or_default();
+    let pieces: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    let open = stars.ends_with('*');
+    Pattern {
+        head,
+        pieces,
+        end: if open { End::Open } else { end },
+    }
+}

@@ -1,0 +1,481 @@
+//! All rules of a session, from all layers, ready to be tried.
+//!
+//! Built once when rules change; `decide` only asks. A rule that tightens holds whatever layer it came from;
+//! one that allows counts only from a layer that the user wrote or trusts.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use contract::Family;
+use proto::record::{Rules, Verdict};
+
+use crate::budget::Budget;
+use crate::call::{Access, Call, is_mcp};
+use crate::pathrules::{PathRules, Place, Reach};
+use crate::rule::{self, List, Matcher, Rule, RuleProblem, Target};
+use crate::shell::Word;
+use crate::textrules::TextRules;
+
+/// Where a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    User,
+    Project,
+    /// Given by a person's answer, for the rest of the session.
+    Session,
+    /// `--allow`, `--ask`, `--deny` of one run.
+    Run,
+    BuiltIn,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Session => "session",
+            Self::Run => "run",
+            Self::BuiltIn => "built-in",
+        })
+    }
+}
+
+/// A rule as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) text: String,
+    pub(crate) layer: Layer,
+}
+
+/// Rules that deny, or rules that ask.
+#[derive(Debug)]
+pub(crate) struct Tightening {
+    whole: HashMap<Target, usize>,
+    pub(crate) texts: TextRules,
+    read: PathRules,
+    edit: PathRules,
+    domains: Vec<(String, usize)>,
+}
+
+/// Rules that allow.
+#[derive(Debug)]
+pub(crate) struct Allowing {
+    whole: HashMap<Target, usize>,
+    lines: HashMap<String, usize>,
+    prefixes: HashMap<String, usize>,
+    /// Words of the longest prefix.
+    prefix_words_max: usize,
+    read: PathRules,
+    edit: PathRules,
+    domains: Vec<(String, usize)>,
+}
+
+/// All rules of a session.
+#[derive(Debug)]
+pub struct RuleSet {
+    sources: Vec<Source>,
+    pub(crate) deny: Tightening,
+    pub(crate) ask: Tightening,
+    pub(crate) allow: Allowing,
+    pub(crate) fallback: Verdict,
+}
+
+impl Default for RuleSet {
+    fn default() -> Self {
+        Self::parse(&[]).0
+    }
+}
+
+impl RuleSet {
+    /// Reads the rules of all layers, with for each whether it is trusted to allow anything.
+    /// What could not be read as written is reported; it never allows anything by that.
+    #[must_use]
+    pub fn parse(layers: &[(Layer, &Rules, bool)]) -> (Self, Vec<RuleProblem>) {
+        let mut set = Self {
+            sources: Vec::new(),
+            deny: Tightening::new(),
+            ask: Tightening::new(),
+            allow: Allowing::new(),
+            fallback: Verdict::Ask,
+        };
+        let mut problems = Vec::new();
+        for (layer, rules, trusted) in layers {
+            for text in &rules.deny {
+                set.add_tightening(*layer, List::Deny, text, &mut problems);
+            }
+            for text in &rules.ask {
+                set.add_tightening(*layer, List::Ask, text, &mut problems);
+            }
+            for text in &rules.allow {
+                set.add_allowing(*layer, *trusted, text, &mut problems);
+            }
+        }
+        set.finish(&mut problems);
+        (set, problems)
+    }
+
+    /// What becomes of writers that no rule speaks of (`permissions.mode`). Without this: ask.
+    #[must_use]
+    pub fn with_fallback(mut self, fallback: Verdict) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    /// The deny rule that closes a place to reading: for tools that look through folders.
+    #[must_use]
+    pub fn denies_read(&self, path: &Path, root: &Path, user_home: &Path) -> Option<&str> {
+        if let Some(index) = self.deny.family(Access::Read) {
+            return Some(&self.source(index).text);
+        }
+        let place = Place {
+            path,
+            root,
+            home: user_home,
+        };
+        match self.deny.read.find(&place, &mut Budget::new()) {
+            Ok(index) => Some(&self.source(index?).text),
+            // Too long to be tried: closed.
+            Err(_) => Some("the path is too long to be tried against all deny rules"),
+        }
+    }
+
+    pub(crate) fn source(&self, index: usize) -> &Source {
+        &self.sources[index]
+    }
+
+    fn add_source(&mut self, layer: Layer, text: &str) -> usize {
+        self.sources.push(Source {
+            text: text.trim().to_owned(),
+            layer,
+        });
+        self.sources.len() - 1
+    }
+
+    fn add_tightening(
+        &mut self,
+        layer: Layer,
+        list: List,
+        text: &str,
+        problems: &mut Vec<RuleProblem>,
+    ) {
+        let index = self.add_source(layer, text);
+        let lists = if list == List::Deny {
+            &mut self.deny
+        } else {
+            &mut self.ask
+        };
+        let reason = match rule::parse(text, list) {
+            Ok(rule) => return lists.add(rule, index),
+            Err((Target::Unknown, reason)) => {
+                // It is not known what should have been denied: a person looks at everything that writes.
+                self.ask.whole.entry(Target::Unknown).or_insert(index);
+                format!("{reason}; until it is mended, every call that changes something asks")
+            }
+            Err((target, reason)) => {
+                let holds = format!(
+                    "{reason}; until it is mended, it holds for every call of {}",
+                    target.words()
+                );
+                lists.whole.entry(target).or_insert(index);
+                holds
+            }
+        };
+        problems.push(RuleProblem {
+            layer,
+            list,
+            text: text.to_owned(),
+            reason,
+        });
+    }
+
+    fn add_allowing(
+        &mut self,
+        layer: Layer,
+        trusted: bool,
+        text: &str,
+        problems: &mut Vec<RuleProblem>,
+    ) {
+        let reason = match rule::parse(text, List::Allow) {
+            Err((_, reason)) => format!("{reason}; it allows nothing"),
+            Ok(_) if !trusted => "the directory is not trusted, so it allows nothing".to_owned(),
+            Ok(rule) => {
+                let index = self.add_source(layer, text);
+                return self.allow.add(rule, index);
+            }
+        };
+        problems.push(RuleProblem {
+            layer,
+            list: List::Allow,
+            text: text.to_owned(),
+            reason,
+        });
+    }
+
+    /// Builds the matchers. What cannot be built holds for its family, or allows nothing.
+    fn finish(&mut self, problems: &mut Vec<RuleProblem>) {
+        let mut failed = Vec::new();
+        for (lists, list) in [(&mut self.deny, List::Deny), (&mut self.ask, List::Ask)] {
+            for (index, target) in lists.finish() {
+                lists.whole.entry(target).or_insert(index);
+                failed.push((list, index));
+            }
+        }
+        let allowing = self
+            .allow
+            .read
+            .finish()
+            .into_iter()
+            .chain(self.allow.edit.finish());
+        failed.extend(allowing.map(|index| (List::Allow, index)));
+        problems.extend(failed.into_iter().map(|(list, index)| {
+            let Source { text, layer } = self.source(index).clone();
+            RuleProblem {
+                layer,
+                list,
+                text,
+                reason: "its path could not be made into a matcher".to_owned(),
+            }
+        }));
+    }
+}
+
+impl Target {
+    fn words(&self) -> String {
+        match self {
+            Self::Bash => "`Bash`".to_owned(),
+            Self::Edit => "`Edit`".to_owned(),
+            Self::Read => "`Read`".to_owned(),
+            Self::WebFetch => "`WebFetch`".to_owned(),
+            Self::WebSearch => "`WebSearch`".to_owned(),
+            Self::Task => "`Task`".to_owned(),
+            Self::Memory => "`Memory`".to_owned(),
+            Self::Mcp => "`Mcp`".to_owned(),
+            Self::McpServer(server) => format!("`mcp__{server}`"),
+            Self::Tool(tool) => format!("`{tool}`"),
+            Self::Unknown => "any tool that changes something".to_owned(),
+        }
+    }
+
+    fn of(access: Access) -> Self {
+        match access {
+            Access::Read => Self::Read,
+            Access::Edit => Self::Edit,
+        }
+    }
+}
+
+/// Everything that names a call as a whole.
+fn targets(call: &Call<'_>) -> Vec<Target> {
+    let mut targets = vec![Target::Tool(call.tool.to_owned())];
+    if is_mcp(call.tool) {
+        targets.push(Target::Mcp);
+        // A server's name may itself hold `__`: every way to cut the name is tried.
+        let rest = &call.tool["mcp__".len()..];
+        targets.extend(
+            rest.match_indices("__")
+                .map(|(at, _)| Target::McpServer(rest[..at].to_owned())),
+        );
+        return targets;
+    }
+    targets.push(match call.family {
+        Family::Bash => Target::Bash,
+        Family::Edit => Target::Edit,
+        Family::Read => Target::Read,
+    });
+    match call.tool {
+        "web_fetch" => targets.push(Target::WebFetch),
+        "web_search" => targets.push(Target::WebSearch),
+        "task" => targets.push(Target::Task),
+        "remember" | "forget" | "memory" | "history" => targets.push(Target::Memory),
+        _ => {}
+    }
+    targets
+}
+
+/// As above for rules that allow: of a server's name only the shortest cut, as a longer one may be a tool.
+fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
+    let mut servers = 0;
+    let mut targets = targets(call);
+    targets.retain(|target| {
+        let server = matches!(target, Target::McpServer(_));
+        servers += u32::from(server);
+        !server || servers == 1
+    });
+    targets
+}
+
+fn host(call: &Call<'_>) -> Option<String> {
+    let url = call.arguments.get("url")?.as_str()?.trim();
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = host
+        .split(':')
+        .next()?
+        .trim_end_matches('.')
+        .to_ascii_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+fn find_domain(domains: &[(String, usize)], call: &Call<'_>) -> Option<usize> {
+    if call.tool != "web_fetch" || domains.is_empty() {
+        return None;
+    }
+    let host = host(call)?;
+    let covers = |domain: &str| {
+        host.strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    domains
+        .iter()
+        .find(|(domain, _)| covers(domain))
+        .map(|(_, index)| *index)
+}
+
+impl Tightening {
+    fn new() -> Self {
+        Self {
+            whole: HashMap::new(),
+            texts: TextRules::new(),
+            read: PathRules::new(Reach::Below),
+            edit: PathRules::new(Reach::Below),
+            domains: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, rule: Rule, index: usize) {
+        match rule.matcher {
+            Matcher::Texts(patterns) => patterns
+                .into_iter()
+                .for_each(|pattern| self.texts.add(pattern, index)),
+            Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
+            Matcher::Path(pattern) => self.edit.add(&pattern, index),
+            Matcher::Domain(domain) => self.domains.push((domain, index)),
+            // The forms of rules that allow would hold for the whole family here.
+            Matcher::All | Matcher::Line(_) | Matcher::Words(_) => {
+                self.whole.entry(rule.target).or_insert(index);
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Vec<(usize, Target)> {
+        let read = self
+            .read
+            .finish()
+            .into_iter()
+            .map(|index| (index, Target::Read));
+        let edit = self
+            .edit
+            .finish()
+            .into_iter()
+            .map(|index| (index, Target::Edit));
+        read.chain(edit).collect()
+    }
+
+    /// A rule for all calls of the tool or its family.
+    pub(crate) fn whole(&self, call: &Call<'_>) -> Option<usize> {
+        let named = targets(call)
+            .iter()
+            .find_map(|target| self.whole.get(target).copied());
+        named.or_else(|| find_domain(&self.domains, call))
+    }
+
+    /// A rule that could not be read, for calls that change something.
+    pub(crate) fn unknown(&self) -> Option<usize> {
+        self.whole.get(&Target::Unknown).copied()
+    }
+
+    /// A rule for all that is done in this way, by whatever tool.
+    pub(crate) fn family(&self, access: Access) -> Option<usize> {
+        self.whole.get(&Target::of(access)).copied()
+    }
+
+    pub(crate) fn paths(&self, access: Access) -> &PathRules {
+        match access {
+            Access::Read => &self.read,
+            Access::Edit => &self.edit,
+        }
+    }
+
+    /// Whether anything here speaks of commands.
+    pub(crate) fn has_bash(&self) -> bool {
+        !self.texts.is_empty() || self.whole.contains_key(&Target::Bash)
+    }
+
+    /// Some rule over this access, if there is one.
+    pub(crate) fn any(&self, access: Access) -> Option<usize> {
+        self.family(access).or_else(|| self.paths(access).first())
+    }
+}
+
+impl Allowing {
+    fn new() -> Self {
+        Self {
+            whole: HashMap::new(),
+            lines: HashMap::new(),
+            prefixes: HashMap::new(),
+            prefix_words_max: 0,
+            read: PathRules::new(Reach::Exact),
+            edit: PathRules::new(Reach::Exact),
+            domains: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, rule: Rule, index: usize) {
+        match rule.matcher {
+            Matcher::All => {
+                self.whole.entry(rule.target).or_insert(index);
+            }
+            Matcher::Line(line) => {
+                self.lines.entry(line).or_insert(index);
+            }
+            Matcher::Words(words) => {
+                self.prefix_words_max = self.prefix_words_max.max(words.len());
+                self.prefixes.entry(words.join("\0")).or_insert(index);
+            }
+            Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
+            Matcher::Path(pattern) => self.edit.add(&pattern, index),
+            Matcher::Domain(domain) => self.domains.push((domain, index)),
+            // Texts are for rules that tighten: as a rule that allows they are nothing.
+            Matcher::Texts(_) => {}
+        }
+    }
+
+    pub(crate) fn whole(&self, call: &Call<'_>) -> Option<usize> {
+        let named = targets_to_allow(call)
+            .iter()
+            .find_map(|target| self.whole.get(target).copied());
+        named.or_else(|| find_domain(&self.domains, call))
+    }
+
+    pub(crate) fn line(&self, line: &str) -> Option<usize> {
+        self.lines.get(line).copied()
+    }
+
+    /// The prefix rules that the words begin with: how many words each names, and its number.
+    pub(crate) fn prefixes(&self, words: &[Word], budget: &mut Budget) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut key = String::new();
+        for (count, word) in words.iter().take(self.prefix_words_max).enumerate() {
+            if count > 0 {
+                key.push('\0');
+            }
+            key.push_str(&word.text);
+            if !budget.take(1 + key.len() as u64 / 8) {
+                break;
+            }
+            if let Some(index) = self.prefixes.get(&key) {
+                found.push((count + 1, *index));
+            }
+        }
+        found
+    }
+
+    pub(crate) fn paths(&self, access: Access) -> &PathRules {
+        match access {
+            Access::Read => &self.read,
+            Access::Edit => &self.edit,
+        }
+    }
+}

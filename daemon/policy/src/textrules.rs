@@ -1,0 +1,394 @@
+//! Deny or ask rules over the text of commands, matched many at once.
+//!
+//! A tree of bytes over the fixed heads of all patterns: the work grows with the line, hardly with the number
+//! of rules. Matches too much rather than too little; never used for allow rules. Called by `ruleset`.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::budget::Budget;
+
+/// How a pattern ends after its last fixed piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Anything may follow, also in the same word: `rm -rf*`.
+    Open,
+    /// The word must end there: `git push:*`.
+    Word,
+    /// Nothing may follow.
+    Text,
+}
+
+/// One rule: `head`, then `pieces` in this order with anything between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    pub(crate) head: String,
+    pub(crate) pieces: Vec<String>,
+    pub(crate) end: End,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Rule(usize),
+    /// Another spelling of what the rule names, or what may be one.
+    Maybe(usize),
+    /// The line is too long for so many rules.
+    Exhausted,
+}
+
+/// Where in a text a pattern may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// The text is one command.
+    Start,
+    /// The text holds commands somewhere.
+    AnyWord,
+}
+
+#[derive(Debug)]
+struct Node {
+    byte: u8,
+    child: Option<u32>,
+    sibling: Option<u32>,
+    /// Patterns whose head ends here.
+    here: Vec<u32>,
+}
+
+/// The options that a rule names, to find other spellings of them.
+#[derive(Debug)]
+struct Spelling {
+    rule: usize,
+    /// Letters of its short options, in lower case.
+    letters: Vec<char>,
+    /// Names of its long options.
+    longs: Vec<String>,
+    operands: Vec<(String, bool)>,
+}
+
+/// A set of patterns with the numbers of the rules that they come from.
+#[derive(Debug)]
+pub(crate) struct TextRules {
+    patterns: Vec<(Pattern, usize)>,
+    nodes: Vec<Node>,
+    spellings: HashMap<String, Vec<Spelling>>,
+}
+
+impl TextRules {
+    pub(crate) fn new() -> Self {
+        let root = Node {
+            byte: 0,
+            child: None,
+            sibling: None,
+            here: Vec::new(),
+        };
+        Self {
+            patterns: Vec::new(),
+            nodes: vec![root],
+            spellings: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, pattern: Pattern, rule: usize) {
+        let mut at = 0_usize;
+        for byte in pattern.head.bytes() {
+            at = self.child_or_new(at, byte);
+        }
+        let index = self.patterns.len() as u32;
+        self.nodes[at].here.push(index);
+        self.add_spelling(&pattern, rule);
+        self.patterns.push((pattern, rule));
+    }
+
+    fn child(&self, at: usize, byte: u8, budget: &mut Budget) -> Option<usize> {
+        let mut next = self.nodes[at].child;
+        while let Some(child) = next {
+            if !budget.take(1) {
+                return None;
+            }
+            let node = &self.nodes[child as usize];
+            if node.byte == byte {
+                return Some(child as usize);
+            }
+            next = node.sibling;
+        }
+        None
+    }
+
+    fn child_or_new(&mut self, at: usize, byte: u8) -> usize {
+        if let Some(child) = self.child(at, byte, &mut Budget::new()) {
+            return child;
+        }
+        let index = self.nodes.len();
+        let sibling = self.nodes[at].child;
+        self.nodes.push(Node {
+            byte,
+            child: None,
+            sibling,
+            here: Vec::new(),
+        });
+        self.nodes[at].child = Some(index as u32);
+        index
+    }
+
+    fn add_spelling(&mut self, pattern: &Pattern, rule: usize) {
+        let mut words = pattern.head.split(' ');
+        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
+            return;
+        };
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let last = words.len().saturating_sub(1);
+        let mut spelling = Spelling {
+            rule,
+            letters: Vec::new(),
+            longs: Vec::new(),
+            operands: Vec::new(),
+        };
+        for (index, word) in words.iter().enumerate() {
+            match word.strip_prefix("--") {
+                Some(name) if !name.is_empty() => spelling.longs.push(name.to_ascii_lowercase()),
+                _ => match word.strip_prefix('-') {
+                    Some(letters) if !letters.is_empty() => {
+                        spelling
+                            .letters
+                            .extend(letters.chars().map(|c| c.to_ascii_lowercase()));
+                    }
+                    _ => spelling.operands.push((
+                        (*word).to_owned(),
+                        index == last && pattern.end == End::Open,
+                    )),
+                },
+            }
+        }
+        for piece in &pattern.pieces {
+            spelling.operands.extend(
+                piece
+                    .split(' ')
+                    .filter(|part| !part.is_empty())
+                    .map(|part| (part.to_owned(), true)),
+            );
+        }
+        if !spelling.letters.is_empty() || !spelling.longs.is_empty() {
+            self.spellings
+                .entry(program.to_owned())
+                .or_default()
+                .push(spelling);
+        }
+    }
+
+    /// The first rule that the text matches. Words in `text` have one blank between them.
+    pub(crate) fn find(&self, text: &str, anchor: Anchor, budget: &mut Budget) -> Option<Found> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut tried = HashSet::new();
+        let mut word = 0;
+        loop {
+            let end = text[word..]
+                .find(' ')
+                .map_or(text.len(), |length| word + length);
+            // The program's directory does not matter: `/bin/rm` is `rm`.
+            let base = text[word..end].rfind('/').map(|slash| word + slash + 1);
+            for start in std::iter::once(word).chain(base) {
+                if let Some(found) = self.find_at(text, start, anchor, &mut tried, budget) {
+                    return Some(found);
+                }
+            }
+            if anchor == Anchor::Start || end == text.len() {
+                return None;
+            }
+            word = end + 1;
+        }
+    }
+
+    fn find_at(
+        &self,
+        text: &str,
+        start: usize,
+        anchor: Anchor,
+        tried: &mut HashSet<u32>,
+        budget: &mut Budget,
+    ) -> Option<Found> {
+        let mut at = 0_usize;
+        let mut position = start;
+        loop {
+            for index in &self.nodes[at].here {
+                let (pattern, rule) = &self.patterns[*index as usize];
+                // With pieces to come, the earliest head is as good as any later one.
+                if !pattern.pieces.is_empty() && anchor == Anchor::AnyWord && !tried.insert(*index)
+                {
+                    continue;
+                }
+                let cost = if pattern.pieces.is_empty() {
+                    1
+                } else {
+                    1 + (text.len() - position) as u64 / 8
+                };
+                if !budget.take(cost) {
+                    return Some(Found::Exhausted);
+                }
+                if pattern.fits(text, position, anchor) {
+                    return Some(Found::Rule(*rule));
+                }
+            }
+            let byte = *text.as_bytes().get(position)?;
+            match self.child(at, byte, budget) {
+                Some(child) => at = child,
+                None if budget.take(1) => return None,
+                None => return Some(Found::Exhausted),
+            }
+            position += 1;
+        }
+    }
+
+    /// Rules whose options the words have in another spelling or order. `certain`: the words are one command.
+    pub(crate) fn find_spelling(
+        &self,
+        words: &[&str],
+        certain: bool,
+        budget: &mut Budget,
+    ) -> Option<Found> {
+        if self.spellings.is_empty() {
+            return None;
+        }
+        let mut seen = HashSet::new();
+        let count = if certain {
+            words.len().min(1)
+        } else {
+            words.len()
+        };
+        let mut maybe = None;
+        for (index, word) in words.iter().take(count).enumerate() {
+            let program = word.rsplit('/').next().unwrap_or(word);
+            let Some(spellings) = self.spellings.get(program) else {
+                continue;
+            };
+            // What stands behind the first mention holds what stands behind the later ones.
+            if !seen.insert(program) {
+                continue;
+            }
+            let given = Given::of(&words[index + 1..]);
+            for spelling in spellings {
+                if !budget
+                    .take(4 + spelling.operands.len() as u64 * (1 + given.operands.len() as u64))
+                {
+                    return Some(Found::Exhausted);
+                }
+                match given.spells(spelling) {
+                    Some(true) if certain => return Some(Found::Rule(spelling.rule)),
+                    Some(_) => maybe = maybe.or(Some(Found::Maybe(spelling.rule))),
+                    None => {}
+                }
+            }
+        }
+        maybe
+    }
+}
+
+impl Pattern {
+    /// Whether the rest of the pattern fits, the head having ended at `position`.
+    fn fits(&self, text: &str, position: usize, anchor: Anchor) -> bool {
+        // A head may end inside a character only if the pattern did; then it is not a match.
+        let Some(mut rest) = text.get(position..) else {
+            return false;
+        };
+        let last = self.pieces.len().saturating_sub(1);
+        for (index, piece) in self.pieces.iter().enumerate() {
+            if index == last && self.end == End::Text && anchor == Anchor::Start {
+                return rest.ends_with(piece.as_str());
+            }
+            let Some(found) = rest.find(piece.as_str()) else {
+                return false;
+            };
+            rest = &rest[found + piece.len()..];
+        }
+        match self.end {
+            End::Open => true,
+            End::Word => rest.is_empty() || rest.starts_with(' '),
+            // Where the command ends inside a longer line is not known here.
+            End::Text => match anchor {
+                Anchor::Start => rest.is_empty(),
+                Anchor::AnyWord => rest.is_empty() || rest.starts_with(' '),
+            },
+        }
+    }
+}
+
+/// The options of a command, whatever their order.
+struct Given<'a> {
+    letters: HashSet<char>,
+    longs: Vec<String>,
+    operands: Vec<&'a str>,
+}
+
+impl<'a> Given<'a> {
+    fn of(words: &[&'a str]) -> Self {
+        let mut given = Self {
+            letters: HashSet::new(),
+            longs: Vec::new(),
+            operands: Vec::new(),
+        };
+        for word in words {
+            if let Some(name) = word.strip_prefix("--").filter(|name| !name.is_empty()) {
+                given
+                    .longs
+                    .push(name.split('=').next().unwrap_or(name).to_ascii_lowercase());
+            } else if let Some(letters) =
+                word.strip_prefix('-').filter(|letters| !letters.is_empty())
+            {
+                given
+                    .letters
+                    .extend(letters.chars().map(|c| c.to_ascii_lowercase()));
+            } else {
+                given.operands.push(word);
+            }
+        }
+        given
+    }
+
+    /// `Some(true)`: it does; `Some(false)`: it may.
+    fn spells(&self, rule: &Spelling) -> Option<bool> {
+        let operands = rule.operands.iter().all(|(name, open)| {
+            self.operands.iter().any(|word| {
+                if *open {
+                    word.starts_with(name.as_str())
+                } else {
+                    word == name
+                }
+            })
+        });
+        if !operands {
+            return None;
+        }
+        let mut sure = true;
+        for letter in &rule.letters {
+            if !self.letters.contains(letter) {
+                sure = false;
+                if !self.longs.iter().any(|name| name.starts_with(*letter)) {
+                    return None;
+                }
+            }
+        }
+        for long in &rule.longs {
+            let name = long.split('=').next().unwrap_or(long);
+            if !self
+                .longs
+                .iter()
+                .any(|given| name.starts_with(given.as_str()) || given.starts_with(name))
+            {
+                sure = false;
+                if !name
+                    .chars()
+                    .next()
+                    .is_some_and(|letter| self.letters.contains(&letter))
+                {
+                    return None;
+                }
+            }
+        }
+        Some(sure)
+    }
+}

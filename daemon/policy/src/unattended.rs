@@ -1,0 +1,73 @@
+//! What becomes of a question when a session's asks follow `on_ask`.
+//!
+//! Called by the session for a decision whose verdict is `Ask`; total for the others too.
+
+use contract::{Basis, Confinement, Decision};
+use proto::record::Verdict;
+use proto::state::OnAsk;
+
+/// What `on_ask` makes of a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unattended {
+    Allow,
+    /// Denied at once, with words that say what would have allowed it.
+    Deny(String),
+    /// Stays open until a person answers.
+    Wait,
+}
+
+/// Answers a decision in the place of a person. `attached`: whether an approver is there to be asked.
+///
+/// `sandboxed` allows what only the fallback asked about and what the file tools' confinement holds.
+/// `allow` says yes to every ask but those that are always a person's. Deny rules hold in each.
+#[must_use]
+pub fn unattended(decision: &Decision, on_ask: OnAsk, attached: bool) -> Unattended {
+    match decision.verdict {
+        Verdict::Allow => return Unattended::Allow,
+        Verdict::Deny => return Unattended::Deny(format!("denied: {}", decision.rule)),
+        Verdict::Ask => {}
+    }
+    match on_ask {
+        OnAsk::Wait | OnAsk::Park => Unattended::Wait,
+        OnAsk::Deny => Unattended::Deny(words(
+            decision,
+            "`--on-ask deny` answers every question with no",
+        )),
+        OnAsk::Allow if decision.basis != Basis::AlwaysAsked => Unattended::Allow,
+        OnAsk::Sandboxed
+            if decision.basis == Basis::Fallback && decision.confinement == Confinement::Files =>
+        {
+            Unattended::Allow
+        }
+        OnAsk::Allow | OnAsk::Sandboxed if attached => Unattended::Wait,
+        OnAsk::Allow | OnAsk::Sandboxed => {
+            Unattended::Deny(words(decision, "nobody is attached to answer"))
+        }
+    }
+}
+
+/// Why it is denied, and what would allow it.
+fn words(decision: &Decision, why: &str) -> String {
+    let asked = format!(
+        "this call needs a person's yes ({}), and {why}",
+        decision.rule
+    );
+    let attach = "attach to the session and answer";
+    match decision.basis {
+        Basis::AlwaysAsked => format!("{asked}. No rule lifts this question: {attach}"),
+        Basis::Rule => format!("{asked}. What would allow it: `--on-ask allow`, or {attach}"),
+        Basis::NotAnalysed => format!(
+            "{asked}. What would allow it: one plain command that a rule covers, `--on-ask allow`, or {attach}"
+        ),
+        Basis::Fallback => {
+            let rule = decision
+                .scopes
+                .first()
+                .map_or("Bash(...)", |scope| scope.rule.as_str());
+            let rule = rule.replace('\'', "'\\''");
+            format!(
+                "{asked}. What would allow it: `--allow '{rule}'`, `--on-ask allow`, or {attach}"
+            )
+        }
+    }
+}

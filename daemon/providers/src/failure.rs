@@ -1,0 +1,305 @@
+//! Turns what went wrong into what the engine may do about it and what a person reads.
+//!
+//! The one place where statuses and vendors' error objects get their meaning. Every text that leaves here names the
+//! provider, is one line, is capped, and holds no key. Called by `read`, `http` and the kinds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::provider::{ErrorKind, ProviderError};
+use serde_json::Value;
+
+/// Characters of a vendor's words that are shown.
+const WORDS_MAX: usize = 400;
+
+/// The shortest key that is blotted out, and the shortest header value: a shorter one would take ordinary words with it.
+const KEY_MIN: usize = 4;
+const HEADER_MIN: usize = 8;
+
+/// Whose failure it is: what messages need to know of a request.
+#[derive(Clone)]
+pub(crate) struct Site {
+    pub entry: Arc<Entry>,
+    /// The key of this request, if any.
+    pub key: Option<contract::Secret>,
+}
+
+/// What messages need to know of a provider's entry.
+pub(crate) struct Entry {
+    pub name: String,
+    pub models: Vec<String>,
+    pub key_env: Option<String>,
+    /// Values of the entry's own headers: they may be keys too.
+    pub header_values: Vec<String>,
+}
+
+/// What a vendor says of a failure.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct VendorError {
+    pub code: String,
+    pub kind: String,
+    pub message: String,
+}
+
+impl Site {
+    /// Another try may help: the connection, or an answer that broke before its end.
+    pub(crate) fn transient(&self, what: &str) -> ProviderError {
+        let hint = "it may pass: try again, and look at the network, `base_url` and the vendor's status page if it stays";
+        self.error(what, hint.to_owned(), ErrorKind::Transient, None)
+    }
+
+    /// Another try gives the same.
+    pub(crate) fn permanent(&self, what: &str, hint: &str) -> ProviderError {
+        self.error(what, hint.to_owned(), ErrorKind::Permanent, None)
+    }
+
+    /// The entry names a key, and there is none.
+    pub(crate) fn no_key(&self, variable: &str) -> ProviderError {
+        let hint = format!("set `{variable}` in the environment, or store the key, and try again");
+        self.error(
+            &format!("has no key: `{variable}` is not set"),
+            hint,
+            ErrorKind::Credentials,
+            None,
+        )
+    }
+
+    /// The vendor refused the request, or gave an error in an answer's place (`status` is then 200).
+    pub(crate) fn refused(
+        &self,
+        model: &str,
+        status: u16,
+        retry_after: Option<Duration>,
+        vendor: &VendorError,
+    ) -> ProviderError {
+        // Inside an answer, some vendors give the status they would have sent as the error's code.
+        let meant = if status == 200 {
+            vendor
+                .code
+                .parse()
+                .ok()
+                .filter(|code| (400..600).contains(code))
+        } else {
+            Some(status)
+        };
+        let kind = classify(meant, vendor);
+        let words = match (&*vendor.message, &*vendor.code, &*vendor.kind) {
+            ("", "", "") => "no reason given",
+            ("", "", kind) => kind,
+            ("", code, _) => code,
+            (message, _, _) => message,
+        };
+        let what = match meant {
+            Some(status) => format!("answered {status}: {words}"),
+            None => format!("answered with an error: {words}"),
+        };
+        let mut error = self.error(&what, self.hint(model, kind, meant), kind, retry_after);
+        error.status = meant;
+        error
+    }
+
+    /// What the person can do.
+    fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
+        let variable = match &self.entry.key_env {
+            Some(variable) => format!("`{variable}`"),
+            None => "`api_key_env` (not set)".to_owned(),
+        };
+        match (kind, status) {
+            (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or take a model with a larger window".to_owned(),
+            (ErrorKind::Credentials, _) => format!("check the key in {variable}"),
+            (ErrorKind::Transient, Some(429)) => "the vendor's rate limit: wait, or lower the number of sessions".to_owned(),
+            (ErrorKind::Transient, _) => "the vendor's trouble: try again later, and look at its status page".to_owned(),
+            (ErrorKind::Permanent, Some(402 | 429)) => format!("top up the account that the key in {variable} belongs to"),
+            (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from here: check the account's rights"),
+            (ErrorKind::Permanent, Some(404)) => {
+                let others = self.entry.models.join(", ");
+                format!("check that `base_url` is right and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
+            }
+            (ErrorKind::Permanent, Some(300..=399)) => "put the address it points to into `base_url`, if you trust it".to_owned(),
+            (ErrorKind::Permanent, _) => format!("the request was refused as it stands: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
+        }
+    }
+
+    fn error(
+        &self,
+        what: &str,
+        hint: String,
+        kind: ErrorKind,
+        retry_after: Option<Duration>,
+    ) -> ProviderError {
+        let message = format!("`{}` {}", self.entry.name, self.clean(what));
+        ProviderError {
+            message,
+            hint,
+            kind,
+            status: None,
+            retry_after,
+        }
+    }
+
+    /// One line without keys, within the cap.
+    fn clean(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        let key = self
+            .key
+            .iter()
+            .map(|key| key.expose().trim())
+            .filter(|key| key.len() >= KEY_MIN);
+        let headers = self.entry.header_values.iter().map(|value| value.trim());
+        let mut secrets: Vec<&str> = key
+            .chain(headers.filter(|value| value.len() >= HEADER_MIN))
+            .collect();
+        // The longest first: one may hold another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in secrets {
+            text = text.replace(secret, "***");
+        }
+        let words = text
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty());
+        let mut line = words.collect::<Vec<_>>().join(" ");
+        if let Some((end, _)) = line.char_indices().nth(WORDS_MAX) {
+            line.truncate(end);
+            line.push('…');
+        }
+        line
+    }
+}
+
+impl VendorError {
+    /// Finds the error in an answer's text: the object that OpenAI made usual and its many cousins, or any text.
+    pub(crate) fn from_text(text: &str) -> Self {
+        let parsed = serde_json::from_str::<Value>(text).ok();
+        parsed
+            .as_ref()
+            .and_then(Self::from_value)
+            .unwrap_or_else(|| Self {
+                // A web page says nothing to a person on one line.
+                message: if text.trim_start().starts_with('<') {
+                    "a web page".to_owned()
+                } else {
+                    text.to_owned()
+                },
+                ..Self::default()
+            })
+    }
+
+    /// Finds the error in a JSON value; `None` where it holds none.
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        let value = value.get(0).unwrap_or(value);
+        let error = match value.get("error") {
+            Some(Value::Null | Value::Bool(false)) | None => value,
+            Some(error) => error,
+        };
+        if let Value::String(message) = error {
+            return Some(Self {
+                message: message.clone(),
+                ..Self::default()
+            });
+        }
+        let text = |key: &str| match error.get(key) {
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => {
+                Some(value.to_string())
+            }
+            _ => None,
+        };
+        let mut message = text("message")
+            .or_else(|| text("msg"))
+            .or_else(|| text("detail"));
+        // OpenRouter wraps the words of the vendor behind it.
+        if let Some(Value::String(raw)) = error.pointer("/metadata/raw") {
+            message = Some(format!("{}: {raw}", message.unwrap_or_default()));
+        }
+        let found = Self {
+            code: text("code").or_else(|| text("status")).unwrap_or_default(),
+            kind: text("type").unwrap_or_default(),
+            message: message.unwrap_or_default(),
+        };
+        (found != Self::default()).then_some(found)
+    }
+}
+
+/// What may be done about it.
+fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
+    let says = |names: &[&str]| names.contains(&&*vendor.code) || names.contains(&&*vendor.kind);
+    if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
+        return ErrorKind::ContextLength;
+    }
+    if matches!(status, None | Some(400 | 401 | 403)) && says(CREDENTIALS) {
+        return ErrorKind::Credentials;
+    }
+    // OpenAI sends 429 for an empty account too: no wait fills it.
+    if says(&[
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "exceeded_current_quota_error",
+    ]) {
+        return ErrorKind::Permanent;
+    }
+    match status {
+        Some(401) => ErrorKind::Credentials,
+        Some(413) => ErrorKind::ContextLength,
+        Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
+        Some(_) => ErrorKind::Permanent,
+        None if says(&[
+            "invalid_request_error",
+            "not_found_error",
+            "permission_error",
+            "model_not_found",
+        ]) =>
+        {
+            ErrorKind::Permanent
+        }
+        // In the middle of an answer, what is not clearly our fault is theirs.
+        None => ErrorKind::Transient,
+    }
+}
+
+const CREDENTIALS: &[&str] = &[
+    "invalid_api_key",
+    "authentication_error",
+    "invalid_authentication_error",
+    "incorrect_api_key_error",
+    "invalid_authentication",
+    "unauthorized",
+    "UNAUTHENTICATED",
+];
+
+/// Whether the request was too long. Some vendors say so by a code, the others only in words.
+fn is_context_length(vendor: &VendorError) -> bool {
+    const CODES: &[&str] = &[
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "model_context_window_exceeded",
+        "1261",
+    ];
+    const WORDS: &[&str] = &[
+        "context_length_exceeded",
+        "maximum context length",
+        "maximum prompt length",
+        "context length exceeded",
+        "exceeds the available context size",
+        "exceeds the context window",
+        "exceed the context window",
+        "exceeds the context length",
+        "exceeds the model's context",
+        "exceed context limit",
+        "exceeded model token limit",
+        "prompt is too long",
+        "prompt exceeds max length",
+        "input is too long",
+        "input token count",
+        "range of input length should be",
+        "reduce the length of the messages",
+    ];
+    if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) {
+        return true;
+    }
+    let message = vendor.message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! What statuses and vendors' words come to.
+
+use super::*;
+
+const KEY: &str = "sk-acme-0123456789";
+
+fn site() -> Site {
+    let entry = Entry {
+        name: "acme".to_owned(),
+        models: vec!["big".to_owned(), "small".to_owned()],
+        key_env: Some("ACME_KEY".to_owned()),
+        header_values: vec!["tenant-98765".to_owned(), "1".to_owned()],
+    };
+    Site {
+        entry: Arc::new(entry),
+        key: Some(contract::Secret::new(format!("{KEY}\n"))),
+    }
+}
+
+fn refused(status: u16, body: &str) -> ProviderError {
+    site().refused("big", status, None, &VendorError::from_text(body))
+}
+
+#[test]
+fn a_status_says_whether_another_try_helps() {
+    use ErrorKind::{ContextLength, Credentials, Permanent, Transient};
+    for (status, kind) in [
+        (400, Permanent),
+        (401, Credentials),
+        (402, Permanent),
+        (403, Permanent),
+        (404, Permanent),
+        (408, Transient),
+        (409, Transient),
+        (413, ContextLength),
+        (422, Permanent),
+        (429, Transient),
+        (500, Transient),
+        (502, Transient),
+        (503, Transient),
+        (529, Transient),
+        (301, Permanent),
+    ] {
+        let error = refused(status, r#"{"error":{"message":"because"}}"#);
+        assert_eq!((error.kind, error.status), (kind, Some(status)), "{status}");
+        assert_eq!(error.message, format!("`acme` answered {status}: because"));
+    }
+}
+
+#[test]
+fn refusals_name_what_the_person_can_mend() {
+    for (status, words) in [
+        (400, ["`big`", "`ACME_KEY`"]),
+        (401, ["check the key", "`ACME_KEY`"]),
+        (402, ["top up", "`ACME_KEY`"]),
+        (403, ["rights", "`ACME_KEY`"]),
+        (404, ["`base_url`", "big, small"]),
+        (422, ["`extra`", "`ACME_KEY`"]),
+    ] {
+        let hint = refused(status, "").hint;
+        assert!(
+            words.iter().all(|word| hint.contains(word)),
+            "{status}: {hint}"
+        );
+    }
+    let missing = site().no_key("ACME_KEY");
+    assert_eq!(missing.kind, ErrorKind::Credentials);
+    assert_eq!(missing.message, "`acme` has no key: `ACME_KEY` is not set");
+}
+
+#[test]
+fn too_long_a_request_is_recognised_by_code_and_by_words() {
+    for body in [
+        r#"{"error":{"code":"context_length_exceeded","message":"too much"}}"#,
+        r#"{"error":{"code":400,"type":"exceed_context_size_error","message":"request (9 tokens) exceeds"}}"#,
+        r#"{"error":{"message":"This model's maximum context length is 65536 tokens. However, you requested"}}"#,
+        r#"{"error":{"message":"Invalid request: Your request exceeded model token limit: 8192"}}"#,
+        r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#,
+        r#"{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"}}"#,
+        r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#,
+        r#"{"error":"This model's maximum prompt length is 131072 but the request contains 200000 tokens."}"#,
+    ] {
+        assert_eq!(refused(400, body).kind, ErrorKind::ContextLength, "{body}");
+        assert_eq!(refused(200, body).kind, ErrorKind::ContextLength, "{body}");
+    }
+    let limited = r#"{"error":{"message":"rate limit: reduce the length of the messages"}}"#;
+    assert_eq!(
+        refused(429, limited).kind,
+        ErrorKind::Transient,
+        "a rate limit is one whatever it says"
+    );
+}
+
+#[test]
+fn an_empty_account_is_not_waited_for() {
+    let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
+    let error = refused(429, body);
+    assert_eq!(error.kind, ErrorKind::Permanent);
+    assert!(error.hint.contains("top up"), "{}", error.hint);
+}
+
+#[test]
+fn errors_inside_an_answer_are_judged_by_code_and_type() {
+    for (body, kind, status) in [
+        (
+            r#"{"error":{"code":502,"message":"upstream"}}"#,
+            ErrorKind::Transient,
+            Some(502),
+        ),
+        (
+            r#"{"error":{"code":"429","message":"slow down"}}"#,
+            ErrorKind::Transient,
+            Some(429),
+        ),
+        (
+            r#"{"error":{"code":404,"message":"no such"}}"#,
+            ErrorKind::Permanent,
+            Some(404),
+        ),
+        (
+            r#"{"error":{"type":"server_error","message":"oops"}}"#,
+            ErrorKind::Transient,
+            None,
+        ),
+        (
+            r#"{"error":{"type":"invalid_request_error","message":"no"}}"#,
+            ErrorKind::Permanent,
+            None,
+        ),
+        (
+            r#"{"error":{"code":"invalid_api_key","message":"no"}}"#,
+            ErrorKind::Credentials,
+            None,
+        ),
+        (r#"{"error":"oops"}"#, ErrorKind::Transient, None),
+    ] {
+        let error = refused(200, body);
+        assert_eq!((error.kind, error.status), (kind, status), "{body}");
+    }
+}
+
+#[test]
+fn the_words_are_found_in_every_shape() {
+    for (body, words) in [
+        (r#"{"error":{"message":"a"}}"#, "a"),
+        (r#"[{"error":{"message":"b","code":400}}]"#, "b"),
+        (r#"{"error":"c"}"#, "c"),
+        (r#"{"detail":"d"}"#, "d"),
+        (
+            r#"{"detail":[{"loc":["body"],"msg":"e"}]}"#,
+            r#"[{"loc":["body"],"msg":"e"}]"#,
+        ),
+        (r#"{"msg":"f"}"#, "f"),
+        (
+            r#"{"error":{"message":"Provider returned error","metadata":{"raw":"g"}}}"#,
+            "Provider returned error: g",
+        ),
+        ("no JSON\n at all", "no JSON at all"),
+        ("<html><h1>Bad gateway</h1></html>", "a web page"),
+        ("", "no reason given"),
+        ("{}", "{}"),
+    ] {
+        assert_eq!(
+            refused(500, body).message,
+            format!("`acme` answered 500: {words}")
+        );
+    }
+}
+
+#[test]
+fn keys_are_blotted_out_and_words_stay() {
+    let body = format!("bad key {KEY} for tenant-98765,\u{1b}[31m 1 try\r\nleft");
+    let error = refused(401, &body);
+    assert_eq!(
+        error.message,
+        "`acme` answered 401: bad key *** for ***, [31m 1 try left"
+    );
+    let error = site().transient(&format!("at https://a/?key={KEY}"));
+    assert_eq!(error.message, "`acme` at https://a/?key=***");
+}
+
+#[test]
+fn a_long_story_is_cut() {
+    let error = refused(500, &"é".repeat(5000));
+    assert!(error.message.chars().count() < WORDS_MAX + 50);
+    assert!(error.message.ends_with('…'));
+}

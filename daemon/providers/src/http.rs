@@ -1,0 +1,241 @@
+//! The connection to a vendor: one request out, a stream of bytes back.
+//!
+//! Owns the shared clients and what an endpoint is. Follows a redirect only where it stays on the same host and the
+//! request stays the same, so that a key never travels. Knows nothing of what the bytes mean. Called by `read`.
+
+use std::error::Error as _;
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use contract::Secret;
+use contract::provider::ProviderError;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
+use reqwest::{Client, Response, Url, redirect};
+
+use crate::failure::Site;
+use crate::options::Options;
+use crate::registry::OpenError;
+
+/// The bytes of an answer; an error is what the connection says, in words.
+pub(crate) type Body = BoxStream<'static, Result<Bytes, String>>;
+
+/// Where requests go, and with what.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    url: Url,
+    headers: HeaderMap,
+    connect: Duration,
+}
+
+impl Endpoint {
+    /// Checks an entry's address and headers. `path` is what the kind appends to the address.
+    pub(crate) fn new(options: &Options, path: &str) -> Result<Self, OpenError> {
+        let url = address(&options.base_url, path).map_err(|reason| OpenError::BaseUrl {
+            name: options.name.clone(),
+            reason,
+        })?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        // A compressor between us and the model would hold events back.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (header, value) in &options.headers {
+            let wrong = |reason: String| OpenError::Header {
+                name: options.name.clone(),
+                header: header.clone(),
+                reason,
+            };
+            let name: HeaderName = header
+                .parse()
+                .map_err(|_| wrong("is no header name".to_owned()))?;
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| wrong("has a value that no header can hold".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(Self {
+            url,
+            headers,
+            connect: options.timeouts.connect,
+        })
+    }
+
+    /// Sends a body. Gives whatever answer comes, of any status. Dropping the future ends the request.
+    pub(crate) async fn send(
+        &self,
+        body: Vec<u8>,
+        key: Option<&Secret>,
+        site: &Site,
+    ) -> Result<Response, ProviderError> {
+        let mut headers = self.headers.clone();
+        if let Some(key) = key
+            && !headers.contains_key(AUTHORIZATION)
+        {
+            let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose().trim()))
+            else {
+                return Err(site.permanent(
+                    "has a key that no header can hold",
+                    "store the key again, without line breaks",
+                ));
+            };
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let client = client(Route::of(&self.url, self.connect))
+            .await
+            .map_err(|reason| {
+                site.permanent(
+                    &format!("cannot be reached: {reason}"),
+                    "check the system's certificates and the proxy variables",
+                )
+            })?;
+        let sent = client
+            .post(self.url.clone())
+            .headers(headers)
+            .body(body)
+            .send()
+            .await;
+        sent.map_err(|error| {
+            let host = self.url.host_str().unwrap_or_default();
+            let port = self.url.port_or_known_default().unwrap_or_default();
+            let layer = if error.is_connect() {
+                "has no connection to"
+            } else {
+                "lost its connection to"
+            };
+            site.transient(&format!("{layer} {host}:{port}: {}", reason(error)))
+        })
+    }
+}
+
+/// The bytes of an answer.
+pub(crate) fn body(response: Response) -> Body {
+    response
+        .bytes_stream()
+        .map(|bytes| bytes.map_err(reason))
+        .boxed()
+}
+
+/// The URL of an endpoint. A query stays (Azure has its version there).
+fn address(base: &str, path: &str) -> Result<Url, String> {
+    let mut url =
+        Url::parse(base.trim()).map_err(|error| format!("`{base}` is no address: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(format!("`{base}` must begin with `https://` or `http://`"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(
+            "holds a user or password: a key belongs into the variable that `api_key_env` names"
+                .to_owned(),
+        );
+    }
+    let stem = url.path().trim_end_matches('/');
+    let whole = if stem.ends_with(path) {
+        stem.to_owned()
+    } else {
+        format!("{stem}{path}")
+    };
+    url.set_path(&whole);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// What sets clients apart. There are as many clients as distinct routes, and a daemon has one or two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Route {
+    connect: Duration,
+    tls: bool,
+    /// A model on this machine is never behind a proxy.
+    proxied: bool,
+}
+
+impl Route {
+    fn of(url: &Url, connect: Duration) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+        Self {
+            connect,
+            tls: url.scheme() == "https",
+            proxied: !here,
+        }
+    }
+
+    /// Makes the client. Reads the system's certificates where they are needed: some milliseconds.
+    fn build(self) -> Result<Client, String> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // An error means that the program has chosen one already.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let mut builder = Client::builder()
+            .user_agent(concat!("reasonix/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.connect)
+            .redirect(redirect::Policy::custom(stay));
+        if !self.tls {
+            builder = builder.tls_certs_only([]);
+        }
+        if !self.proxied {
+            builder = builder.no_proxy();
+        }
+        builder.build().map_err(reason)
+    }
+}
+
+/// 307 and 308 repeat the request as it was; the others would turn it into a GET without a body.
+fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let repeats = matches!(attempt.status().as_u16(), 307 | 308);
+    let first = attempt.previous().first();
+    if repeats
+        && attempt.previous().len() <= 3
+        && first.is_some_and(|first| first.origin() == attempt.url().origin())
+    {
+        attempt.follow()
+    } else {
+        attempt.stop()
+    }
+}
+
+/// The shared client of a route.
+async fn client(route: Route) -> Result<Client, String> {
+    static CLIENTS: Mutex<Vec<(Route, Client)>> = Mutex::new(Vec::new());
+    let known = |clients: &[(Route, Client)]| {
+        clients
+            .iter()
+            .find_map(|(known, client)| (*known == route).then(|| client.clone()))
+    };
+    if let Some(client) = known(&CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return Ok(client);
+    }
+    // Certificates come from disk.
+    let made = tokio::task::spawn_blocking(move || route.build())
+        .await
+        .map_err(|error| error.to_string())??;
+    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(client) = known(&clients) {
+        return Ok(client);
+    }
+    clients.push((route, made.clone()));
+    Ok(made)
+}
+
+/// The innermost two causes: the outer ones only say that a request failed. Never the URL.
+fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut causes = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        causes.push(cause.to_string());
+        source = cause.source();
+    }
+    causes.dedup();
+    causes.split_off(causes.len().saturating_sub(2)).join(": ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Calls out of pieces, in the ways of many servers.
+
+use contract::provider::Part;
+
+use super::*;
+
+fn piece<'a>(
+    index: impl Into<Option<u64>>,
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+) -> Piece<'a> {
+    Piece {
+        index: index.into(),
+        id,
+        name,
+        arguments,
+        whole: false,
+    }
+}
+
+fn collect(pieces: &[Piece<'_>]) -> Vec<(String, String, String)> {
+    let mut calls = Calls::new(4);
+    for piece in pieces {
+        calls
+            .take(*piece, &mut Batch::default())
+            .expect("few calls");
+    }
+    let calls = calls.finish(Trust::Whole);
+    calls
+        .into_iter()
+        .map(|call| (call.id.0, call.name, call.arguments))
+        .collect()
+}
+
+fn check(pieces: &[Piece<'_>], expected: &[(&str, &str, &str)]) {
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(id, name, arguments)| {
+            (
+                (*id).to_owned(),
+                (*name).to_owned(),
+                (*arguments).to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(collect(pieces), expected);
+}
+
+#[test]
+fn interleaved_calls_are_told_apart_by_index() {
+    check(
+        &[
+            piece(1, "b", "bash", ""),
+            piece(0, "a", "read", ""),
+            piece(1, "", "", "{\"x\""),
+            piece(0, "", "", "{}"),
+            piece(1, "", "", ""),
+            piece(1, "", "", ":1}"),
+        ],
+        &[("a", "read", "{}"), ("b", "bash", "{\"x\":1}")],
+    );
+}
+
+#[test]
+fn repeated_ids_and_names_are_not_joined() {
+    check(
+        &[
+            piece(0, "a", "read", ""),
+            piece(0, "a", "read", "{\"p\":"),
+            piece(0, "a", "read", "1}"),
+        ],
+        &[("a", "read", "{\"p\":1}")],
+    );
+}
+
+#[test]
+fn a_name_or_id_that_comes_late_is_taken() {
+    check(
+        &[piece(0, "", "", "{"), piece(0, "a", "read", "}")],
+        &[("call_5_1", "read", "{}")],
+    );
+}
+
+#[test]
+fn one_number_for_all_calls_is_no_number() {
+    check(
+        &[
+            piece(0, "a", "read", "{}"),
+            piece(0, "b", "read", "{\"x\""),
+            piece(0, "", "", ":1}"),
+        ],
+        &[("a", "read", "{}"), ("b", "read", "{\"x\":1}")],
+    );
+    check(
+        &[
+            piece(0, "", "read", "{\"s\":\"}\\\"{\"}"),
+            piece(0, "", "read", "{\"n\":2}"),
+        ],
+        &[
+            ("call_5_1", "read", "{\"s\":\"}\\\"{\"}"),
+            ("call_5_2", "read", "{\"n\":2}"),
+        ],
+    );
+}
+
+#[test]
+fn without_a_number_the_id_or_the_order_tells() {
+    check(
+        &[
+            piece(None, "a", "read", "{"),
+            piece(None, "b", "bash", "{"),
+            piece(None, "a", "", "}"),
+            piece(None, "", "", "}"),
+        ],
+        &[("a", "read", "{}"), ("b", "bash", "{}")],
+    );
+    check(
+        &[
+            piece(None, "", "read", "{"),
+            piece(None, "", "read", "}"),
+            piece(None, "", "bash", "{}"),
+        ],
+        &[("call_5_1", "read", "{}"), ("call_5_2", "bash", "{}")],
+    );
+}
+
+#[test]
+fn ids_are_unique_within_the_answer() {
+    check(
+        &[
+            piece(0, "a", "x", "{}"),
+            piece(1, "a", "y", "{}"),
+            piece(2, "a_2", "z", "{}"),
+            piece(3, "", "w", "{}"),
+        ],
+        &[
+            ("a", "x", "{}"),
+            ("a_2", "y", "{}"),
+            ("a_2_3", "z", "{}"),
+            ("call_5_4", "w", "{}"),
+        ],
+    );
+}
+
+#[test]
+fn absurd_numbers_only_order_the_calls() {
+    check(
+        &[
+            piece(u64::MAX, "a", "x", "{}"),
+            piece(7, "b", "y", "{}"),
+            piece(3, "c", "z", "{}"),
+        ],
+        &[("a", "x", "{}"), ("c", "z", "{}"), ("b", "y", "{}")],
+    );
+}
+
+#[test]
+fn trust_decides_what_is_cut() {
+    for (trust, expected) in [
+        (Trust::Whole, [false, false, false]),
+        (Trust::Parsed, [false, true, false]),
+        (Trust::AllButLast, [false, true, true]),
+    ] {
+        let mut calls = Calls::new(0);
+        for (index, arguments) in [(0, "{}"), (1, "{\"a"), (2, "{}")] {
+            calls
+                .take(piece(index, "", "x", arguments), &mut Batch::default())
+                .expect("few calls");
+        }
+        let cut: Vec<_> = calls
+            .finish(trust)
+            .into_iter()
+            .map(|call| call.cut)
+            .collect();
+        assert_eq!(cut, expected, "{trust:?}");
+    }
+}
+
+#[test]
+fn too_many_calls_are_refused() {
+    let mut calls = Calls::new(0);
+    let mut batch = Batch::default();
+    for index in 0..CALLS_MAX as u64 {
+        assert_eq!(calls.take(piece(index, "", "x", "{}"), &mut batch), Ok(()));
+    }
+    assert_eq!(
+        calls.take(piece(CALLS_MAX as u64, "", "x", "{}"), &mut batch),
+        Err(TooMany)
+    );
+}
+
+#[test]
+fn growing_calls_are_shown_with_id_and_name() {
+    let mut calls = Calls::new(0);
+    let mut batch = Batch::default();
+    for piece in [
+        piece(0, "a", "read", ""),
+        piece(0, "", "", "{"),
+        piece(0, "", "", "}"),
+        piece(1, "b", "bash", "{}"),
+    ] {
+        calls.take(piece, &mut batch).expect("few calls");
+    }
+    let delta = |index, id: &str, name: &str, arguments: &str| {
+        let (id, name, arguments) = (id.to_owned(), name.to_owned(), arguments.to_owned());
+        Part::CallDelta {
+            index,
+            id,
+            name,
+            arguments,
+        }
+    };
+    assert_eq!(
+        batch.parts(),
+        [delta(0, "a", "read", "{}"), delta(1, "b", "bash", "{}")]
+    );
+}

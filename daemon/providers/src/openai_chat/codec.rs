@@ -1,0 +1,198 @@
+//! Conversations as chat-completions bytes. Pure, and the same bytes for the same input for ever.
+//!
+//! What an assistant said goes back byte for byte as it came: its text, and the arguments of its calls as the JSON
+//! text that they were. `session` renders each message once; `assemble` only copies.
+
+use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
+use proto::item::{AssistantMessage, Item, ToolMessage, UserMessage, Voice};
+use serde_json::{Map, Value};
+
+use crate::json::{push_sorted, push_string};
+use crate::options::Options;
+use crate::registry::OpenError;
+
+/// What stands before words of a person that came while the model worked.
+const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
+/// What stands before words that no person said.
+const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
+
+/// Members that `assemble` writes itself.
+const RESERVED: &[&str] = &[
+    "model",
+    "messages",
+    "tools",
+    "tool_choice",
+    "stream",
+    "stream_options",
+];
+
+/// Renders for one entry.
+pub(super) struct Chat {
+    extra: String,
+    sends_reasoning: bool,
+}
+
+impl Chat {
+    /// Checks what the entry adds to requests.
+    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+        let wrong = |reason: String| OpenError::Extra {
+            name: options.name.clone(),
+            reason,
+        };
+        let members: Map<String, Value> =
+            serde_json::from_str(&format!("{{{}}}", options.extra))
+                .map_err(|error| wrong(format!("no JSON members: {error}")))?;
+        if let Some(key) = members.keys().find(|key| RESERVED.contains(&key.as_str())) {
+            return Err(wrong(format!("`{key}` is written by the request itself")));
+        }
+        // Keys in one order, however the config is arranged.
+        let mut object = String::new();
+        push_sorted(&mut object, &Value::Object(members));
+        let extra = object
+            .get(1..object.len() - 1)
+            .unwrap_or_default()
+            .to_owned();
+        Ok(Self {
+            extra,
+            sends_reasoning: options.sends_reasoning,
+        })
+    }
+
+    fn user(message: &UserMessage) -> String {
+        let mut content = String::new();
+        if let Some(context) = &message.context {
+            content.push_str("<context>\n");
+            content.push_str(context);
+            content.push_str("\n</context>\n\n");
+        }
+        content.push_str(match message.voice {
+            Voice::Prompt => "",
+            Voice::Steer => STEER,
+            Voice::Daemon => DAEMON,
+        });
+        content.push_str(&message.text);
+        let mut out = String::from("{\"role\":\"user\",\"content\":");
+        push_string(&mut out, &content);
+        out.push('}');
+        out
+    }
+
+    fn assistant(&self, message: &AssistantMessage) -> String {
+        let mut out = String::from("{\"role\":\"assistant\",\"content\":");
+        if message.text.is_empty() && !message.calls.is_empty() {
+            out.push_str("null");
+        } else {
+            push_string(&mut out, &message.text);
+        }
+        if self.sends_reasoning {
+            out.push_str(",\"reasoning_content\":");
+            push_string(&mut out, &message.reasoning);
+        }
+        for (index, call) in message.calls.iter().enumerate() {
+            out.push_str(if index == 0 {
+                ",\"tool_calls\":[{\"id\":"
+            } else {
+                ",{\"id\":"
+            });
+            push_string(&mut out, &call.id.0);
+            out.push_str(",\"type\":\"function\",\"function\":{\"name\":");
+            push_string(&mut out, &call.name);
+            out.push_str(",\"arguments\":");
+            push_string(&mut out, &call.arguments);
+            out.push_str("}}");
+        }
+        out.push_str(if message.calls.is_empty() { "}" } else { "]}" });
+        out
+    }
+
+    fn tool(message: &ToolMessage) -> String {
+        let mut out = String::from("{\"role\":\"tool\",\"tool_call_id\":");
+        push_string(&mut out, &message.call.0);
+        out.push_str(",\"content\":");
+        push_string(&mut out, &message.text);
+        out.push('}');
+        out
+    }
+}
+
+impl Codec for Chat {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+        let mut message = String::new();
+        if !system.is_empty() {
+            message.push_str("{\"role\":\"system\",\"content\":");
+            push_string(&mut message, system);
+            message.push('}');
+        }
+        let mut tools: Vec<&ToolSpec> = tools.iter().collect();
+        tools.sort_by_key(|tool| tool.name);
+        let mut schemas = String::new();
+        for tool in tools {
+            schemas.push_str(if schemas.is_empty() { "" } else { "," });
+            schemas.push_str("{\"type\":\"function\",\"function\":{\"name\":");
+            push_string(&mut schemas, tool.name);
+            schemas.push_str(",\"description\":");
+            push_string(&mut schemas, tool.description);
+            schemas.push_str(",\"parameters\":");
+            push_sorted(&mut schemas, &tool.schema);
+            schemas.push_str("}}");
+        }
+        Prefix {
+            model: model.to_owned(),
+            system: message,
+            tools: schemas,
+            extra: self.extra.clone(),
+        }
+    }
+
+    fn render(&self, item: &Item) -> Option<String> {
+        Some(match item {
+            Item::User(message) => Self::user(message),
+            Item::Assistant(message) => self.assistant(message),
+            Item::Tool(message) => Self::tool(message),
+        })
+    }
+
+    /// The cache key has no place here: vendors of this kind find prefixes by their bytes.
+    fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
+        let prefix = asked.prefix;
+        let mut head = String::from("{\"model\":");
+        push_string(&mut head, &prefix.model);
+        head.push_str(",\"messages\":[");
+        let fragments: usize = asked
+            .fragments
+            .iter()
+            .map(|fragment| fragment.bytes.len() + 1)
+            .sum();
+        let parts =
+            head.len() + prefix.system.len() + fragments + prefix.tools.len() + prefix.extra.len();
+        let mut body = Vec::with_capacity(parts + 160);
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(prefix.system.as_bytes());
+        let mut first = prefix.system.is_empty();
+        for fragment in asked.fragments {
+            if !std::mem::take(&mut first) {
+                body.push(b',');
+            }
+            body.extend_from_slice(fragment.bytes);
+        }
+        body.push(b']');
+        if !prefix.tools.is_empty() {
+            body.extend_from_slice(b",\"tools\":[");
+            body.extend_from_slice(prefix.tools.as_bytes());
+            body.extend_from_slice(match asked.tool_choice {
+                ToolChoice::Auto => b"],\"tool_choice\":\"auto\"",
+                ToolChoice::None => b"],\"tool_choice\":\"none\"",
+            });
+        }
+        body.extend_from_slice(b",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+        if !prefix.extra.is_empty() {
+            body.push(b',');
+            body.extend_from_slice(prefix.extra.as_bytes());
+        }
+        body.push(b'}');
+        body
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! The bytes of requests, to the last one.
+
+use contract::codec::{Fragment, FragmentRole};
+use contract::tool::Family;
+use proptest::prelude::*;
+use proto::item::{CallStatus, Finish, ToolCall};
+use proto::{CallId, ItemId};
+use serde_json::json;
+
+use super::*;
+use crate::options::Timeouts;
+
+fn chat(extra: &str, sends_reasoning: bool) -> Chat {
+    let options = Options {
+        name: "acme".to_owned(),
+        kind: "openai".to_owned(),
+        base_url: "http://127.0.0.1".to_owned(),
+        models: Vec::new(),
+        api_key_env: None,
+        headers: Vec::new(),
+        extra: extra.to_owned(),
+        timeouts: Timeouts::default(),
+        sends_reasoning,
+    };
+    Chat::new(&options).expect("a good entry")
+}
+
+fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
+    let context = context.map(str::to_owned);
+    Item::User(UserMessage {
+        item: ItemId::from("m1.1"),
+        prompt_id: None,
+        text: text.to_owned(),
+        context,
+        voice,
+    })
+}
+
+fn assistant(text: &str, reasoning: &str, calls: &[(&str, &str, &str)]) -> Item {
+    let call = |(id, name, arguments): &(&str, &str, &str)| ToolCall {
+        id: CallId::from(*id),
+        name: (*name).to_owned(),
+        arguments: (*arguments).to_owned(),
+        cut: false,
+    };
+    Item::Assistant(AssistantMessage {
+        item: ItemId::from("m1.2"),
+        text: text.to_owned(),
+        reasoning: reasoning.to_owned(),
+        calls: calls.iter().map(call).collect(),
+        finish: Finish::Stop,
+    })
+}
+
+fn tool(text: &str) -> Item {
+    let (item, call) = (ItemId::from("m1.3"), CallId::from("c1"));
+    Item::Tool(ToolMessage {
+        item,
+        call,
+        tool: "read".to_owned(),
+        status: CallStatus::Ok,
+        text: text.to_owned(),
+    })
+}
+
+fn rendered(item: &Item) -> String {
+    chat("", false)
+        .render(item)
+        .expect("this kind renders everything")
+}
+
+fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -> String {
+    let rendered: Vec<_> = items
+        .iter()
+        .map(|item| (FragmentRole::of(item), chat.render(item).expect("rendered")))
+        .collect();
+    let fragments: Vec<_> = rendered
+        .iter()
+        .map(|(role, bytes)| Fragment {
+            role: *role,
+            bytes: bytes.as_bytes(),
+        })
+        .collect();
+    let asked = Asked {
+        prefix,
+        fragments: &fragments,
+        tool_choice,
+        cache_key: "root",
+    };
+    String::from_utf8(chat.assemble(&asked)).expect("UTF-8")
+}
+
+fn tools() -> Vec<ToolSpec> {
+    let spec = |name, schema| ToolSpec {
+        name,
+        description: "Does \"it\".",
+        schema,
+        family: Family::Read,
+        read_only: true,
+    };
+    let schema = json!({"type": "object", "required": ["z", "a"], "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}});
+    vec![spec("write", json!({})), spec("read", schema)]
+}
+
+#[test]
+fn messages_are_rendered_to_these_bytes() {
+    for (item, expected) in [
+        (
+            user("hi \"you\"\n", None, Voice::Prompt),
+            r#"{"role":"user","content":"hi \"you\"\n"}"#,
+        ),
+        (
+            user("hi", Some("cwd: /w"), Voice::Prompt),
+            r#"{"role":"user","content":"<context>\ncwd: /w\n</context>\n\nhi"}"#,
+        ),
+        (
+            user("stop that", None, Voice::Steer),
+            r#"{"role":"user","content":"[The user says this while you work. Take it into account and go on.]\n\nstop that"}"#,
+        ),
+        (
+            user("sum up", None, Voice::Daemon),
+            r#"{"role":"user","content":"[From the program that runs you, not from the user.]\n\nsum up"}"#,
+        ),
+        (
+            assistant(" done \n", "why", &[]),
+            r#"{"role":"assistant","content":" done \n"}"#,
+        ),
+        (
+            assistant("", "why", &[]),
+            r#"{"role":"assistant","content":""}"#,
+        ),
+        (
+            assistant(
+                "",
+                "",
+                &[
+                    ("c1", "read", "{\"path\": \"a\\n\" }"),
+                    ("c2", "bash", "{\"cmd"),
+                ],
+            ),
+            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\\n\" }"}},{"id":"c2","type":"function","function":{"name":"bash","arguments":"{\"cmd"}}]}"#,
+        ),
+        (
+            tool("a\tb"),
+            r#"{"role":"tool","tool_call_id":"c1","content":"a\tb"}"#,
+        ),
+    ] {
+        assert_eq!(rendered(&item), expected);
+    }
+}
+
+#[test]
+fn reasoning_goes_back_only_where_it_is_demanded_and_there_always() {
+    let thinking = chat("", true);
+    let call: &[_] = &[("c1", "read", "{}")];
+    for (item, expected) in [
+        (
+            assistant("a", "why", &[]),
+            r#"{"role":"assistant","content":"a","reasoning_content":"why"}"#,
+        ),
+        (
+            assistant("a", "", &[]),
+            r#"{"role":"assistant","content":"a","reasoning_content":""}"#,
+        ),
+        (
+            assistant("", "w", call),
+            r#"{"role":"assistant","content":null,"reasoning_content":"w","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#,
+        ),
+    ] {
+        assert_eq!(thinking.render(&item).as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn a_request_is_these_bytes() {
+    let chat = chat(r#""temperature": 0.0, "reasoning": {"z":1,"a":2}"#, false);
+    let prefix = chat.prefix("big \"one\"", "Be brief.", &tools());
+    let items = [user("go", None, Voice::Prompt), assistant("ok", "", &[])];
+    let expected = concat!(
+        r#"{"model":"big \"one\"","messages":[{"role":"system","content":"Be brief."},"#,
+        r#"{"role":"user","content":"go"},{"role":"assistant","content":"ok"}],"#,
+        r#""tools":[{"type":"function","function":{"name":"read","description":"Does \"it\".","parameters":"#,
+        r#"{"properties":{"a":{"type":"integer"},"z":{"type":"string"}},"required":["z","a"],"type":"object"}}},"#,
+        r#"{"type":"function","function":{"name":"write","description":"Does \"it\".","parameters":{}}}],"#,
+        r#""tool_choice":"auto","stream":true,"stream_options":{"include_usage":true},"#,
+        r#""reasoning":{"a":2,"z":1},"temperature":0.0}"#,
+    );
+    assert_eq!(body(&chat, &prefix, &items, ToolChoice::Auto), expected);
+    let none = body(&chat, &prefix, &items, ToolChoice::None);
+    assert_eq!(
+        none,
+        expected.replace(r#""tool_choice":"auto""#, r#""tool_choice":"none""#),
+        "the tools stay"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_not_written() {
+    let chat = chat("", false);
+    let prefix = chat.prefix("m", "", &[]);
+    let expected = r#"{"model":"m","messages":[{"role":"user","content":"go"}],"stream":true,"stream_options":{"include_usage":true}}"#;
+    assert_eq!(
+        body(
+            &chat,
+            &prefix,
+            &[user("go", None, Voice::Prompt)],
+            ToolChoice::None
+        ),
+        expected
+    );
+}
+
+fn any_item() -> impl Strategy<Value = Item> {
+    let text = || any::<String>();
+    prop_oneof![
+        (
+            text(),
+            proptest::option::of(text()),
+            prop_oneof![Just(Voice::Prompt), Just(Voice::Steer), Just(Voice::Daemon)]
+        )
+            .prop_map(|(text, context, voice)| user(&text, context.as_deref(), voice)),
+        (
+            text(),
+            text(),
+            proptest::collection::vec((text(), text(), text()), 0..3)
+        )
+            .prop_map(|(text, reasoning, calls)| {
+                let calls: Vec<_> = calls
+                    .iter()
+                    .map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str()))
+                    .collect();
+                assistant(&text, &reasoning, &calls)
+            }),
+        text().prop_map(|text| tool(&text)),
+    ]
+}
+
+proptest! {
+    /// I1: the message bytes of a request are a prefix of the next one's.
+    #[test]
+    fn a_longer_conversation_extends_the_bytes(items in proptest::collection::vec(any_item(), 1..6), sends in any::<bool>()) {
+        let chat = chat("\"seed\":1", sends);
+        let prefix = chat.prefix("m", "Be brief.", &tools());
+        let long = body(&chat, &prefix, &items, ToolChoice::Auto);
+        let short = body(&chat, &prefix, &items[..items.len() - 1], ToolChoice::Auto);
+        let tail = &short[short.rfind("],\"tools\":[").expect("tools")..];
+        let stem = &short[..short.len() - tail.len()];
+        prop_assert!(long.starts_with(stem));
+        prop_assert!(long.ends_with(tail));
+        prop_assert!(!long.contains('\n'));
+    }
+
+    /// What a vendor reads is exactly what the model said.
+    #[test]
+    fn rendering_loses_nothing(item in any_item()) {
+        let value: Value = serde_json::from_str(&chat("", true).render(&item).expect("rendered")).expect("JSON");
+        match &item {
+            Item::User(message) => prop_assert!(value["content"].as_str().is_some_and(|text| text.ends_with(&message.text))),
+            Item::Tool(message) => prop_assert_eq!(value["content"].as_str(), Some(message.text.as_str())),
+            Item::Assistant(message) => {
+                prop_assert_eq!(value["content"].as_str().unwrap_or_default(), message.text.as_str());
+                prop_assert_eq!(value["reasoning_content"].as_str(), Some(message.reasoning.as_str()));
+                let arguments = |index: usize| value["tool_calls"][index]["function"]["arguments"].as_str();
+                for (index, call) in message.calls.iter().enumerate() {
+                    prop_assert_eq!(arguments(index), Some(call.arguments.as_str()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,593 @@
+//! Answers as real servers shape them, in one piece, cut at every place, and broken at every place.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use contract::provider::ErrorKind;
+use futures::stream::{self, StreamExt};
+use proptest::prelude::*;
+use proto::item::ToolCall;
+
+use super::*;
+use crate::failure::Entry;
+use crate::options::Timeouts;
+use crate::read;
+
+/// What an answer came to, whatever the pieces were.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Came {
+    reasoning: String,
+    text: String,
+    calls: Vec<ToolCall>,
+    usage: Option<Reported>,
+    done: Option<Finish>,
+    error: Option<ProviderError>,
+}
+
+fn collector() -> Collector {
+    let entry = Entry {
+        name: "acme".to_owned(),
+        models: Vec::new(),
+        key_env: None,
+        header_values: Vec::new(),
+    };
+    Collector::new(
+        Site {
+            entry: Arc::new(entry),
+            key: None,
+        },
+        "big".to_owned(),
+        0,
+    )
+}
+
+/// Plays an answer that comes in these pieces. The connection is reset behind them where `reset`.
+fn play(pieces: &[&[u8]], reset: bool) -> Came {
+    let mut chunks: Vec<Result<Bytes, String>> = pieces
+        .iter()
+        .map(|piece| Ok(Bytes::copy_from_slice(piece)))
+        .collect();
+    if reset {
+        chunks.push(Err("connection reset".to_owned()));
+    }
+    let collector = collector();
+    let site = collector.site.clone();
+    let parts = read::from_body(
+        stream::iter(chunks).boxed(),
+        Timeouts::default(),
+        site,
+        collector,
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    came(runtime.expect("a runtime").block_on(parts.collect()))
+}
+
+fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
+    let mut came = Came::default();
+    let mut shown = std::collections::BTreeMap::<String, String>::new();
+    for part in parts {
+        assert!(
+            came.done.is_none() && came.error.is_none(),
+            "a part behind the end"
+        );
+        match part {
+            Ok(Part::Text(text)) => came.text.push_str(&text),
+            Ok(Part::Reasoning(text)) => came.reasoning.push_str(&text),
+            Ok(Part::CallDelta { id, arguments, .. }) => {
+                shown.entry(id).or_default().push_str(&arguments)
+            }
+            Ok(Part::Call(call)) => came.calls.push(call),
+            Ok(Part::Usage(usage)) => came.usage = Some(usage),
+            Ok(Part::Done(finish)) => came.done = Some(finish),
+            Err(error) => came.error = Some(error),
+        }
+    }
+    assert!(
+        came.done.is_some() != came.error.is_some(),
+        "one end: {came:?}"
+    );
+    for call in &came.calls {
+        assert_eq!(
+            shown.get(&call.id.0),
+            Some(&call.arguments),
+            "what was shown is what came"
+        );
+    }
+    came
+}
+
+fn whole(text: &str) -> Came {
+    play(&[text.as_bytes()], false)
+}
+
+fn sse(events: &[&str]) -> String {
+    events.iter().fold(String::new(), |mut all, event| {
+        let _ = write!(all, "data: {event}\n\n");
+        all
+    })
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: proto::CallId::from(id),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+        cut: false,
+    }
+}
+
+fn usage(prompt: u64, cached: u64, output: u64, reasoning: u64) -> Option<Reported> {
+    Some(Reported {
+        prompt_tokens: prompt,
+        cached_tokens: cached,
+        output_tokens: output,
+        reasoning_tokens: reasoning,
+    })
+}
+
+/// OpenAI: interleaved calls, usage in an event of its own.
+fn openai() -> (String, Came) {
+    let text = sse(&[
+        r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x"}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"Let me loök"},"finish_reason":null}],"usage":null}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":" 😀.\n "},"finish_reason":null}],"usage":null}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"read","arguments":""}}]},"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"bash","arguments":"{\"command\""}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\": "}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":":\"ls é\\n\"}"}},{"index":0,"function":{"arguments":"\"a.txt\" }"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}],"usage":null}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_tokens_details":{"cached_tokens":64,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":5}}}"#,
+        "[DONE]",
+    ]);
+    let calls = vec![
+        call("call_a", "read", "{\"path\": \"a.txt\" }"),
+        call("call_b", "bash", "{\"command\":\"ls é\\n\"}"),
+    ];
+    let text_of = "Let me loök 😀.\n ".to_owned();
+    (
+        text,
+        Came {
+            text: text_of,
+            calls,
+            usage: usage(100, 64, 20, 5),
+            done: Some(Finish::ToolCalls),
+            ..Came::default()
+        },
+    )
+}
+
+/// DeepSeek: keep-alive comments, reasoning, usage beside the finish reason.
+fn deepseek() -> (String, Came) {
+    let mut text = String::from(": keep-alive\n\n: keep-alive\n\n");
+    text += &sse(&[
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":""},"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"hm, "},"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"\"so\""},"finish_reason":null}]}"#,
+    ]);
+    text += ": keep-alive\n\n";
+    text += &sse(&[
+        r#"{"choices":[{"index":0,"delta":{"content":"你好","reasoning_content":null},"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"","reasoning_content":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":8,"total_tokens":17,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":5}}"#,
+        "[DONE]",
+    ]);
+    let came = Came {
+        reasoning: "hm, \"so\"".to_owned(),
+        text: "你好".to_owned(),
+        usage: usage(9, 4, 8, 0),
+        ..Came::default()
+    };
+    (
+        text,
+        Came {
+            done: Some(Finish::Stop),
+            ..came
+        },
+    )
+}
+
+/// llama.cpp: ids and names again in every piece, nulls everywhere, carriage returns, no `[DONE]`.
+fn llama() -> (String, Came) {
+    let piece = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"role":null,"content":null,"function_call":{{"name":"read","arguments":""}},"tool_calls":[{{"index":0,"id":"c1","type":"function","function":{{"name":"read","arguments":"{arguments}"}}}}]}},"finish_reason":null}}]}}"#
+        )
+    };
+    let text = sse(&[
+        &piece(""),
+        &piece("{\\\"path\\\":"),
+        &piece("\\\"a\\\"}"),
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#,
+    ]);
+    let calls = vec![call("c1", "read", r#"{"path":"a"}"#)];
+    let came = Came {
+        calls,
+        usage: usage(3, 0, 2, 0),
+        done: Some(Finish::ToolCalls),
+        ..Came::default()
+    };
+    (text.replace('\n', "\r\n"), came)
+}
+
+/// Mistral and others: parts as content, usage in every event, arguments as an object, `stop` beside calls.
+fn others() -> (String, Came) {
+    let text = sse(&[
+        r#"{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}],"usage":{"prompt_tokens":5,"completion_tokens":1}}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"ok"}]},"finish_reason":""}],"usage":{"prompt_tokens":5.0,"completion_tokens":"2","prompt_tokens_details":null}}"#,
+        r#"{"choices":[{"index":1,"delta":{"content":"not asked for"}},{"index":0,"delta":{"tool_calls":[{"function":{"name":"read","arguments":{"path": "a"}}}]}}],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":4,"cached_tokens":2}}]}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}"#,
+        "[DONE]",
+    ]);
+    let calls = vec![call("call_1_1", "read", r#"{"path": "a"}"#)];
+    let came = Came {
+        reasoning: "hm".to_owned(),
+        text: "ok".to_owned(),
+        calls,
+        usage: usage(5, 2, 4, 0),
+        ..Came::default()
+    };
+    (
+        text,
+        Came {
+            done: Some(Finish::ToolCalls),
+            ..came
+        },
+    )
+}
+
+fn all() -> Vec<(String, Came)> {
+    vec![openai(), deepseek(), llama(), others()]
+}
+
+#[test]
+fn every_shape_comes_to_its_answer() {
+    for (text, expected) in all() {
+        assert_eq!(whole(&text), expected);
+    }
+}
+
+#[test]
+fn an_answer_cut_into_two_chunks_anywhere_is_the_same() {
+    for (text, expected) in all() {
+        for cut in 1..text.len() {
+            let (one, two) = text.as_bytes().split_at(cut);
+            assert_eq!(play(&[one, two], false), expected, "cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_anywhere_is_whole_or_an_error() {
+    for (text, expected) in all() {
+        let mut whole = 0;
+        for cut in 0..text.len() {
+            for reset in [false, true] {
+                let came = play(&[&text.as_bytes()[..cut]], reset);
+                match &came.error {
+                    Some(error) => {
+                        assert_eq!(error.kind, ErrorKind::Transient);
+                        assert_eq!(came.calls, [], "half an answer gives no call: cut at {cut}");
+                        assert!(
+                            expected.text.starts_with(&came.text)
+                                && expected.reasoning.starts_with(&came.reasoning)
+                        );
+                    }
+                    None => {
+                        whole += 1;
+                        // Behind the finish reason only usage can be lost.
+                        assert_eq!(
+                            Came {
+                                usage: None,
+                                ..came
+                            },
+                            Came {
+                                usage: None,
+                                ..expected.clone()
+                            },
+                            "cut at {cut}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!(whole > 0 && whole < 2 * text.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_chunks_give_the_same_answer(which in 0_usize..4, cuts in proptest::collection::vec(0_usize..3000, 0..40)) {
+        let (text, expected) = all().swap_remove(which);
+        let bytes = text.as_bytes();
+        let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut < bytes.len()).chain([0, bytes.len()]).collect();
+        cuts.sort_unstable();
+        let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(play(&pieces, false), expected);
+    }
+
+    #[test]
+    fn nothing_a_server_sends_is_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\":,a-z0-9 \n]{0,200}") {
+        play(&[&bytes], false);
+        play(&[format!("data: {text}\n\n").as_bytes()], false);
+        play(&[text.as_bytes()], true);
+    }
+}
+
+const SAYS: &str = r#"{"choices":[{"index":0,"delta":{"content":"ab"}}]}"#;
+const STOPS: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[test]
+fn done_without_a_reason_is_a_stop_once_something_was_said() {
+    let came = whole(&sse(&[SAYS, "[DONE]", "behind the end"]));
+    assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
+    let calls = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"y","arguments":"{\"q"}}]}}]}"#;
+    let came = whole(&sse(&[calls, "[DONE]"]));
+    assert_eq!(came.done, Some(Finish::ToolCalls));
+    assert_eq!(
+        came.calls.iter().map(|call| call.cut).collect::<Vec<_>>(),
+        [false, true]
+    );
+    for text in [
+        sse(&["[DONE]"]),
+        String::new(),
+        sse(&[r#"{"choices":[]}"#, "[DONE]"]),
+        ": keep-alive\n\n".to_owned(),
+    ] {
+        let error = whole(&text).error.expect("nothing was said");
+        assert_eq!(error.kind, ErrorKind::Transient, "{text}");
+    }
+}
+
+#[test]
+fn an_answer_cut_by_the_limit_never_gives_half_a_call_as_whole() {
+    let calls = |last: &str, reason: &str| {
+        let delta = format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"x","arguments":"{{}}"}}}},{{"index":1,"id":"b","function":{{"name":"y","arguments":{last}}}}}]}}}}]}}"#
+        );
+        let came = whole(&sse(&[
+            &delta,
+            &format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":"{reason}"}}]}}"#),
+            "[DONE]",
+        ]));
+        (
+            came.done,
+            came.calls.iter().map(|call| call.cut).collect::<Vec<_>>(),
+        )
+    };
+    for last in [r#""{\"path\":\"a""#, r#""{}""#, r#""""#] {
+        assert_eq!(
+            calls(last, "length"),
+            (Some(Finish::Length), vec![false, true]),
+            "{last}"
+        );
+        assert_eq!(
+            calls(last, "content_filter"),
+            (Some(Finish::ContentFilter), vec![false, true]),
+            "{last}"
+        );
+        assert_eq!(
+            calls(last, "tool_calls"),
+            (Some(Finish::ToolCalls), vec![false, false]),
+            "{last}"
+        );
+    }
+    let came = whole(&sse(&[
+        SAYS,
+        r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#,
+    ]));
+    assert_eq!(
+        (came.text.as_str(), came.done),
+        ("ab", Some(Finish::Length))
+    );
+}
+
+#[test]
+fn reasons_have_their_meanings() {
+    for (reason, expected) in [
+        ("stop", Some(Finish::Stop)),
+        ("end_turn", Some(Finish::Stop)),
+        ("tool_calls", Some(Finish::Stop)),
+        ("max_tokens", Some(Finish::Length)),
+        ("sensitive", Some(Finish::ContentFilter)),
+        ("insufficient_system_resource", None),
+        ("error", None),
+    ] {
+        let came = whole(&sse(&[
+            SAYS,
+            &format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":"{reason}"}}]}}"#),
+        ]));
+        assert_eq!(came.done, expected, "{reason}");
+        assert_eq!(
+            came.error.map(|error| error.kind),
+            expected.is_none().then_some(ErrorKind::Transient),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
+    for (event, kind) in [
+        (
+            r#"{"error":{"message":"overloaded","type":"overloaded_error"}}"#,
+            ErrorKind::Transient,
+        ),
+        (
+            r#"{"error":{"message":"maximum context length is 8","code":"context_length_exceeded"}}"#,
+            ErrorKind::ContextLength,
+        ),
+        (
+            r#"{"object":"error","message":"no","code":400}"#,
+            ErrorKind::Permanent,
+        ),
+        (
+            r#"{"choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502,"message":"upstream"}}"#,
+            ErrorKind::Transient,
+        ),
+    ] {
+        for after in [SAYS, STOPS] {
+            let came = whole(&sse(&[after, event, "[DONE]"]));
+            let error = came.error.expect(event);
+            assert_eq!(error.kind, kind, "{event}");
+        }
+    }
+    let news = whole(&sse(&[
+        r#"{"error":null,"choices":[]}"#,
+        r#"{"type":"ping"}"#,
+        SAYS,
+        STOPS,
+    ]));
+    assert_eq!(
+        news.done,
+        Some(Finish::Stop),
+        "what says nothing is passed over"
+    );
+}
+
+#[test]
+fn garbage_breaks_an_answer_unless_it_is_over() {
+    let bad = r#"{"id":"x","choices":[{"delta":{"content":"oo"#;
+    let came = whole(&sse(&[SAYS, bad, STOPS]));
+    assert_eq!(
+        (came.text.as_str(), came.error.map(|error| error.kind)),
+        ("ab", Some(ErrorKind::Transient))
+    );
+    assert_eq!(whole(&sse(&[SAYS, STOPS, bad])).done, Some(Finish::Stop));
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_taken() {
+    let text = r#"
+
+        {"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning":"hm","reasoning_content":"hm",
+        "tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":""}},{"type":"function","function":{"name":"x","arguments":"{}"}}]},
+        "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
+    let came = whole(text);
+    let calls = vec![call("a", "x", ""), call("call_1_2", "x", "{}")];
+    let expected = Came {
+        reasoning: "hm".to_owned(),
+        text: "hi".to_owned(),
+        calls,
+        usage: usage(3, 0, 2, 0),
+        done: Some(Finish::ToolCalls),
+        error: None,
+    };
+    assert_eq!(came, expected);
+    for cut in [10, text.len() / 2, text.len() - 1] {
+        assert_eq!(
+            whole(&text[..cut]).error.map(|error| error.kind),
+            Some(ErrorKind::Transient)
+        );
+    }
+    let error = whole(r#"{"error":{"message":"no such model","code":404}}"#)
+        .error
+        .expect("an error");
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ErrorKind::Permanent, "`acme` answered 404: no such model")
+    );
+}
+
+#[test]
+fn usage_of_a_broken_answer_is_reported() {
+    let said = r#"{"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#;
+    let came = play(&[sse(&[said]).as_bytes()], true);
+    assert_eq!(
+        (came.usage, came.error.is_some()),
+        (usage(7, 0, 1, 0), true)
+    );
+}
+
+#[test]
+fn an_endless_answer_is_refused() {
+    let piece = format!(
+        r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#,
+        "x".repeat(4 << 20)
+    );
+    let text = sse(&[piece.as_str(); 9]);
+    let error = whole(&text).error.expect("too long");
+    assert_eq!(error.kind, ErrorKind::Permanent);
+}
+
+#[test]
+fn what_comes_together_is_one_part() {
+    let events: Vec<&str> = std::iter::repeat_n(SAYS, 1000).chain([STOPS]).collect();
+    let text = sse(&events);
+    let collector = collector();
+    let body = stream::iter([Ok(Bytes::from(text))]).boxed();
+    let parts = read::from_body(body, Timeouts::default(), collector.site.clone(), collector);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    let parts: Vec<_> = runtime.block_on(parts.collect());
+    assert_eq!(
+        parts,
+        [
+            Ok(Part::Text("ab".repeat(1000))),
+            Ok(Part::Done(Finish::Stop))
+        ]
+    );
+}
+
+/// A body whose pieces come after pauses, and which then stays open.
+fn slow(pieces: Vec<(u64, &'static str)>) -> read::TestBody {
+    stream::iter(pieces)
+        .then(|(seconds, piece)| async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Ok(Bytes::from_static(piece.as_bytes()))
+        })
+        .chain(stream::pending())
+        .boxed()
+}
+
+async fn timed(pieces: Vec<(u64, &'static str)>) -> (Came, u64) {
+    let started = tokio::time::Instant::now();
+    let collector = collector();
+    let parts = read::from_body(
+        slow(pieces),
+        Timeouts::default(),
+        collector.site.clone(),
+        collector,
+    );
+    (came(parts.collect().await), started.elapsed().as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_a_failure_in_time() {
+    let says = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+    let stops = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let (came, seconds) = timed(vec![]).await;
+    assert_eq!(
+        (came.error.map(|error| error.message), seconds),
+        (Some("`acme` sent nothing for 120s".to_owned()), 120)
+    );
+    let (came, seconds) = timed(vec![(119, says), (119, says)]).await;
+    let words = "`acme` went silent in the middle of its answer for 120s".to_owned();
+    assert_eq!(
+        (
+            came.text.as_str(),
+            came.error.map(|error| error.message),
+            seconds
+        ),
+        ("aa", Some(words), 358)
+    );
+    let keep_alive: Vec<_> = std::iter::repeat_n((100, ": keep-alive\n\n"), 50).collect();
+    let (came, seconds) = timed(keep_alive).await;
+    let words = "`acme` sent nothing but keep-alives for 900s".to_owned();
+    assert_eq!(
+        (came.error.map(|error| error.message), seconds),
+        (Some(words), 900)
+    );
+    let (came, seconds) = timed(vec![(1, says), (1, stops)]).await;
+    assert_eq!(
+        (came.text.as_str(), came.done, seconds),
+        ("a", Some(Finish::Stop), 12),
+        "whole, though never closed"
+    );
+}

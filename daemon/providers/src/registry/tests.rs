@@ -1,0 +1,74 @@
+//! Scenes of opening entries.
+
+use super::*;
+use crate::options::Timeouts;
+
+fn options() -> Options {
+    Options {
+        name: "acme".to_owned(),
+        kind: "openai".to_owned(),
+        base_url: "https://api.acme.test/v1".to_owned(),
+        models: vec!["big".to_owned()],
+        api_key_env: None,
+        headers: Vec::new(),
+        extra: String::new(),
+        timeouts: Timeouts::default(),
+        sends_reasoning: false,
+    }
+}
+
+fn refused(change: impl FnOnce(&mut Options)) -> String {
+    let mut options = options();
+    change(&mut options);
+    match open(options) {
+        Ok(_) => panic!("opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn every_kind_of_the_registry_opens() {
+    for kind in KINDS {
+        let opened = open(Options {
+            kind: (*kind).to_owned(),
+            ..options()
+        });
+        assert!(opened.is_ok(), "{kind}");
+    }
+}
+
+#[test]
+fn a_wrong_entry_is_refused_by_name_and_key() {
+    let message = refused(|options| options.kind = "carrier-pigeon".to_owned());
+    assert_eq!(
+        message,
+        "provider `acme`: kind `carrier-pigeon` is not known; known are openai"
+    );
+    for base_url in ["", "api.acme.test", "ftp://a/b", "https://user:word@a/b"] {
+        let message = refused(|options| options.base_url = base_url.to_owned());
+        assert!(
+            message.starts_with("provider `acme`: base_url: "),
+            "{message}"
+        );
+        assert!(!message.contains("word@"), "{message}");
+    }
+    for (header, value) in [("a b", "c"), ("x-key", "secret\nvalue")] {
+        let message =
+            refused(|options| options.headers = vec![(header.to_owned(), value.to_owned())]);
+        assert!(
+            message.contains("headers") && message.contains(header) && !message.contains("secret"),
+            "{message}"
+        );
+    }
+    for (extra, reason) in [
+        ("\"a\":", "no JSON members"),
+        ("\"model\":1", "`model`"),
+        ("}{", "no JSON members"),
+    ] {
+        let message = refused(|options| options.extra = extra.to_owned());
+        assert!(
+            message.contains("extra") && message.contains(reason),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Scenes of what vendors say about waiting.
+
+use super::*;
+
+fn seconds(headers: &[(&'static str, &str)]) -> Option<f64> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.insert(*name, value.parse().expect("a value"));
+    }
+    // 1994-11-06T08:49:37Z.
+    let now = UNIX_EPOCH + Duration::from_secs(784_111_777);
+    read(&map, now).map(|wait| wait.as_secs_f64())
+}
+
+#[test]
+fn seconds_and_dates_are_read() {
+    assert_eq!(seconds(&[]), None);
+    assert_eq!(seconds(&[("retry-after", "7")]), Some(7.0));
+    assert_eq!(seconds(&[("retry-after", " 1.5 ")]), Some(1.5));
+    assert_eq!(
+        seconds(&[("retry-after", "9"), ("retry-after-ms", "250")]),
+        Some(0.25)
+    );
+    assert_eq!(
+        seconds(&[("retry-after", "Sun, 06 Nov 1994 08:50:00 GMT")]),
+        Some(23.0)
+    );
+    assert_eq!(
+        seconds(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]),
+        Some(0.0),
+        "past"
+    );
+}
+
+#[test]
+fn a_date_is_measured_by_the_answers_own_clock() {
+    let headers = [
+        ("date", "Thu, 29 Feb 2024 23:59:50 GMT"),
+        ("retry-after", "Fri, 01 Mar 2024 00:00:10 GMT"),
+    ];
+    assert_eq!(seconds(&headers), Some(20.0));
+}
+
+#[test]
+fn nonsense_is_no_wait() {
+    for value in [
+        "-3",
+        "NaN",
+        "inf",
+        "soon",
+        "1e300",
+        "Sun, 06 Nov 1994 25:00:00 GMT",
+        "Sun, 31 Foo 1994 08:00:00 GMT",
+    ] {
+        assert_eq!(seconds(&[("retry-after", value)]), None, "{value}");
+    }
+}
+
+#[test]
+fn days_are_counted_over_leap_years() {
+    assert_eq!(days(1970, 1, 1), 0);
+    assert_eq!(days(2000, 3, 1), 11_017);
+    assert_eq!(
+        days(2100, 3, 1) - days(2100, 2, 28),
+        1,
+        "2100 has no leap day"
+    );
+}

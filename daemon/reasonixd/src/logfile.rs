@@ -1,0 +1,90 @@
+//! The daemon's own log: one file, turned over by size, so many kept.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// A file is turned over when it has this many bytes: 5 MiB.
+const SIZE_MAX: u64 = 5 * 1024 * 1024;
+/// Old files that are kept beside the current one.
+const KEPT: usize = 5;
+
+/// Sends everything that is traced into `<home>/logs/reasonixd.log`.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn start(path: &Path, level: &str) -> io::Result<()> {
+    let filter = std::env::var("REASONIX_LOG").ok().filter(|filter| !filter.is_empty());
+    let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level)).unwrap_or_else(|_| EnvFilter::new("info"));
+    let file = Rotating(Mutex::new(Current::open(path)?));
+    let subscriber = tracing_subscriber::fmt().with_writer(file).with_env_filter(filter).with_ansi(false).finish();
+    // A second daemon in one process (tests) keeps the first one's log.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    std::panic::set_hook(Box::new(|info| tracing::error!("{info}\n{}", std::backtrace::Backtrace::force_capture())));
+    Ok(())
+}
+
+struct Rotating(Mutex<Current>);
+
+struct Current {
+    path: PathBuf,
+    file: File,
+    size: u64,
+}
+
+impl Current {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { path: path.to_path_buf(), file, size })
+    }
+
+    fn turn_over(&mut self) -> io::Result<()> {
+        for number in (1..KEPT).rev() {
+            let (from, to) = (numbered(&self.path, number), numbered(&self.path, number + 1));
+            if from.exists() {
+                fs::rename(from, to)?;
+            }
+        }
+        fs::rename(&self.path, numbered(&self.path, 1))?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+}
+
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    path.with_added_extension(number.to_string())
+}
+
+impl<'a> MakeWriter<'a> for Rotating {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line(self)
+    }
+}
+
+/// Writes one event.
+struct Line<'a>(&'a Rotating);
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut current = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.size + bytes.len() as u64 > SIZE_MAX {
+            // Where it cannot be turned over, the file grows: better than to lose what is told.
+            let _ = current.turn_over();
+        }
+        current.file.write_all(bytes)?;
+        current.size += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! One connection: frames in, frames out. Whatever comes in, others notice nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interprocess::local_socket::tokio::Stream;
+use jsonrpsee::Methods;
+use proto::{ErrorName, Failure, frame};
+use tokio::io::{AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::dispatch::{self, Answer};
+use super::frame::{Frame, read};
+use super::peer::{Outgoing, Peer};
+use crate::daemon::Daemon;
+
+/// A client has this long to say hello.
+const HELLO: Duration = Duration::from_secs(10);
+/// A client that takes nothing for this long while data waits is let go.
+const STUCK: Duration = Duration::from_secs(60);
+/// Calls get this long to be answered when the daemon goes down.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Frames that may wait to be written; their bytes are bounded besides.
+const WAITING: usize = 256;
+
+/// Serves a connection to its end.
+pub async fn serve(
+    stream: Stream,
+    number: u64,
+    descends: bool,
+    full: bool,
+    daemon: Arc<Daemon>,
+    methods: Methods,
+    stop: CancellationToken,
+) {
+    let (receiver, sender) = tokio::io::split(stream);
+    let (outgoing, waiting) = mpsc::channel(WAITING);
+    let peer = Arc::new(Peer::new(number, descends, outgoing));
+    let gone = CancellationToken::new();
+    let writer = tokio::spawn(write(sender, waiting, gone.clone()));
+    if full {
+        let failure = Failure::new(ErrorName::Limit, "The daemon has too many connections.", "Close some clients.");
+        peer.send(dispatch::error_frame(None, &failure)).await;
+    } else {
+        daemon.clients.add(Arc::clone(&peer));
+        converse(receiver, &peer, &methods, &gone, &stop).await;
+        daemon.clients.remove(number);
+    }
+    peer.end();
+    // The last sender ends the writer, once what waits is written.
+    drop(peer);
+    let _ = tokio::time::timeout(LAST_WORDS, writer).await;
+}
+
+async fn converse(
+    receiver: ReadHalf<Stream>,
+    peer: &Arc<Peer>,
+    methods: &Methods,
+    gone: &CancellationToken,
+    stop: &CancellationToken,
+) {
+    let mut calls = JoinSet::new();
+    let permits = Arc::new(Semaphore::new(frame::CALLS_MAX));
+    let (frames, mut incoming) = mpsc::channel(1);
+    let reader = tokio::spawn(read_frames(receiver, frames));
+    let hello_due = tokio::time::sleep(HELLO);
+    tokio::pin!(hello_due);
+    loop {
+        let frame = tokio::select! {
+            () = stop.cancelled() => break,
+            () = gone.cancelled() => break,
+            () = &mut hello_due, if peer.role().is_none() => {
+                let failure = Failure::new(ErrorName::NotReady, "No `daemon.hello` came in time.", "Say hello first.");
+                peer.send(dispatch::error_frame(None, &failure)).await;
+                break;
+            }
+            frame = incoming.recv() => frame,
+            Some(_) = calls.join_next() => continue,
+        };
+        match frame {
+            Some(Frame::Line(line)) => take(&line, peer, methods, &permits, &mut calls).await,
+            Some(Frame::TooLong) => {
+                let text = format!("A frame is longer than {} bytes.", frame::INBOUND_MAX);
+                let failure = Failure::new(ErrorName::Limit, text, "Send less at once; the connection is closed.");
+                peer.send(dispatch::error_frame(None, &failure)).await;
+                break;
+            }
+            Some(Frame::End) | None => break,
+        }
+    }
+    reader.abort();
+    if stop.is_cancelled() {
+        // Calls that are nearly done are answered before the door closes.
+        let _ = tokio::time::timeout(LAST_WORDS, async { while calls.join_next().await.is_some() {} }).await;
+    }
+}
+
+async fn read_frames(receiver: ReadHalf<Stream>, frames: mpsc::Sender<Frame>) {
+    let mut receiver = BufReader::with_capacity(64 * 1024, receiver);
+    loop {
+        // A broken connection is an ended one.
+        let frame = read(&mut receiver, frame::INBOUND_MAX).await.unwrap_or(Frame::End);
+        let last = frame == Frame::End || frame == Frame::TooLong;
+        if frames.send(frame).await.is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Takes a frame: answers at once what can be, starts the rest. Calls are begun in the order they came.
+async fn take(
+    line: &[u8],
+    peer: &Arc<Peer>,
+    methods: &Methods,
+    permits: &Arc<Semaphore>,
+    calls: &mut JoinSet<()>,
+) {
+    let answer = dispatch::call(line, Arc::clone(peer), methods);
+    let (mut call, counted) = match answer {
+        Answer::Now(text) => {
+            reply(peer, text).await;
+            return;
+        }
+        Answer::Later { call, counted } => (call, counted),
+    };
+    // The first poll puts the call into its session's queue: so calls are admitted in order.
+    if let std::task::Poll::Ready(text) = futures::poll!(&mut call) {
+        reply(peer, text).await;
+        return;
+    }
+    let permit = if counted {
+        match Arc::clone(permits).try_acquire_owned() {
+            Ok(permit) => Some(permit),
+            Err(_) => {
+                // Begun already, so it is let go on; but nothing more is read until one has been answered.
+                Arc::clone(permits).acquire_owned().await.ok()
+            }
+        }
+    } else {
+        None
+    };
+    let peer = Arc::clone(peer);
+    calls.spawn(async move {
+        let text = call.await;
+        drop(permit);
+        reply(&peer, text).await;
+    });
+}
+
+async fn reply(peer: &Peer, text: Vec<u8>) {
+    if !text.is_empty() {
+        peer.send(text).await;
+    }
+    peer.start_subscriptions();
+}
+
+async fn write(
+    mut sender: WriteHalf<Stream>,
+    mut waiting: mpsc::Receiver<Outgoing>,
+    gone: CancellationToken,
+) {
+    let mut batch = Vec::new();
+    let mut buffer = Vec::new();
+    while waiting.recv_many(&mut batch, 64).await > 0 {
+        buffer.clear();
+        for outgoing in batch.drain(..) {
+            buffer.extend_from_slice(&outgoing.text);
+        }
+        match tokio::time::timeout(STUCK, sender.write_all(&buffer)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => break,
+        }
+        if buffer.capacity() > 1024 * 1024 {
+            buffer = Vec::new();
+        }
+    }
+    gone.cancel();
+}

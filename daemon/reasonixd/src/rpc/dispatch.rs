@@ -1,0 +1,156 @@
+//! From a frame to the method that it names. The gates stand here, once for all methods: hello, role, parameters.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jsonrpsee::core::server::{MethodCallback, MethodResponse};
+use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
+use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
+use proto::hello::Role;
+use proto::methods::{DaemonHello, Method, SessionWait};
+use proto::{ErrorName, Failure};
+
+use super::peer::Peer;
+use crate::daemon::Daemon;
+
+/// A call on its way.
+pub type Calling = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
+
+/// How a frame is answered.
+pub enum Answer {
+    /// With this text; empty: not at all (a notification).
+    Now(Vec<u8>),
+    /// When the call is done. Waiting calls are not counted among those in flight.
+    Later { call: Calling, counted: bool },
+}
+
+/// Registers a method: its handler is called only behind the gates.
+pub fn add<M: Method, F, Fut>(module: &mut RpcModule<Daemon>, handler: F)
+where
+    F: Fn(Arc<Daemon>, Arc<Peer>, M::Params) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<M::Output, Failure>> + Send + 'static,
+{
+    let registered = module.register_async_method(M::NAME, move |params, daemon, extensions| {
+        let begun = begin::<M>(&params, &extensions);
+        let handler = handler.clone();
+        async move {
+            let (peer, params) = begun.map_err(|failure| error_object(&failure))?;
+            let output = handler(daemon, peer, params).await;
+            output.map_err(|failure| error_object(&failure))
+        }
+    });
+    // Names come from one table, in which each stands once.
+    debug_assert!(registered.is_ok(), "{} is registered twice", M::NAME);
+}
+
+fn begin<M: Method>(params: &Params<'_>, extensions: &Extensions) -> Result<(Arc<Peer>, M::Params), Failure> {
+    let Some(peer) = extensions.get::<Arc<Peer>>().cloned() else {
+        return Err(Failure::new(ErrorName::Internal, "A call without a connection.", ""));
+    };
+    let is_hello = M::NAME == DaemonHello::NAME;
+    match peer.role() {
+        None if !is_hello => {
+            return Err(Failure::new(
+                ErrorName::NotReady,
+                format!("`{}` came before `daemon.hello`.", M::NAME),
+                "Say hello first.",
+            ));
+        }
+        Some(role) if role < M::ROLE => {
+            return Err(Failure::new(
+                ErrorName::NotAllowed,
+                format!("`{}` takes the role `{}`; this connection has `{}`.", M::NAME, word(M::ROLE), word(role)),
+                "Connect with a role that may do it.",
+            ));
+        }
+        Some(_) | None => {}
+    }
+    let text = params.as_str().unwrap_or("{}");
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let parsed = serde_json::from_str(text).map_err(|error| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!("The parameters of `{}` are wrong: {error}", M::NAME),
+            "`reasonix rpc --schema` shows what it takes.",
+        )
+    })?;
+    Ok((peer, parsed))
+}
+
+fn word(role: Role) -> &'static str {
+    match role {
+        Role::Watch => "watch",
+        Role::Approve => "approve",
+        Role::Drive => "drive",
+    }
+}
+
+/// Begins the call that a frame holds.
+pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
+    let max = usize::MAX;
+    let request = match serde_json::from_slice::<Request<'_>>(line) {
+        Ok(request) => request,
+        Err(_) => return Answer::Now(malformed(line)),
+    };
+    let id = request.id.clone().into_owned();
+    let Some((name, callback)) = methods.method_with_name(&request.method) else {
+        let text = format!("There is no method `{}`.", shortened(&request.method));
+        let error = ErrorObjectOwned::owned(-32601, text, Some(hint("`reasonix rpc --schema` lists the methods.")));
+        return Answer::Now(json_of(&MethodResponse::error(id, error)));
+    };
+    let params = Params::new(request.params.as_ref().map(|params| params.get())).into_owned();
+    let mut extensions = Extensions::new();
+    let connection = usize::try_from(peer.number).unwrap_or(usize::MAX);
+    extensions.insert(ConnectionId(connection));
+    extensions.insert(peer);
+    match callback {
+        MethodCallback::Async(callback) => {
+            let call = (callback)(id, params, ConnectionId(connection), max, extensions);
+            let call = Box::pin(async move { json_of(&call.await) });
+            Answer::Later { call, counted: name != SessionWait::NAME }
+        }
+        // Every method is registered by `add`.
+        MethodCallback::Sync(_) | MethodCallback::Subscription(_) | MethodCallback::Unsubscription(_) => {
+            let failure = Failure::new(ErrorName::Internal, "A method of the wrong kind.", "");
+            Answer::Now(error_frame(Some(id), &failure))
+        }
+    }
+}
+
+/// What is not a request: a notification is passed over, the rest gets JSON-RPC's own error.
+fn malformed(line: &[u8]) -> Vec<u8> {
+    let (code, text, hint_text) = match serde_json::from_slice::<serde_json::Value>(line) {
+        Ok(serde_json::Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => {
+            return Vec::new();
+        }
+        Ok(serde_json::Value::Array(_)) => {
+            (-32600, "Batches are not taken.", "Send one request a line.")
+        }
+        Ok(_) => (-32600, "This is not a JSON-RPC 2.0 request.", "It needs `jsonrpc`, `id` and `method`."),
+        Err(_) => (-32700, "This is not JSON.", "Send one JSON text a line."),
+    };
+    let error = ErrorObjectOwned::owned(code, text, Some(hint(hint_text)));
+    json_of(&MethodResponse::error(Id::Null, error))
+}
+
+fn hint(text: &str) -> serde_json::Value {
+    serde_json::json!({"name": "protocol", "hint": text, "retryable": false})
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// An error as a frame; without an id where no call is meant.
+pub fn error_frame(id: Option<Id<'static>>, failure: &Failure) -> Vec<u8> {
+    json_of(&MethodResponse::error(id.unwrap_or(Id::Null), error_object(failure)))
+}
+
+fn error_object(failure: &Failure) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(failure.name.code(), failure.message.clone(), Some(failure.data()))
+}
+
+fn json_of(response: &MethodResponse) -> Vec<u8> {
+    response.as_json().get().as_bytes().to_vec()
+}

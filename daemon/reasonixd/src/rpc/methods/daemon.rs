@@ -1,0 +1,63 @@
+//! `daemon.*`.
+
+use std::sync::Arc;
+
+use proto::hello::{HelloOutput, HelloParams, Role};
+use proto::params::Empty;
+use proto::params::daemon::{ShutdownParams, StatusOutput};
+use proto::{ErrorName, Failure, PROTOCOL};
+
+use crate::daemon::Daemon;
+use crate::rpc::peer::Peer;
+
+pub async fn hello(daemon: Arc<Daemon>, peer: Arc<Peer>, params: HelloParams) -> Result<HelloOutput, Failure> {
+    let ([oldest, newest], [ours_oldest, ours_newest]) = (params.protocol, PROTOCOL);
+    let common = newest.min(ours_newest);
+    if common < oldest.max(ours_oldest) {
+        let who = if newest < ours_oldest { "the client" } else { "the daemon" };
+        return Err(Failure::new(
+            ErrorName::ProtocolMismatch,
+            format!(
+                "No protocol version in common: the client speaks {oldest} to {newest}, the daemon {ours_oldest} to {ours_newest}."
+            ),
+            format!("Upgrade {who}; `reasonix daemon stop` ends a daemon that is too old."),
+        )
+        .with("client", vec![oldest, newest])
+        .with("daemon", vec![ours_oldest, ours_newest]));
+    }
+    // A tool, hook or server that got hold of the socket may look, and no more (I23).
+    let role = if peer.descends { Role::Watch } else { params.role };
+    let credentials = if peer.descends { Default::default() } else { params.credentials.clone() };
+    peer.greet(params, role);
+    daemon.supervisor.offer(credentials).await;
+    Ok(HelloOutput {
+        daemon: daemon.info(),
+        protocol: common,
+        capabilities: vec!["sessions".into(), "approvals".into(), "replay".into()],
+        role,
+        home: daemon.home.root().to_string_lossy().into_owned(),
+        key_variables: daemon.key_variables(),
+    })
+}
+
+pub async fn status(daemon: Arc<Daemon>, _peer: Arc<Peer>, _: Empty) -> Result<StatusOutput, Failure> {
+    let info = daemon.info();
+    Ok(StatusOutput {
+        pid: info.pid,
+        version: info.version.clone(),
+        daemon: info,
+        uptime_s: daemon.started.elapsed().as_secs(),
+        home: daemon.home.root().to_string_lossy().into_owned(),
+        socket: daemon.socket.to_string_lossy().into_owned(),
+        memory_bytes: crate::doctor::resident_bytes(),
+        sessions: daemon.supervisor.counts().await?,
+        clients: daemon.clients.list(),
+        confinement: daemon.confinement(),
+        problems: daemon.settings(None).problems,
+    })
+}
+
+pub async fn shutdown(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: ShutdownParams) -> Result<Empty, Failure> {
+    daemon.ask_shutdown(params.mode);
+    Ok(Empty {})
+}

@@ -1,0 +1,47 @@
+//! The handlers, one file a resource, as in `proto::params`. Each is a few lines: check, ask the owner, answer.
+
+mod approval;
+mod config;
+mod daemon;
+mod process;
+mod session;
+
+use std::sync::Arc;
+
+use jsonrpsee::RpcModule;
+use proto::methods as m;
+
+use super::dispatch::add;
+use crate::daemon::Daemon;
+
+/// Every method of the protocol's table, behind the gates.
+pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
+    let mut module = RpcModule::from_arc(daemon);
+    let to = &mut module;
+    add::<m::DaemonHello, _, _>(to, daemon::hello);
+    add::<m::DaemonStatus, _, _>(to, daemon::status);
+    add::<m::DaemonShutdown, _, _>(to, daemon::shutdown);
+    add::<m::SessionCreate, _, _>(to, session::create);
+    add::<m::SessionList, _, _>(to, session::list);
+    add::<m::SessionGet, _, _>(to, session::get);
+    add::<m::SessionAttach, _, _>(to, session::attach);
+    add::<m::SessionDetach, _, _>(to, session::detach);
+    add::<m::SessionPrompt, _, _>(to, session::prompt);
+    add::<m::SessionUnqueue, _, _>(to, session::unqueue);
+    add::<m::SessionInterrupt, _, _>(to, session::interrupt);
+    add::<m::SessionSignal, _, _>(to, session::signal);
+    add::<m::SessionWait, _, _>(to, session::wait);
+    add::<m::SessionSet, _, _>(to, session::set);
+    add::<m::SessionRead, _, _>(to, session::read);
+    add::<m::SessionClose, _, _>(to, session::close);
+    add::<m::ProcessList, _, _>(to, process::list);
+    add::<m::ApprovalList, _, _>(to, approval::list);
+    add::<m::ApprovalAnswer, _, _>(to, approval::answer);
+    add::<m::ProviderList, _, _>(to, config::providers);
+    add::<m::ConfigCheck, _, _>(to, config::check);
+    add::<m::TrustGet, _, _>(to, config::trust_get);
+    add::<m::TrustSet, _, _>(to, config::trust_set);
+    add::<m::DoctorRun, _, _>(to, config::doctor);
+    debug_assert_eq!(module.method_names().count(), m::NAMES.len(), "every method of the table has a handler");
+    module
+}

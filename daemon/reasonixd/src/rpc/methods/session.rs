@@ -1,0 +1,151 @@
+//! `session.*`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::hello::Role;
+use proto::params::Empty;
+use proto::params::session as p;
+use proto::record::SessionSet;
+use proto::{ErrorName, Failure, Seq};
+use session::{Attach, Client, Follow, Following};
+
+use crate::daemon::Daemon;
+use crate::rpc::peer::Peer;
+
+pub async fn create(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::CreateParams) -> Result<p::CreateOutput, Failure> {
+    // The work goes on when the connection is gone in the middle of it: what was begun is finished.
+    let client = Client { name: peer.name() };
+    let work = tokio::spawn(async move { daemon.supervisor.create(params, &client).await });
+    work.await.map_err(|error| Failure::new(ErrorName::Internal, format!("the daemon has a bug: {error}"), ""))?
+}
+
+pub async fn list(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::ListParams) -> Result<p::ListOutput, Failure> {
+    daemon.supervisor.list(params).await
+}
+
+pub async fn get(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<p::SessionSummary, Failure> {
+    daemon.supervisor.summary(&params.session).await
+}
+
+pub async fn attach(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::AttachParams) -> Result<p::AttachOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    let subscription = params.subscription.clone();
+    if subscription.is_empty() || subscription.len() > 128 {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            "A subscription needs a name of 1 to 128 bytes.",
+            "Name it as you like; the name comes back with every event.",
+        ));
+    }
+    let role = peer.role().unwrap_or(Role::Watch);
+    let attach = Attach { name: peer.name(), role, interactive: peer.interactive(), params };
+    let (output, follow) = handle.attach(attach).await?;
+    let pump = Box::pin(pump(follow, Arc::downgrade(&peer), subscription.clone()));
+    if !peer.subscribe(&subscription, pump) {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            format!("There is a subscription `{subscription}` already."),
+            "Name it otherwise, or end that one first.",
+        ));
+    }
+    Ok(output)
+}
+
+/// Passes a session's events on, at the pace at which the connection takes them.
+async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
+    let name = serde_json::Value::from(subscription);
+    loop {
+        let Following::Event { seq, text } = follow.next().await else { return };
+        let text = if text.len() > proto::frame::OUTBOUND_MAX - 512 { oversized(seq, &text) } else { text };
+        let frame = format!(r#"{{"jsonrpc":"2.0","method":"event","params":{{"subscription":{name},"event":{text}}}}}"#);
+        let Some(peer) = peer.upgrade() else { return };
+        if !peer.send(frame.into_bytes()).await {
+            return;
+        }
+    }
+}
+
+/// An event that does not fit a frame: everything but its data, and where that can be read.
+fn oversized(seq: Option<Seq>, text: &str) -> Arc<str> {
+    #[derive(serde::Deserialize)]
+    struct Envelope {
+        session: proto::Pid,
+        at: String,
+        turn: Option<u64>,
+        kind: String,
+    }
+    let event = serde_json::from_str::<Envelope>(text).ok().map(|envelope| {
+        serde_json::json!({
+            "seq": seq, "session": envelope.session, "at": envelope.at, "turn": envelope.turn, "kind": envelope.kind,
+            "data": {"oversized_bytes": text.len()},
+        })
+    });
+    event.unwrap_or_default().to_string().into()
+}
+
+pub async fn detach(_daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::DetachParams) -> Result<Empty, Failure> {
+    if peer.unsubscribe(&params.subscription) {
+        return Ok(Empty {});
+    }
+    let text = format!("There is no subscription `{}`.", params.subscription);
+    Err(Failure::new(ErrorName::NotFound, text, "It has ended already."))
+}
+
+pub async fn prompt(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::PromptParams) -> Result<p::PromptOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.prompt(params, peer.name()).await
+}
+
+pub async fn unqueue(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::UnqueueParams) -> Result<Empty, Failure> {
+    daemon.supervisor.find(&params.session).await?.unqueue(params.prompt_id).await
+}
+
+pub async fn interrupt(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<p::SignalOutput, Failure> {
+    daemon.supervisor.find(&params.session).await?.signal(p::Signal::Int).await
+}
+
+pub async fn signal(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::SignalParams) -> Result<p::SignalOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    if params.signal == p::Signal::Kill {
+        // Whatever the session's tools do: their processes are killed now.
+        daemon.procs.stop_session(handle.pid(), 0);
+    }
+    handle.signal(params.signal).await
+}
+
+pub async fn wait(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::WaitParams) -> Result<p::WaitOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    let waiting = handle.wait(params.until);
+    match params.timeout_ms {
+        None => waiting.await,
+        Some(limit) => match tokio::time::timeout(Duration::from_millis(limit), waiting).await {
+            Ok(output) => output,
+            Err(_) => Ok(p::WaitOutput { done: false, attention: false, ended: None, exited: None, exit_code: 124 }),
+        },
+    }
+}
+
+pub async fn set(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::SetParams) -> Result<p::SessionSummary, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    let set = SessionSet {
+        posture: params.posture,
+        on_ask: params.on_ask,
+        name: params.name,
+        labels: params.labels,
+        max_steps: params.max_steps,
+        timeout_ms: params.timeout_ms,
+        kind: params.kind,
+        by: Some(peer.name()),
+        request_id: params.request_id,
+    };
+    handle.set(set).await
+}
+
+pub async fn read(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::ReadParams) -> Result<p::ReadOutput, Failure> {
+    daemon.supervisor.read(&params).await
+}
+
+pub async fn close(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<Empty, Failure> {
+    daemon.supervisor.find(&params.session).await?.close().await
+}

@@ -1,0 +1,12 @@
+//! The daemon's front door: connections, calls, subscriptions.
+
+mod conn;
+mod dispatch;
+mod frame;
+mod listen;
+mod methods;
+mod peer;
+
+pub use listen::{Socket, serve};
+pub use methods::module;
+pub use peer::Clients;

@@ -1,0 +1,80 @@
+//! `reasonix.example.toml`: every setting with its default and a sentence, made from the schema.
+
+use std::fmt::Write as _;
+
+use super::providers::FIELDS;
+use super::schema::{KEYS, Kind};
+
+/// The text of the example file.
+#[must_use]
+pub fn text() -> String {
+    let mut text = String::from(
+        "# Settings of Reasonix, each with its default. Copy what you change to `~/.reasonix/config.toml`, or to\n\
+         # `reasonix.toml` in a project.\n",
+    );
+    let mut table = "";
+    for key in KEYS {
+        let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        if section != table {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n[{section}]\n");
+            table = section;
+        } else {
+            text.push('\n');
+        }
+        for line in wrapped(&sentence(key.about, key.kind)) {
+            let _ = writeln!(text, "# {line}");
+        }
+        let value = if key.default.is_empty() { "\"\"" } else { key.default };
+        let mark = if key.default.is_empty() { "# " } else { "" };
+        let _ = writeln!(text, "{mark}{name} = {value}");
+    }
+    text.push_str("\n# A provider is a vendor's endpoint. Any number of them; none is built in.\n# [[providers]]\n");
+    for (name, about) in FIELDS {
+        for line in wrapped(about) {
+            let _ = writeln!(text, "# # {line}");
+        }
+        let _ = writeln!(text, "# {name} = {}", example_of(name));
+    }
+    text
+}
+
+fn sentence(about: &str, kind: Kind) -> String {
+    match kind {
+        Kind::Number { min, max } => format!("{about} ({min} to {max})"),
+        Kind::Word(_) | Kind::Text | Kind::Texts => about.to_owned(),
+    }
+}
+
+fn example_of(field: &str) -> &'static str {
+    match field {
+        "name" => "\"deepseek\"",
+        "kind" => "\"openai\"",
+        "base_url" => "\"https://api.deepseek.com\"",
+        "models" => "[\"deepseek-v4-flash\", \"deepseek-v4-pro\"]",
+        "default" => "\"deepseek-v4-flash\"",
+        "model" => "\"deepseek-v4-flash\"",
+        "api_key_env" => "\"DEEPSEEK_API_KEY\"",
+        "context_window" => "1000000",
+        "headers" => "{ X-Title = \"Reasonix\" }",
+        "extra" => "{ temperature = 0.0 }",
+        _ => "false",
+    }
+}
+
+/// Lines of at most 110 characters.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + word.len() < 110);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

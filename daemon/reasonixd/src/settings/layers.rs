@@ -1,0 +1,372 @@
+//! The files, their precedence, and what of them counts: project over user over defaults, value by value.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proto::params::config;
+use proto::record::Rules;
+use proto::state::Posture;
+use toml_edit::{Document, Item, Table};
+use turn::RecoverPolicy;
+
+use super::providers::{FIELDS, ProviderEntry};
+use super::schema::{KEYS, Key, Kind, Reach};
+use super::{Settings, trust};
+
+/// A layer of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    User,
+    Project,
+}
+
+/// What was found for one working directory.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub settings: Settings,
+    /// Every value in force, with where it came from.
+    pub values: Vec<config::Value>,
+    /// What is wrong, with file, line and what is allowed. Each falls back alone.
+    pub problems: Vec<String>,
+    /// The project's file, where there is one.
+    pub project: Option<Project>,
+}
+
+/// A project's config file.
+#[derive(Clone, Debug)]
+pub struct Project {
+    pub file: PathBuf,
+    pub directory: PathBuf,
+    pub trusted: bool,
+    /// What has no effect until it is trusted.
+    pub held_back: Vec<String>,
+    /// SHA-256 over those lines.
+    pub hash: String,
+}
+
+/// One file, read.
+struct File {
+    path: PathBuf,
+    text: String,
+    layer: Layer,
+}
+
+/// A value that a file sets.
+struct Set {
+    value: serde_json::Value,
+    origin: String,
+}
+
+/// Reads the user's file, and the project's file nearest upwards from `cwd` within its git root.
+#[must_use]
+pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
+    let mut reading = Reading::default();
+    let user = home.join("config.toml");
+    let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
+    let project = cwd.and_then(|cwd| project_file(cwd, user_home)).filter(|file| *file != user && !file.starts_with(home));
+    files.extend(project.as_deref().and_then(|path| reading.open(path, Layer::Project)));
+    let mut project = None;
+    for file in &files {
+        match file.layer {
+            Layer::User => reading.take(file, true),
+            Layer::Project => project = Some(reading.take_project(file, home)),
+        }
+    }
+    reading.finish(project)
+}
+
+/// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.
+fn project_file(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
+    for directory in cwd.ancestors() {
+        let file = directory.join("reasonix.toml");
+        if file.is_file() {
+            return Some(file);
+        }
+        if directory.join(".git").exists() || directory == user_home {
+            return None;
+        }
+    }
+    None
+}
+
+#[derive(Default)]
+struct Reading {
+    /// By key; rules of the two layers are kept apart.
+    values: BTreeMap<String, Set>,
+    project_rules: BTreeMap<String, Set>,
+    providers: Vec<ProviderEntry>,
+    problems: Vec<String>,
+}
+
+impl Reading {
+    fn open(&mut self, path: &Path, layer: Layer) -> Option<File> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Some(File { path: path.to_path_buf(), text, layer }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                self.problems.push(format!("{}: cannot be read: {error}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// Takes a project's file: all of it where it is trusted, else what can only tighten.
+    fn take_project(&mut self, file: &File, home: &Path) -> Project {
+        let held_back = held_back(&file.text);
+        let hash = trust::hash(&held_back);
+        let directory = file.path.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let trusted = held_back.is_empty() || trust::is_trusted(home, &directory, &hash);
+        self.take(file, trusted);
+        Project { file: file.path.clone(), directory, trusted, held_back, hash }
+    }
+
+    fn take(&mut self, file: &File, trusted: bool) {
+        let document = match Document::parse(file.text.as_str()) {
+            Ok(document) => document,
+            Err(error) => {
+                self.problems.push(format!("{}: not valid TOML, so none of it counts: {error}", file.path.display()));
+                return;
+            }
+        };
+        self.table(file, document.as_table(), "", trusted);
+    }
+
+    fn table(&mut self, file: &File, table: &Table, prefix: &str, trusted: bool) {
+        for (name, item) in table {
+            let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+            if path == "providers" {
+                self.take_providers(file, item, trusted);
+            } else if let Some(key) = KEYS.iter().find(|key| key.name == path) {
+                self.take_value(file, key, item, trusted);
+            } else if let Some(inner) = item.as_table()
+                && KEYS.iter().any(|key| key.name.starts_with(&format!("{path}.")))
+            {
+                self.table(file, inner, &path, trusted);
+            } else {
+                let near = near(&path);
+                let place = place(file, item);
+                self.problems.push(format!("{place}: there is no setting `{path}`{near}; it is ignored"));
+            }
+        }
+    }
+
+    fn take_value(&mut self, file: &File, key: &Key, item: &Item, trusted: bool) {
+        let is_project = file.layer == Layer::Project;
+        let counts = match key.reach {
+            Reach::Free => true,
+            Reach::Trusted => trusted || !is_project,
+            Reach::User => !is_project,
+        };
+        if !counts {
+            return;
+        }
+        match value_of(key, item) {
+            Ok(value) => {
+                let set = Set { value, origin: file.path.display().to_string() };
+                // Rules are united, not replaced: the project's are kept beside the user's.
+                let rules = key.name.starts_with("permissions.") && key.kind == Kind::Texts;
+                let into = if is_project && rules { &mut self.project_rules } else { &mut self.values };
+                into.insert(key.name.to_owned(), set);
+            }
+            Err(allowed) => {
+                let place = place(file, item);
+                let fallback = if key.default.is_empty() { "it stays unset".into() } else { format!("{} counts", key.default) };
+                self.problems.push(format!("{place}: `{}` must be {allowed}; {fallback}", key.name));
+            }
+        }
+    }
+
+    fn take_providers(&mut self, file: &File, item: &Item, trusted: bool) {
+        if file.layer == Layer::Project && !trusted {
+            return;
+        }
+        let Some(entries) = item.as_array_of_tables() else {
+            let place = place(file, item);
+            self.problems.push(format!("{place}: `providers` must be written as `[[providers]]`"));
+            return;
+        };
+        for table in entries {
+            let line = table.span().map_or(1, |span| line_of(&file.text, span.start));
+            match toml::from_str::<ProviderEntry>(&flat(table)) {
+                Ok(mut entry) => {
+                    entry.origin = file.path.display().to_string();
+                    // By name: a project's entry stands beside the user's, and never takes one's place.
+                    if self.providers.iter().any(|known| known.name == entry.name) {
+                        let place = file.path.display();
+                        // The same name in a project would redirect the user's provider.
+                        self.problems.push(format!(
+                            "{place}:{line}: there is a provider `{}` already; this one is ignored",
+                            entry.name
+                        ));
+                    } else {
+                        self.providers.push(entry);
+                    }
+                }
+                Err(error) => {
+                    let known: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
+                    self.problems.push(format!(
+                        "{}:{line}: this provider is ignored: {} (it may have {})",
+                        file.path.display(),
+                        error.message(),
+                        known.join(", ")
+                    ));
+                }
+            }
+        }
+    }
+
+    fn finish(self, project: Option<Project>) -> Loaded {
+        let number = |name: &str| self.get(name).and_then(|value| value.as_u64()).unwrap_or(0);
+        let text = |name: &str| self.get(name).and_then(|value| value.as_str().map(str::to_owned));
+        let texts = |set: &BTreeMap<String, Set>, name: &str| {
+            set.get(name).map(|set| texts_of(&set.value)).unwrap_or_default()
+        };
+        let rules = |set: &BTreeMap<String, Set>| Rules {
+            allow: texts(set, "permissions.allow"),
+            ask: texts(set, "permissions.ask"),
+            deny: texts(set, "permissions.deny"),
+        };
+        let settings = Settings {
+            default_model: text("default_model"),
+            max_steps: number("agent.max_steps"),
+            posture: match text("permissions.mode").as_deref() {
+                Some("auto") => Posture::Auto,
+                Some("yolo") => Posture::Yolo,
+                _ => Posture::Ask,
+            },
+            user_rules: rules(&self.values),
+            project_rules: rules(&self.project_rules),
+            workspace_root: text("sandbox.workspace_root"),
+            allow_write: self.get("sandbox.allow_write").map(|value| texts_of(&value)).unwrap_or_default(),
+            deny_read: self.get("sandbox.deny_read").map(|value| texts_of(&value)).unwrap_or_default(),
+            bash_timeout_ms: number("tools.bash_timeout_seconds") * 1000,
+            recover: match text("daemon.recover").as_deref() {
+                Some("continue") => Some(RecoverPolicy::Continue),
+                Some("idle") => Some(RecoverPolicy::Idle),
+                _ => None,
+            },
+            log: text("daemon.log").unwrap_or_default(),
+            connect_ms: number("network.connect_seconds") * 1000,
+            first_byte_ms: number("network.first_byte_seconds") * 1000,
+            idle_ms: number("network.idle_seconds") * 1000,
+            retry_tries: u32::try_from(number("network.retry_tries")).unwrap_or(u32::MAX),
+            retry_base_ms: number("network.retry_base_ms"),
+            retry_cap_ms: number("network.retry_cap_seconds") * 1000,
+            retry_total_ms: number("network.retry_total_seconds") * 1000,
+            providers: self.providers.clone(),
+        };
+        let values = KEYS
+            .iter()
+            .filter_map(|key| {
+                let set = self.values.get(key.name);
+                let origin = set.map_or_else(|| "default".to_owned(), |set| set.origin.clone());
+                Some(config::Value { key: key.name.to_owned(), value: self.get(key.name)?, origin })
+            })
+            .chain(self.project_rules.iter().map(|(key, set)| config::Value {
+                key: key.clone(),
+                value: set.value.clone(),
+                origin: set.origin.clone(),
+            }))
+            .collect();
+        Loaded { settings, values, problems: self.problems, project }
+    }
+
+    /// The value in force: what is set, else the default.
+    fn get(&self, name: &str) -> Option<serde_json::Value> {
+        if let Some(set) = self.values.get(name) {
+            return Some(set.value.clone());
+        }
+        let key = KEYS.iter().find(|key| key.name == name)?;
+        let document = Document::parse(format!("value = {}", key.default)).ok()?;
+        value_of(key, document.get("value")?).ok()
+    }
+}
+
+/// The lines of a project's file that have no effect until the project is trusted, as people read them.
+fn held_back(text: &str) -> Vec<String> {
+    let Ok(document) = Document::parse(text) else { return Vec::new() };
+    let mut lines = Vec::new();
+    for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
+        let item = key.name.split('.').try_fold(document.as_item(), |item, part| item.get(part));
+        if let Some(item) = item {
+            lines.push(format!("{} = {}", key.name, item.to_string().trim()));
+        }
+    }
+    if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
+        for table in entries {
+            lines.push(format!("[[providers]] {}", flat(table).lines().map(str::trim).collect::<Vec<_>>().join("; ")));
+        }
+    }
+    lines
+}
+
+/// A table of an array as a document of its own.
+fn flat(table: &Table) -> String {
+    let mut document = toml_edit::DocumentMut::new();
+    for (name, item) in table {
+        document.insert(name, item.clone());
+    }
+    document.to_string()
+}
+
+fn value_of(key: &Key, item: &Item) -> Result<serde_json::Value, String> {
+    match key.kind {
+        Kind::Text => item.as_str().map(Into::into).ok_or_else(|| "a text".to_owned()),
+        Kind::Word(words) => {
+            let word = item.as_str().filter(|word| words.contains(word));
+            word.map(Into::into).ok_or_else(|| format!("one of {}", words.join(", ")))
+        }
+        Kind::Number { min, max } => {
+            let number = item.as_integer().filter(|number| (min..=max).contains(number));
+            number.map(Into::into).ok_or_else(|| format!("a whole number from {min} to {max}"))
+        }
+        Kind::Texts => {
+            let texts = item.as_array().and_then(|array| {
+                array.iter().map(|value| value.as_str().map(serde_json::Value::from)).collect::<Option<Vec<_>>>()
+            });
+            texts.map(Into::into).ok_or_else(|| "a list of texts".to_owned())
+        }
+    }
+}
+
+fn texts_of(value: &serde_json::Value) -> Vec<String> {
+    let texts = value.as_array().map(|values| values.iter().filter_map(|value| value.as_str()));
+    texts.map(|texts| texts.map(str::to_owned).collect()).unwrap_or_default()
+}
+
+fn place(file: &File, item: &Item) -> String {
+    let line = item.span().map_or(1, |span| line_of(&file.text, span.start));
+    format!("{}:{line}", file.path.display())
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// The setting that is written most nearly so.
+fn near(path: &str) -> String {
+    let names = KEYS.iter().map(|key| key.name).chain(["providers"]);
+    let best = names.map(|name| (distance(path, name), name)).min();
+    match best {
+        Some((distance, name)) if distance <= 3 => format!("; did you mean `{name}`?"),
+        _ => String::new(),
+    }
+}
+
+/// Levenshtein's distance: letters to be changed, added or taken away.
+fn distance(one: &str, two: &str) -> usize {
+    let two: Vec<char> = two.chars().collect();
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut left = i + 1;
+        let mut diagonal = i;
+        for (j, b) in two.iter().enumerate() {
+            let cost = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j] = left;
+            left = cost.min(left + 1).min(diagonal + 1);
+        }
+        row[two.len()] = left;
+    }
+    row[two.len()]
+}

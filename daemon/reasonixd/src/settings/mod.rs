@@ -1,0 +1,41 @@
+//! Settings: what can be set, what is set where, and what counts.
+//!
+//! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
+
+pub mod example;
+mod layers;
+mod providers;
+mod schema;
+pub mod trust;
+
+pub use layers::{Layer, Loaded, load};
+pub use providers::{ProviderEntry, find as find_model};
+pub use schema::{KEYS, Key, Kind, Reach};
+
+use proto::record::Rules;
+use proto::state::Posture;
+use turn::RecoverPolicy;
+
+/// Values in force for one working directory.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub default_model: Option<String>,
+    pub max_steps: u64,
+    pub posture: Posture,
+    pub user_rules: Rules,
+    pub project_rules: Rules,
+    pub workspace_root: Option<String>,
+    pub allow_write: Vec<String>,
+    pub deny_read: Vec<String>,
+    pub bash_timeout_ms: u64,
+    pub recover: Option<RecoverPolicy>,
+    pub log: String,
+    pub connect_ms: u64,
+    pub first_byte_ms: u64,
+    pub idle_ms: u64,
+    pub retry_tries: u32,
+    pub retry_base_ms: u64,
+    pub retry_cap_ms: u64,
+    pub retry_total_ms: u64,
+    pub providers: Vec<ProviderEntry>,
+}

@@ -1,0 +1,121 @@
+//! `[[providers]]`: vendor endpoints as they are declared, and how a model reference finds one.
+
+use std::collections::BTreeMap;
+
+use proto::{ErrorName, Failure};
+use serde::Deserialize;
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderEntry {
+    pub name: String,
+    pub kind: String,
+    #[serde(default)]
+    pub base_url: String,
+    /// One model, or `models` with `default`.
+    #[serde(default)]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub models: Vec<String>,
+    #[serde(default)]
+    pub default: Option<String>,
+    #[serde(default)]
+    pub api_key_env: Option<String>,
+    #[serde(default)]
+    pub context_window: u64,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Members that each request gets besides, such as `thinking`.
+    #[serde(default)]
+    pub extra: toml::Table,
+    /// The vendor demands the reasoning of earlier answers back.
+    #[serde(default)]
+    pub sends_reasoning: bool,
+    /// The file that it came from.
+    #[serde(skip)]
+    pub origin: String,
+}
+
+/// The keys of an entry with a sentence each, for the example file and for near-name hints.
+pub const FIELDS: &[(&str, &str)] = &[
+    ("name", "How you call it."),
+    ("kind", "`openai` (every OpenAI-compatible endpoint), or `replay` (a cassette, for trying out and tests)."),
+    ("base_url", "Where the API stands, up to the version."),
+    ("models", "The models that it offers."),
+    ("default", "The one that is meant where only the provider is named; the first, if unset."),
+    ("model", "Instead of `models`, where there is one. For `replay`: the path of the cassette."),
+    ("api_key_env", "The environment variable that holds the key; unset: none is needed."),
+    ("context_window", "Tokens that the models can take; 0: not known."),
+    ("headers", "Headers that each request gets besides."),
+    ("extra", "Members that the body of each request gets besides."),
+    ("sends_reasoning", "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do)."),
+];
+
+impl ProviderEntry {
+    /// All models, the default first.
+    #[must_use]
+    pub fn all_models(&self) -> Vec<String> {
+        let mut models = Vec::new();
+        for model in self.default.iter().chain(&self.model).chain(&self.models) {
+            if !models.contains(model) {
+                models.push(model.clone());
+            }
+        }
+        models
+    }
+}
+
+/// Finds what a reference means: a provider's name, a bare model, or `provider/model`; the first that fits, in that order.
+///
+/// # Errors
+/// `not_found` with what there is; `ambiguous` with the candidates.
+pub fn find<'a>(providers: &'a [ProviderEntry], wanted: &str) -> Result<(&'a ProviderEntry, String), Failure> {
+    if let Some(entry) = providers.iter().find(|entry| entry.name == wanted) {
+        let model = entry.all_models().into_iter().next();
+        return model.map(|model| (entry, model)).ok_or_else(|| {
+            Failure::new(
+                ErrorName::InvalidConfig,
+                format!("The provider `{wanted}` has no model."),
+                format!("Add `model = \"…\"` to it in {}.", entry.origin),
+            )
+        });
+    }
+    let offering: Vec<_> =
+        providers.iter().filter(|entry| entry.all_models().iter().any(|model| model == wanted)).collect();
+    match offering.as_slice() {
+        [entry] => return Ok((entry, wanted.to_owned())),
+        [] => {}
+        several => {
+            let candidates: Vec<_> = several.iter().map(|entry| format!("{}/{wanted}", entry.name)).collect();
+            return Err(Failure::new(
+                ErrorName::Ambiguous,
+                format!("Several providers offer the model `{wanted}`: {}.", candidates.join(", ")),
+                format!("Name one of them, for instance `{}`.", candidates[0]),
+            )
+            .with("candidates", candidates));
+        }
+    }
+    if let Some((name, model)) = wanted.split_once('/')
+        && let Some(entry) = providers.iter().find(|entry| entry.name == name)
+    {
+        let models = entry.all_models();
+        if models.iter().any(|known| known == model) {
+            return Ok((entry, model.to_owned()));
+        }
+        return Err(Failure::new(
+            ErrorName::NotFound,
+            format!("The provider `{name}` has no model `{model}`."),
+            format!("It offers {}. Others are added to its `models` in {}.", models.join(", "), entry.origin),
+        )
+        .with("nearest", models));
+    }
+    let known: Vec<_> = providers.iter().map(|entry| entry.name.clone()).collect();
+    let hint = if known.is_empty() {
+        "No provider is configured: add one under `[[providers]]` in the config.".to_owned()
+    } else {
+        format!("Providers: {}.", known.join(", "))
+    };
+    Err(Failure::new(ErrorName::NotFound, format!("There is no model or provider `{wanted}`."), hint)
+        .with("nearest", known))
+}

@@ -1,0 +1,174 @@
+//! Every setting: its name, what it may be, its default, and a sentence. The example file and the reference are made
+//! from this table.
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number in these bounds, both included.
+    Number { min: i64, max: i64 },
+    /// A list of texts.
+    Texts,
+}
+
+/// What a project's config may do with a key before the project is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It can only tighten, or does no harm: counts at once.
+    Free,
+    /// It could loosen something: counts only in a trusted project.
+    Trusted,
+    /// It is the user's own matter: never counts in a project.
+    User,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// With its table, for instance `agent.max_steps`.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// As TOML. Empty: there is none.
+    pub default: &'static str,
+    pub reach: Reach,
+    pub about: &'static str,
+}
+
+/// All settings beside `[[providers]]`, in the order of the example file.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "default_model",
+        kind: Kind::Text,
+        default: "",
+        reach: Reach::Free,
+        about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider that has a key.",
+    },
+    Key {
+        name: "agent.max_steps",
+        kind: Kind::Number { min: 0, max: 1_000_000 },
+        default: "0",
+        reach: Reach::Free,
+        about: "Steps (requests to the model) that a turn may have; 0: no limit.",
+    },
+    Key {
+        name: "tools.bash_timeout_seconds",
+        kind: Kind::Number { min: 0, max: 600 },
+        default: "120",
+        reach: Reach::Free,
+        about: "Seconds that a command may take where the call says nothing; 0: no limit.",
+    },
+    Key {
+        name: "permissions.mode",
+        kind: Kind::Word(&["ask", "auto", "yolo"]),
+        default: "\"ask\"",
+        reach: Reach::Trusted,
+        about: "How new sessions answer what no rule decides: `ask` a person, `auto` allow confined writes, `yolo` allow everything that no rule denies.",
+    },
+    Key {
+        name: "permissions.deny",
+        kind: Kind::Texts,
+        default: "[]",
+        reach: Reach::Free,
+        about: "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`.",
+    },
+    Key {
+        name: "permissions.ask",
+        kind: Kind::Texts,
+        default: "[]",
+        reach: Reach::Free,
+        about: "Rules for calls that a person is asked about.",
+    },
+    Key {
+        name: "permissions.allow",
+        kind: Kind::Texts,
+        default: "[]",
+        reach: Reach::Trusted,
+        about: "Rules for calls that run without asking, for instance `\"Bash(cargo test:*)\"`.",
+    },
+    Key {
+        name: "sandbox.workspace_root",
+        kind: Kind::Text,
+        default: "",
+        reach: Reach::Trusted,
+        about: "The directory that sessions may write in. Unset: the git root above the working directory, else that directory.",
+    },
+    Key {
+        name: "sandbox.allow_write",
+        kind: Kind::Texts,
+        default: "[]",
+        reach: Reach::Trusted,
+        about: "Further directories that file tools may write in.",
+    },
+    Key {
+        name: "sandbox.deny_read",
+        kind: Kind::Texts,
+        default: "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\"]",
+        reach: Reach::User,
+        about: "What no file tool reads.",
+    },
+    Key {
+        name: "daemon.recover",
+        kind: Kind::Word(&["auto", "continue", "idle"]),
+        default: "\"auto\"",
+        reach: Reach::User,
+        about: "What a session does whose turn was cut off when the daemon died: go on, or wait for you. `auto`: headless runs go on, interactive ones wait.",
+    },
+    Key {
+        name: "daemon.log",
+        kind: Kind::Word(&["error", "warn", "info", "debug", "trace"]),
+        default: "\"info\"",
+        reach: Reach::User,
+        about: "How much the daemon writes into its own log.",
+    },
+    Key {
+        name: "network.connect_seconds",
+        kind: Kind::Number { min: 1, max: 600 },
+        default: "10",
+        reach: Reach::User,
+        about: "Seconds to wait for a connection to a provider.",
+    },
+    Key {
+        name: "network.first_byte_seconds",
+        kind: Kind::Number { min: 1, max: 3600 },
+        default: "120",
+        reach: Reach::User,
+        about: "Seconds to wait for the first byte of an answer.",
+    },
+    Key {
+        name: "network.idle_seconds",
+        kind: Kind::Number { min: 1, max: 3600 },
+        default: "120",
+        reach: Reach::User,
+        about: "Seconds that an answer's stream may be silent.",
+    },
+    Key {
+        name: "network.retry_tries",
+        kind: Kind::Number { min: 1, max: 100 },
+        default: "8",
+        reach: Reach::User,
+        about: "Tries of one request, the first included.",
+    },
+    Key {
+        name: "network.retry_base_ms",
+        kind: Kind::Number { min: 1, max: 60_000 },
+        default: "500",
+        reach: Reach::User,
+        about: "Milliseconds before the second try; doubles with each, half of it by chance.",
+    },
+    Key {
+        name: "network.retry_cap_seconds",
+        kind: Kind::Number { min: 1, max: 3600 },
+        default: "30",
+        reach: Reach::User,
+        about: "The longest wait between two tries, unless the provider asks for a longer one.",
+    },
+    Key {
+        name: "network.retry_total_seconds",
+        kind: Kind::Number { min: 1, max: 86_400 },
+        default: "600",
+        reach: Reach::User,
+        about: "No further try begins after so many seconds.",
+    },
+];

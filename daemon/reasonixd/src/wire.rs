@@ -1,0 +1,179 @@
+//! The assembly: the only file that names every crate. Settings become setups for sessions here.
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Codec, Provider, Spawn};
+use proto::record::SessionCreated;
+use proto::{ErrorName, Failure};
+use session::{Assembly, Layered, Setup};
+use store::home::Home;
+use turn::Limits;
+use workspace::Workspace;
+
+use crate::daemon::own_key;
+use crate::settings::{self, Loaded, ProviderEntry, Settings};
+
+/// Puts sessions together.
+pub struct Wire {
+    pub home: Arc<Home>,
+    pub user_home: PathBuf,
+    pub procs: Arc<procs::Procs>,
+    /// Directories that no tool touches: the home, and the socket's where that is elsewhere.
+    pub masked: Vec<PathBuf>,
+}
+
+/// What one kind of provider gives.
+type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
+
+impl Wire {
+    fn setup(&self, loaded: Loaded, entry: &ProviderEntry, model: String) -> Result<Setup, Failure> {
+        let settings = loaded.settings;
+        let (codec, provider) = open(entry, &model, &settings)?;
+        let trusted = loaded.project.as_ref().is_none_or(|project| project.trusted);
+        let layers = vec![
+            Layered { layer: policy::Layer::User, rules: settings.user_rules.clone(), trusted: true },
+            Layered { layer: policy::Layer::Project, rules: settings.project_rules.clone(), trusted },
+        ];
+        let mut notices = loaded.problems;
+        if let Some(project) = loaded.project.filter(|project| !project.trusted) {
+            notices.push(format!(
+                "`{}` is not trusted; without effect until it is: {}",
+                project.file.display(),
+                project.held_back.join(" · ")
+            ));
+        }
+        let rules: Vec<_> = layers.iter().map(|layer| (layer.layer, &layer.rules, layer.trusted)).collect();
+        let (_, rule_problems) = policy::RuleSet::parse(&rules);
+        notices.extend(rule_problems.iter().map(ToString::to_string));
+        let expand = |path: &String| match path.strip_prefix("~/") {
+            Some(rest) => self.user_home.join(rest),
+            None => PathBuf::from(path),
+        };
+        Ok(Setup {
+            provider_name: entry.name.clone(),
+            provider_kind: entry.kind.clone(),
+            model,
+            context_window: entry.context_window,
+            codec,
+            provider,
+            key_variable: entry.api_key_env.clone(),
+            own_key: entry.api_key_env.as_deref().and_then(own_key),
+            tools: tools::builtin(tools::Options { bash_timeout_ms: settings.bash_timeout_ms }),
+            layers,
+            posture: settings.posture,
+            max_steps: settings.max_steps,
+            limits: Limits {
+                retry_base_ms: settings.retry_base_ms,
+                retry_cap_ms: settings.retry_cap_ms,
+                retry_tries: settings.retry_tries,
+                retry_total_ms: settings.retry_total_ms,
+                ..Limits::default()
+            },
+            allow_write: settings.allow_write.iter().map(expand).collect(),
+            deny_read: settings.deny_read.clone(),
+            recover: settings.recover,
+            trusted,
+            workspace_root: settings.workspace_root.as_ref().map(expand),
+            notices,
+        })
+    }
+}
+
+impl Assembly for Wire {
+    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let wanted = match model.map(str::to_owned).or_else(|| default_model(&loaded.settings)) {
+            Some(wanted) => wanted,
+            None => return Err(no_provider(&loaded, &self.home)),
+        };
+        let (entry, model) = settings::find_model(&loaded.settings.providers, &wanted)?;
+        let entry = entry.clone();
+        self.setup(loaded, &entry, model)
+    }
+
+    fn resume(&self, created: &SessionCreated) -> Result<Setup, Failure> {
+        let loaded = settings::load(self.home.root(), Some(Path::new(&created.cwd)), &self.user_home);
+        let entry = loaded.settings.providers.iter().find(|entry| entry.name == created.provider).cloned();
+        let Some(entry) = entry.filter(|entry| entry.kind == created.provider_kind) else {
+            return Err(Failure::new(
+                ErrorName::InvalidConfig,
+                format!("The session's provider `{}` is not configured any more.", created.provider),
+                format!("Add it again (kind `{}`) in {}.", created.provider_kind, self.home.config().display()),
+            ));
+        };
+        self.setup(loaded, &entry, created.model.clone())
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::clone(&self.procs) as Arc<dyn Spawn>
+    }
+
+    fn memory(&self, workspace: Arc<Workspace>) -> Arc<dyn Any + Send + Sync> {
+        tools::Memory::new(workspace)
+    }
+
+    fn masked(&self) -> Vec<PathBuf> {
+        self.masked.clone()
+    }
+
+    fn user_home(&self) -> PathBuf {
+        self.user_home.clone()
+    }
+}
+
+/// What a session gets that names no model: the setting, else the first provider.
+pub fn default_model(settings: &Settings) -> Option<String> {
+    let first = || settings.providers.first().map(|entry| entry.name.clone());
+    settings.default_model.clone().filter(|model| !model.is_empty()).or_else(first)
+}
+
+fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
+    let held_back = loaded.project.as_ref().is_some_and(|project| !project.trusted);
+    let hint = if held_back {
+        "The project's own providers count only when you trust it; put yours into the config of your home.".to_owned()
+    } else {
+        format!("Add a `[[providers]]` entry to {} (see reasonix.example.toml).", home.config().display())
+    };
+    Failure::new(ErrorName::InvalidConfig, "No provider is configured.", hint)
+        .with("file", home.config().display().to_string())
+        .with("problems", loaded.problems.clone())
+}
+
+/// The kinds of providers, by name. A new kind is one line here, or in `providers`.
+fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opened, Failure> {
+    let wrong = |why: String| {
+        Failure::new(
+            ErrorName::InvalidConfig,
+            format!("The provider `{}` cannot be used: {why}", entry.name),
+            format!("Mend it in {}.", entry.origin),
+        )
+        .with("file", entry.origin.clone())
+        .with("key", "providers")
+    };
+    if entry.kind == "replay" {
+        let path = Path::new(&entry.origin).parent().unwrap_or(Path::new("/")).join(model);
+        let cassette = replay::Cassette::read(&path).map_err(|error| wrong(store::reason(&error)))?;
+        return Ok(replay::open(cassette.stalls_for(Duration::from_millis(settings.idle_ms))));
+    }
+    let extra = serde_json::to_string(&entry.extra).unwrap_or_default();
+    let options = providers::Options {
+        name: entry.name.clone(),
+        kind: entry.kind.clone(),
+        base_url: entry.base_url.clone(),
+        models: entry.all_models(),
+        api_key_env: entry.api_key_env.clone(),
+        headers: entry.headers.clone().into_iter().collect(),
+        extra: extra.trim_start_matches('{').trim_end_matches('}').to_owned(),
+        timeouts: providers::Timeouts {
+            connect: Duration::from_millis(settings.connect_ms),
+            first_byte: Duration::from_millis(settings.first_byte_ms),
+            idle: Duration::from_millis(settings.idle_ms),
+            ..providers::Timeouts::default()
+        },
+        sends_reasoning: entry.sends_reasoning,
+    };
+    providers::open(options).map_err(|error| wrong(store::reason(&error)))
+}

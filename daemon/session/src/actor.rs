@@ -1,0 +1,377 @@
+//! The actor of one session: gather what happened, let the machine decide, do it.
+//!
+//! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
+//! back as messages.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use contract::{Codec, Prefix, Provider, Secret};
+use policy::RuleSet;
+use proto::live::{Live, ToolOutput};
+use proto::params::session::SessionSummary;
+use proto::{CallId, Seq, SessionId, Stamp};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use turn::{Input, Machine, Now, StopReason};
+use uuid::Uuid;
+
+use crate::asking::{Arrived, Gather};
+use crate::call::{Bench, Printed, Stop, overdue};
+use crate::catalog::CatalogFeed;
+use crate::commands::{Command, Happened};
+use crate::fanout::Fanout;
+use crate::handle::Seen;
+use crate::journal::Journal;
+use crate::keys::Keys;
+use crate::setup::Layered;
+use crate::summary;
+
+/// How often subscribers are sent what has grown: the rate of a screen.
+const LIVE_FRAME: Duration = Duration::from_millis(20);
+/// Messages that are taken in one go.
+const GATHER: usize = 256;
+
+/// A call that runs.
+pub(crate) struct Running {
+    pub printed: Arc<Printed>,
+    pub stop: Arc<Stop>,
+    pub task: tokio::task::AbortHandle,
+}
+
+/// An answer to a client that waits for the disk.
+pub(crate) type HeldReply = (Seq, Box<dyn FnOnce(Result<(), proto::Failure>) + Send>);
+
+pub(crate) struct Actor {
+    pub id: SessionId,
+    pub epoch: u64,
+    pub machine: Machine,
+    pub journal: Journal,
+    pub fanout: Fanout,
+    pub codec: Arc<dyn Codec>,
+    pub provider: Arc<dyn Provider>,
+    pub prefix: Arc<Prefix>,
+    pub bench: Arc<Bench>,
+    pub layers: Vec<Layered>,
+    /// Rules as of the number of grants that stands beside them.
+    pub compiled: Option<(usize, Arc<RuleSet>)>,
+    pub keys: Arc<Keys>,
+    pub key_variable: Option<String>,
+    pub own_key: Option<Secret>,
+    pub catalog: CatalogFeed,
+    pub seen: watch::Sender<Seen>,
+
+    pub happened: mpsc::UnboundedSender<Happened>,
+    pub arrived: mpsc::Sender<(u64, Arrived)>,
+    pub ended: CancellationToken,
+
+    /// The request in flight.
+    pub gather: Option<Gather>,
+    pub asked: u64,
+    /// Arguments of judged calls, until they run.
+    pub judged: HashMap<CallId, Map<String, Value>>,
+    /// Calls that start when this record is on disk.
+    pub held: Vec<(Seq, proto::item::ToolCall)>,
+    pub running: BTreeMap<CallId, Running>,
+    pub replies: Vec<HeldReply>,
+    pub waiters: Vec<crate::answers::Waiter>,
+    pub live_due: Option<tokio::time::Instant>,
+    /// What the catalog was told last.
+    pub listed: Option<SessionSummary>,
+    pub closing: Option<oneshot::Sender<()>>,
+    pub born: Instant,
+}
+
+/// Where an actor's messages come from.
+pub(crate) struct Inbox {
+    pub commands: mpsc::Receiver<Command>,
+    pub leaving: mpsc::UnboundedReceiver<u64>,
+    pub happened: mpsc::UnboundedReceiver<Happened>,
+    pub arrived: mpsc::Receiver<(u64, Arrived)>,
+}
+
+impl Actor {
+    /// Lives until the supervisor puts the session away.
+    pub async fn run(mut self, mut inbox: Inbox) {
+        let (mut happened, mut arrived) = (Vec::new(), Vec::new());
+        loop {
+            let frame = self.live_due;
+            // Every arm only takes a message out of a queue: dropping one that was not chosen loses nothing.
+            tokio::select! {
+                count = inbox.happened.recv_many(&mut happened, GATHER) => {
+                    if count == 0 { break }
+                    for what in happened.drain(..) { self.take(what); }
+                }
+                count = inbox.arrived.recv_many(&mut arrived, GATHER) => {
+                    if count == 0 { break }
+                    for (number, what) in arrived.drain(..) { self.arrive(number, what); }
+                }
+                command = inbox.commands.recv() => {
+                    let Some(command) = command else { break };
+                    self.command(command);
+                }
+                Some(subscriber) = inbox.leaving.recv() => self.leave(subscriber),
+                () = sleep_until(frame) => self.show_growth(),
+            }
+            if self.closing.is_some() && self.may_end() {
+                break;
+            }
+        }
+        self.end().await;
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        let mono_ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Now { wall: Stamp::now(), mono_ms }
+    }
+
+    /// Lets the machine decide, and does what it says.
+    pub(crate) fn step(&mut self, input: Input) {
+        let now = self.now();
+        let effects = self.machine.step(input, now);
+        self.perform(effects);
+    }
+
+    fn take(&mut self, what: Happened) {
+        match what {
+            Happened::Durable(seq) => {
+                self.journal.settled(seq);
+                self.fanout.release(seq);
+                self.start_held();
+                self.settle();
+            }
+            Happened::WriteFailed(reason) => {
+                tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
+                self.journal.fail(reason);
+                self.stop_unwritable();
+                self.settle();
+            }
+            Happened::Cataloged(seq) => {
+                if seq == self.journal.index.last() && self.is_settled() {
+                    self.journal.unfinished(false);
+                    self.journal.flush();
+                }
+            }
+            Happened::Judged { call, judgement, arguments } => {
+                self.judged.insert(call.clone(), arguments);
+                self.step(Input::Judged { call, judgement });
+            }
+            Happened::CallEnded { call, outcome, duration_ms } => {
+                if let Some(running) = self.running.remove(&call) {
+                    self.show_output(&call, &running.printed);
+                }
+                self.step(Input::CallEnded { call, outcome, duration_ms });
+            }
+            Happened::Output => self.schedule_frame(),
+            Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
+            Happened::TimeUp { turn } => {
+                let partial = self.partial();
+                self.step(Input::TimeUp { turn, partial });
+            }
+            Happened::Overdue { calls } => {
+                for call in calls {
+                    if let Some(running) = self.running.remove(&call) {
+                        running.task.abort();
+                        self.step(Input::CallEnded { call, outcome: Box::new(overdue()), duration_ms: 0 });
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, number: u64, what: Arrived) {
+        let Some(gather) = self.gather.as_mut().filter(|gather| gather.number == number) else { return };
+        match what {
+            Arrived::Sent { request_bytes } => gather.answer.request_bytes = request_bytes,
+            Arrived::Part(part) => {
+                let whole = gather.take(part);
+                if whole {
+                    self.show_growth();
+                    if let Some(gather) = self.gather.take() {
+                        self.step(Input::Answered(Box::new(gather.finish())));
+                    }
+                } else if gather.has_fresh() {
+                    self.schedule_frame();
+                }
+            }
+            Arrived::Broke(error) => {
+                self.show_growth();
+                if let Some(gather) = self.gather.take() {
+                    let partial = Box::new(gather.finish());
+                    let key_lost = self.key_lost();
+                    self.step(Input::Broke { error, partial, jitter: chance(), key_lost });
+                }
+            }
+        }
+    }
+
+    /// What has been shown of an answer in progress.
+    pub(crate) fn partial(&mut self) -> Option<Box<turn::Answer>> {
+        self.show_growth();
+        let gather = self.gather.as_ref()?;
+        Some(Box::new(gather.answer.clone()))
+    }
+
+    /// The key for the next request: what clients brought, then the daemon's own.
+    pub(crate) fn key(&self) -> Option<Secret> {
+        let variable = self.key_variable.as_ref()?;
+        self.keys.get(variable).or_else(|| self.own_key.clone())
+    }
+
+    /// Whether the key was brought by a client in an earlier life of the daemon, and is gone.
+    fn key_lost(&self) -> bool {
+        let created = self.machine.facts().created.as_ref();
+        let brought = |variable: &String| created.is_some_and(|created| created.env_names.contains(variable));
+        self.key().is_none() && self.key_variable.as_ref().is_some_and(brought)
+    }
+
+    /// The rules in force: the layers, the session's own, and what people allowed in it.
+    pub(crate) fn rules(&mut self) -> Arc<RuleSet> {
+        let facts = self.machine.facts();
+        if let Some((grants, rules)) = &self.compiled
+            && *grants == facts.grants.len()
+        {
+            return Arc::clone(rules);
+        }
+        let run = facts.created.as_ref().map(|created| created.rules.clone()).unwrap_or_default();
+        let allow = facts.grants.iter().map(|scope| scope.rule.clone()).collect();
+        let granted = proto::record::Rules { allow, ..proto::record::Rules::default() };
+        let mut layers: Vec<_> = self.layers.iter().map(|layer| (layer.layer, &layer.rules, layer.trusted)).collect();
+        layers.push((policy::Layer::Run, &run, true));
+        layers.push((policy::Layer::Session, &granted, true));
+        let (rules, _problems) = RuleSet::parse(&layers);
+        let rules = Arc::new(rules);
+        self.compiled = Some((facts.grants.len(), Arc::clone(&rules)));
+        rules
+    }
+
+    pub(crate) fn live(&mut self, live: &Live) {
+        let facts = self.machine.facts();
+        let turn = facts.open.as_ref().map(|open| open.number);
+        let after = self.journal.index.last();
+        self.fanout.live(after, Stamp::now(), turn, live);
+        self.fanout.release(self.journal.index.durable());
+    }
+
+    pub(crate) fn schedule_frame(&mut self) {
+        if self.live_due.is_none() {
+            self.live_due = Some(tokio::time::Instant::now() + LIVE_FRAME);
+        }
+    }
+
+    /// Sends subscribers what has grown since the last frame.
+    pub(crate) fn show_growth(&mut self) {
+        self.live_due = None;
+        let fresh = self.gather.as_mut().map(Gather::fresh).unwrap_or_default();
+        for live in &fresh {
+            self.live(live);
+        }
+        let running: Vec<_> =
+            self.running.iter().map(|(call, running)| (call.clone(), Arc::clone(&running.printed))).collect();
+        for (call, printed) in running {
+            self.show_output(&call, &printed);
+        }
+    }
+
+    fn show_output(&mut self, call: &CallId, printed: &Printed) {
+        if let Some((offset, text)) = printed.take() {
+            self.live(&Live::ToolOutput(ToolOutput { call: call.clone(), offset, text }));
+        }
+    }
+
+    /// After every change: have it written, tell who waits, keep the lists fresh.
+    pub(crate) fn settle(&mut self) {
+        if !self.is_settled() {
+            self.journal.unfinished(true);
+        }
+        self.journal.flush();
+        self.fanout.release(self.journal.index.durable());
+        self.answer_held();
+        self.tell_seen();
+        self.answer_waiters();
+    }
+
+    /// Nothing is left to be done without a person.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.machine.is_idle() && self.machine.facts().queue.is_empty()
+    }
+
+    /// What others may know: only what is durable.
+    fn tell_seen(&mut self) {
+        let durable = self.journal.index.durable();
+        if durable != self.journal.index.last() && self.journal.failed.is_none() {
+            return;
+        }
+        let facts = self.machine.facts();
+        let Some(summary) = summary::of(facts, self.fanout.attached(), self.journal.failed.clone()) else { return };
+        let pending = facts.pending.values().cloned().collect();
+        self.seen.send_replace(Seen { summary: summary.clone(), pending });
+        let settled = self.is_settled();
+        if settled || self.listed.as_ref().is_none_or(|listed| reads_otherwise(listed, &summary)) {
+            if self.listed.as_ref() == Some(&summary) {
+                return;
+            }
+            self.listed = Some(summary.clone());
+            let happened = self.happened.clone();
+            let written: Option<crate::catalog::Written> = settled.then(|| {
+                let written: crate::catalog::Written = Box::new(move || {
+                    let _ = happened.send(Happened::Cataloged(durable));
+                });
+                written
+            });
+            self.catalog.put(summary, written);
+        }
+    }
+
+    /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
+    fn stop_unwritable(&mut self) {
+        if let Some(gather) = self.gather.take() {
+            gather.cancel.cancel();
+        }
+        for running in self.running.values() {
+            running.stop.stop(2_000);
+        }
+        self.held.clear();
+    }
+
+    pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
+        self.closing = Some(reply);
+        let partial = self.partial();
+        self.step(Input::Stop { reason: StopReason::Shutdown, partial });
+    }
+
+    fn may_end(&self) -> bool {
+        self.journal.failed.is_some() || (self.machine.is_idle() && self.journal.is_settled())
+    }
+
+    async fn end(self) {
+        self.ended.cancel();
+        self.catalog.flush().await;
+        if let Some(closing) = self.closing {
+            let _ = closing.send(());
+        }
+    }
+}
+
+/// Whether a list would show something else that matters before the session rests.
+fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
+    let key = |summary: &SessionSummary| {
+        (summary.state, summary.waiting_for, summary.turns, summary.name.clone(), summary.labels.clone(), summary.posture)
+    };
+    key(listed) != key(now)
+}
+
+async fn sleep_until(due: Option<tokio::time::Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A number in 0..1 by chance.
+#[allow(clippy::cast_precision_loss, reason = "only chance is wanted")]
+fn chance() -> f64 {
+    Uuid::new_v4().as_u128() as f64 / u128::MAX as f64
+}

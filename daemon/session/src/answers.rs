@@ -1,0 +1,431 @@
+//! What clients want of a session, and when they get their answer.
+
+use proto::live::{Snapshot, Sync};
+use proto::outcome::OutcomeKind;
+use proto::params::Empty;
+use proto::params::approval::AnswerParams;
+use proto::params::session::{PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When};
+use proto::record::{PromptQueued, SessionSet};
+use proto::state::State;
+use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
+use turn::facts::{Done, content_of_answer, content_of_prompt, content_of_set};
+use turn::input::Resolution;
+use turn::{Input, StopReason};
+
+use crate::actor::Actor;
+use crate::commands::{Command, Reply};
+use crate::fanout::{Join, Joined, Start, stale_cursor};
+use crate::summary;
+
+/// Bytes of log that a subscriber who is behind reads at once.
+const PAGE_BYTES: usize = 512 * 1024;
+/// Prompts that may wait in a session.
+const QUEUE_MAX: usize = 1_000;
+
+/// A client that waits.
+pub(crate) struct Waiter {
+    until: Until,
+    reply: Reply<WaitOutput>,
+}
+
+impl Actor {
+    pub(crate) fn command(&mut self, command: Command) {
+        match command {
+            Command::Prompt { text, when, request_id, by, credentials, reply } => {
+                self.keys.put(credentials);
+                let prompt = PromptQueued {
+                    prompt_id: PromptId::new(),
+                    text,
+                    steer: when == When::Steer,
+                    by,
+                    request_id,
+                };
+                self.prompt(prompt, when, reply);
+            }
+            Command::Unqueue { prompt_id, reply } => self.unqueue(prompt_id, reply),
+            Command::Set { set, reply } => self.set(set, reply),
+            Command::Signal { signal, reply } => self.signal(signal, reply),
+            Command::Close { reply } => self.close(reply),
+            Command::Wait { until, reply } => {
+                self.waiters.push(Waiter { until, reply });
+                self.answer_waiters();
+            }
+            Command::Answer { params, by, reply } => self.answer(params, by, reply),
+            Command::Join { join, reply } => {
+                let joined = self.join(join);
+                // The subscriber may have gone in the meantime; its guard says so.
+                let _ = reply.send(joined);
+            }
+            Command::Lines { from, reply } => {
+                let durable = self.journal.index.durable();
+                let from = Seq(from.0.max(1));
+                let page = (from <= durable).then(|| {
+                    let (offset, len) = self.page(from, durable);
+                    (std::sync::Arc::clone(&self.journal.file), offset, len, self.fanout.pid)
+                });
+                let _ = reply.send(Ok(page));
+            }
+            Command::Credentials(credentials) => {
+                self.keys.put(credentials);
+                if self.machine.wants_credentials() && self.key().is_some() {
+                    self.step(Input::CredentialsArrived);
+                }
+            }
+            Command::Shutdown { reply } => self.begin_shutdown(reply),
+        }
+    }
+
+    /// Why nothing can be changed, where that is so.
+    fn refusal(&self) -> Option<Failure> {
+        if let Some(reason) = &self.journal.failed {
+            let hint = "Free space or mend the disk, then restart the daemon; the session can still be read.";
+            return Some(Failure::new(ErrorName::Storage, format!("The session is read-only: {reason}"), hint));
+        }
+        self.closing.is_some().then(|| {
+            Failure::new(ErrorName::ShuttingDown, "The daemon is stopping.", "Start it again, and repeat this.").retryable()
+        })
+    }
+
+    /// What a `request_id` led to, where it was used before: the same content gets the same answer.
+    fn repeated(&self, id: Option<RequestId>, content: &str) -> Option<Result<Done, Failure>> {
+        let done = self.machine.facts().requests.get(&id?)?;
+        Some(if done.content == content {
+            Ok(done.clone())
+        } else {
+            Err(Failure::new(
+                ErrorName::RequestIdReused,
+                "This request id was used for something else.",
+                "Make a new request id for each wish.",
+            ))
+        })
+    }
+
+    fn prompt(&mut self, prompt: PromptQueued, when: When, reply: Reply<PromptOutput>) {
+        let content = content_of_prompt(&prompt.text, prompt.steer);
+        match self.repeated(prompt.request_id, &content) {
+            Some(Ok(done)) => {
+                let prompt_id = done.prompt_id.unwrap_or(prompt.prompt_id);
+                let output = PromptOutput { prompt_id, position: 0, seq: done.seq };
+                return self.reply_when(done.seq, reply, output);
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        let facts = self.machine.facts();
+        let refusal = self.refusal().or_else(|| {
+            if prompt.text.trim().is_empty() {
+                return Some(Failure::new(ErrorName::InvalidParams, "The prompt is empty.", "Say what you want done."));
+            }
+            if when == When::Now && !self.is_settled() {
+                return Some(Failure::new(
+                    ErrorName::Busy,
+                    "A turn is running.",
+                    "Queue the prompt, steer the turn with it, or interrupt the turn.",
+                ));
+            }
+            (facts.queue.len() >= QUEUE_MAX)
+                .then(|| Failure::new(ErrorName::Limit, "Too many prompts wait already.", "Take some back first."))
+        });
+        if let Some(refusal) = refusal {
+            return refuse(reply, refusal);
+        }
+        let position = facts.queue.len() as u64;
+        let (prompt_id, seq) = (prompt.prompt_id, facts.seq.next());
+        self.step(Input::Prompt { prompt, when });
+        self.reply_when(seq, reply, PromptOutput { prompt_id, position, seq });
+    }
+
+    fn unqueue(&mut self, prompt_id: PromptId, reply: Reply<Empty>) {
+        let waits = self.machine.facts().queue.iter().any(|queued| queued.prompt_id == prompt_id);
+        let refusal = self.refusal().or_else(|| {
+            (!waits).then(|| {
+                Failure::new(
+                    ErrorName::NotFound,
+                    "No such prompt waits.",
+                    "It has started, or was taken back before; interrupt the turn to stop it.",
+                )
+            })
+        });
+        if let Some(refusal) = refusal {
+            return refuse(reply, refusal);
+        }
+        self.step(Input::Unqueue(prompt_id));
+        self.reply_when(self.machine.facts().seq, reply, Empty {});
+    }
+
+    fn set(&mut self, set: SessionSet, reply: Reply<SessionSummary>) {
+        let content = format!("set {}", content_of_set(&set));
+        let repeated = self.repeated(set.request_id, &content);
+        if let Some(refusal) = self.refusal().or(match &repeated {
+            Some(Err(failure)) => Some(failure.clone()),
+            Some(Ok(_)) | None => None,
+        }) {
+            return refuse(reply, refusal);
+        }
+        if repeated.is_none() {
+            self.step(Input::Set(set));
+        }
+        let facts = self.machine.facts();
+        let seq = facts.seq;
+        match summary::of(facts, self.fanout.attached(), None) {
+            Some(summary) => self.reply_when(seq, reply, summary),
+            None => refuse(reply, Failure::new(ErrorName::Internal, "The session has no first record.", "")),
+        }
+    }
+
+    fn signal(&mut self, signal: Signal, reply: Reply<SignalOutput>) {
+        let (reason, exits) = match signal {
+            Signal::Int => (StopReason::User, false),
+            Signal::Term => (StopReason::Term, true),
+            Signal::Kill => (StopReason::Kill, true),
+        };
+        let exited = self.machine.facts().exited.is_some();
+        let delivered = !self.machine.is_idle() || (exits && !exited);
+        if delivered && self.journal.failed.is_none() {
+            let partial = self.partial();
+            self.step(Input::Stop { reason, partial });
+        }
+        // Acknowledged at once: what comes of it, events tell.
+        let _ = reply.send(Ok(SignalOutput { delivered }));
+    }
+
+    fn close(&mut self, reply: Reply<Empty>) {
+        let busy = !self.machine.is_idle();
+        let refusal = self.refusal().or_else(|| {
+            busy.then(|| {
+                Failure::new(ErrorName::Busy, "A turn is running.", "Interrupt it first, or send TERM to end both.")
+            })
+        });
+        if let Some(refusal) = refusal {
+            return refuse(reply, refusal);
+        }
+        self.step(Input::Close { request_id: None });
+        self.reply_when(self.machine.facts().seq, reply, Empty {});
+    }
+
+    fn answer(&mut self, params: AnswerParams, by: String, reply: Reply<Empty>) {
+        let content = content_of_answer(&params.approval_id, params.decision);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => return self.reply_when(done.seq, reply, Empty {}),
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal().or_else(|| self.answer_refusal(&params)) {
+            return refuse(reply, refusal);
+        }
+        let seq = self.machine.facts().seq.next();
+        self.step(Input::Resolved(Box::new(Resolution {
+            approval_id: params.approval_id,
+            decision: params.decision,
+            scope: params.scope,
+            note: params.note,
+            by,
+            unattended: false,
+            request_id: params.request_id,
+        })));
+        self.reply_when(seq, reply, Empty {});
+    }
+
+    fn answer_refusal(&self, params: &AnswerParams) -> Option<Failure> {
+        let facts = self.machine.facts();
+        let Some(open) = facts.pending.get(&params.approval_id) else {
+            let first = facts.resolved.iter().find(|(resolved, _)| resolved.approval_id == params.approval_id);
+            return Some(match first {
+                Some((resolved, at)) => Failure::new(
+                    ErrorName::AlreadyResolved,
+                    format!("{} answered first: {}.", resolved.by, words(resolved.decision)),
+                    "Nothing is left to be done.",
+                )
+                .with("by", resolved.by.clone())
+                .with("decision", serde_json::to_value(resolved.decision).unwrap_or_default())
+                .with("at", at.to_string()),
+                None => Failure::new(
+                    ErrorName::NotFound,
+                    format!("There is no approval `{}`.", params.approval_id),
+                    "`reasonix inbox` lists what waits.",
+                ),
+            });
+        };
+        if open.shown_hash != params.shown_hash {
+            return Some(Failure::new(
+                ErrorName::Stale,
+                "What was shown is not what waits.",
+                "Look at it again, and answer what you see.",
+            ));
+        }
+        let foreign = params.scope.as_ref().is_some_and(|scope| !open.scopes.contains(scope));
+        let nothing = params.decision == proto::params::approval::Decision::AllowSession && open.scopes.is_empty();
+        (foreign || nothing).then(|| {
+            Failure::new(
+                ErrorName::InvalidParams,
+                "This scope was not offered.",
+                "Take one of the scopes of the approval, or allow it once.",
+            )
+        })
+    }
+
+    fn join(&mut self, join: Join) -> Result<Joined, Failure> {
+        let durable = self.journal.index.durable();
+        let (after, at) = (self.journal.index.last(), Stamp::now());
+        let (next, wants_snapshot) = match join.next {
+            Start::At { next, epoch } => {
+                if next.0 > durable.0 + 1 || epoch.is_some_and(|epoch| epoch != self.epoch) {
+                    return Err(stale_cursor(self.epoch, durable));
+                }
+                (Seq(next.0.max(1)), false)
+            }
+            Start::Snapshot { backlog } => (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true),
+        };
+        let subscriber = if self.fanout.knows(join.subscriber) {
+            join.subscriber
+        } else {
+            self.fanout.enter(join.follower, after, at)
+        };
+        let snapshot = if wants_snapshot { self.snapshot(at) } else { None };
+        if next <= durable {
+            let (offset, len) = self.page(next, durable);
+            let file = std::sync::Arc::clone(&self.journal.file);
+            let pid = self.fanout.pid;
+            return Ok(Joined::Log { subscriber, file, offset, len, snapshot, pid, next });
+        }
+        self.show_growth();
+        self.fanout.release(durable);
+        let gather = self.gather.as_ref();
+        let live = gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
+        let pending = self.machine.facts().pending.values().cloned().collect();
+        let sync = Sync { seq: durable, epoch: self.epoch, live: live.into_iter().collect(), pending };
+        let mut joined = self.fanout.go_live(subscriber, join.ephemeral, at, sync);
+        if let (Joined::Live { first, .. }, Some(snapshot)) = (&mut joined, snapshot) {
+            first.insert(0, snapshot);
+        }
+        Ok(joined)
+    }
+
+    fn snapshot(&self, at: Stamp) -> Option<crate::fanout::Published> {
+        let facts = self.machine.facts();
+        let session = summary::of(facts, self.fanout.attached(), self.journal.failed.clone())?;
+        let seq = self.journal.index.durable();
+        let queue = facts.queue.iter().cloned().collect();
+        self.fanout.snapshot(at, Snapshot { seq, epoch: self.epoch, session, queue })
+    }
+
+    /// The bytes of the file that hold the records from `next` on: a page, at least one record.
+    pub(crate) fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
+        let place = |seq: Seq| match self.journal.index.line(seq) {
+            Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
+            Some(store::log::Where::Memory { .. }) | None => None,
+        };
+        let Some((start, mut len)) = place(next) else { return (0, 0) };
+        let mut seq = next.next();
+        while seq <= durable {
+            match place(seq) {
+                Some((_, more)) if len + more <= PAGE_BYTES => len += more,
+                _ => break,
+            }
+            seq = seq.next();
+        }
+        (start, len)
+    }
+
+    /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
+    pub(crate) fn leave(&mut self, subscriber: u64) {
+        let attended = self.fanout.attended();
+        let after = self.journal.index.last();
+        self.fanout.leave(subscriber, after, Stamp::now());
+        let facts = self.machine.facts();
+        let forsaken = attended
+            && !self.fanout.attended()
+            && facts.settings.kind == proto::state::Kind::Headless
+            && facts.settings.on_ask == Some(proto::state::OnAsk::Sandboxed);
+        if forsaken {
+            for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
+                self.step(Input::Resolved(Box::new(Resolution {
+                    approval_id,
+                    decision: proto::params::approval::Decision::Deny,
+                    scope: None,
+                    note: Some("Denied: the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.".into()),
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+        }
+        self.settle();
+    }
+
+    /// Answers when the record is on disk: acknowledged means durable (I3).
+    fn reply_when<T: Send + 'static>(&mut self, seq: Seq, reply: Reply<T>, output: T) {
+        let send = move |written: Result<(), Failure>| {
+            // The caller may be gone; what it wanted is done all the same.
+            let _ = reply.send(written.map(|()| output));
+        };
+        self.replies.push((seq, Box::new(send)));
+        self.answer_held();
+    }
+
+    pub(crate) fn answer_held(&mut self) {
+        let durable = self.journal.index.durable();
+        let failed = self.journal.failed.is_some();
+        for (seq, send) in std::mem::take(&mut self.replies) {
+            if seq <= durable {
+                send(Ok(()));
+            } else if failed {
+                let refusal = self.refusal();
+                send(Err(refusal.unwrap_or_else(|| Failure::new(ErrorName::Storage, "It could not be written.", ""))));
+            } else {
+                self.replies.push((seq, send));
+            }
+        }
+    }
+
+    pub(crate) fn answer_waiters(&mut self) {
+        if self.waiters.is_empty() || (self.journal.index.durable() != self.journal.index.last() && self.journal.failed.is_none()) {
+            return;
+        }
+        for waiter in std::mem::take(&mut self.waiters) {
+            match self.waited(waiter.until) {
+                Some(output) => {
+                    let _ = waiter.reply.send(Ok(output));
+                }
+                None if waiter.reply.is_closed() => {}
+                None => self.waiters.push(waiter),
+            }
+        }
+    }
+
+    fn waited(&self, until: Until) -> Option<WaitOutput> {
+        let facts = self.machine.facts();
+        let attention = until == Until::Attention && facts.state.state == State::Waiting && !facts.pending.is_empty();
+        let rests = self.is_settled() || facts.exited.is_some();
+        let done = match until {
+            Until::Turn => rests,
+            Until::Attention => rests || attention,
+            Until::Exit => facts.exited.is_some(),
+        };
+        let dead = self.journal.failed.is_some();
+        if !done && !dead {
+            return None;
+        }
+        let exit_code = match (&facts.exited, &facts.ended) {
+            _ if attention => 75,
+            _ if dead && !done => proto::outcome::exit_code(OutcomeKind::Failed, None),
+            (Some(exited), _) => exited.exit_code,
+            (None, Some(ended)) => ended.exit_code(),
+            (None, None) => 0,
+        };
+        Some(WaitOutput { done: true, attention, ended: facts.ended.clone(), exited: facts.exited, exit_code })
+    }
+}
+
+fn refuse<T>(reply: Reply<T>, failure: Failure) {
+    // A caller that is gone needs no refusal.
+    let _ = reply.send(Err(failure));
+}
+
+fn words(decision: proto::params::approval::Decision) -> &'static str {
+    match decision {
+        proto::params::approval::Decision::AllowOnce => "allowed once",
+        proto::params::approval::Decision::AllowSession => "allowed for the session",
+        proto::params::approval::Decision::Deny => "denied",
+    }
+}

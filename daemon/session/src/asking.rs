@@ -1,0 +1,221 @@
+//! One request to the model: assembled off the actor's path, its parts gathered, shown at a bounded rate.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use contract::codec::FragmentRole;
+use contract::provider::{ErrorKind, Part, ProviderError};
+use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
+use futures::StreamExt;
+use proto::live::{Delta, Live};
+use proto::{CallId, ItemId};
+use store::log::{LogFile, Where};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use turn::Answer;
+
+/// A part of an answer, or its failure, or (first) the size of the request that was sent.
+pub enum Arrived {
+    Sent { request_bytes: u64 },
+    Part(Part),
+    Broke(ProviderError),
+}
+
+/// What a request needs.
+pub struct Ask {
+    pub file: Arc<LogFile>,
+    pub fragments: Vec<(FragmentRole, Where)>,
+    pub prefix: Arc<Prefix>,
+    pub codec: Arc<dyn Codec>,
+    pub provider: Arc<dyn Provider>,
+    pub key: Option<Secret>,
+    pub attempt: u32,
+    pub answered: u64,
+    pub tool_choice: ToolChoice,
+    pub cache_key: String,
+}
+
+/// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
+pub async fn run(ask: Ask, number: u64, cancel: CancellationToken, arrived: mpsc::Sender<(u64, Arrived)>) {
+    let passing = async {
+        let request = match assemble(ask).await {
+            Ok((provider, request)) => {
+                let request_bytes = request.body.len() as u64;
+                let _ = arrived.send((number, Arrived::Sent { request_bytes })).await;
+                (provider, request)
+            }
+            Err(error) => {
+                let _ = arrived.send((number, Arrived::Broke(error))).await;
+                return;
+            }
+        };
+        let (provider, request) = request;
+        let mut parts = provider.stream(request);
+        while let Some(part) = parts.next().await {
+            let (part, last) = match part {
+                Ok(part) => {
+                    let last = matches!(part, Part::Done(_));
+                    (Arrived::Part(part), last)
+                }
+                Err(error) => (Arrived::Broke(error), true),
+            };
+            if arrived.send((number, part)).await.is_err() || last {
+                return;
+            }
+        }
+        let error = ProviderError {
+            message: "the answer's stream ended in the middle".into(),
+            hint: String::new(),
+            kind: ErrorKind::Transient,
+            status: None,
+            retry_after: None,
+        };
+        let _ = arrived.send((number, Arrived::Broke(error))).await;
+    };
+    tokio::select! {
+        () = cancel.cancelled() => {}
+        () = passing => {}
+    }
+}
+
+/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
+async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderError> {
+    let work = tokio::task::spawn_blocking(move || {
+        let mut bytes = Vec::with_capacity(ask.fragments.len());
+        for (role, at) in &ask.fragments {
+            let fragment = ask.file.fetch(at).map_err(|error| format!("cannot read the log: {error}"))?;
+            bytes.push((*role, fragment));
+        }
+        let fragments: Vec<_> =
+            bytes.iter().map(|(role, bytes)| Fragment { role: *role, bytes: bytes.as_ref() }).collect();
+        let body = ask.codec.assemble(&Asked {
+            prefix: &ask.prefix,
+            fragments: &fragments,
+            tool_choice: ask.tool_choice,
+            cache_key: &ask.cache_key,
+        });
+        let request = Request {
+            body,
+            model: ask.prefix.model.clone(),
+            key: ask.key,
+            attempt: ask.attempt,
+            answered: ask.answered,
+        };
+        Ok((ask.provider, request))
+    });
+    let done = work.await.map_err(|error| error.to_string()).and_then(|done: Result<_, String>| done);
+    done.map_err(|message| ProviderError {
+        message,
+        hint: "Run `reasonix doctor` to see what is wrong with the store.".into(),
+        kind: ErrorKind::Permanent,
+        status: None,
+        retry_after: None,
+    })
+}
+
+/// The answer in progress.
+pub struct Gather {
+    pub number: u64,
+    pub item: ItemId,
+    pub answer: Answer,
+    pub cancel: CancellationToken,
+    started: Instant,
+    first: Option<Instant>,
+    text_shown: usize,
+    reasoning_shown: usize,
+    arguments: Vec<Growing>,
+}
+
+/// Arguments of a call in progress.
+struct Growing {
+    index: u32,
+    call: CallId,
+    /// Bytes that subscribers have been sent.
+    shown: u64,
+    fresh: String,
+}
+
+impl Gather {
+    pub fn new(number: u64, item: ItemId) -> Self {
+        Self {
+            number,
+            item,
+            answer: Answer::default(),
+            cancel: CancellationToken::new(),
+            started: Instant::now(),
+            first: None,
+            text_shown: 0,
+            reasoning_shown: 0,
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Takes a part in. True when the answer is whole.
+    pub fn take(&mut self, part: Part) -> bool {
+        if self.first.is_none() && !matches!(part, Part::Usage(_)) {
+            self.first = Some(Instant::now());
+        }
+        match part {
+            Part::Text(text) => self.answer.text.push_str(&text),
+            Part::Reasoning(text) => self.answer.reasoning.push_str(&text),
+            Part::CallDelta { index, id, arguments, .. } => self.grow(index, id, &arguments),
+            Part::Call(call) => self.answer.calls.push(call),
+            Part::Usage(reported) => self.answer.reported = Some(reported),
+            Part::Done(finish) => {
+                self.answer.finish = Some(finish);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn grow(&mut self, index: u32, id: String, arguments: &str) {
+        match self.arguments.iter_mut().find(|growing| growing.index == index) {
+            Some(growing) => growing.fresh.push_str(arguments),
+            None => self.arguments.push(Growing { index, call: CallId(id), shown: 0, fresh: arguments.to_owned() }),
+        }
+    }
+
+    /// Whether there is something that subscribers have not been sent.
+    pub fn has_fresh(&self) -> bool {
+        self.text_shown < self.answer.text.len()
+            || self.reasoning_shown < self.answer.reasoning.len()
+            || self.arguments.iter().any(|growing| !growing.fresh.is_empty())
+    }
+
+    /// What subscribers have not been sent.
+    pub fn fresh(&mut self) -> Vec<Live> {
+        let mut lives = Vec::new();
+        if let Some(delta) = grown(&self.item, &self.answer.reasoning, &mut self.reasoning_shown) {
+            lives.push(Live::Reasoning(delta));
+        }
+        if let Some(delta) = grown(&self.item, &self.answer.text, &mut self.text_shown) {
+            lives.push(Live::Text(delta));
+        }
+        for growing in self.arguments.iter_mut().filter(|growing| !growing.fresh.is_empty()) {
+            let text = std::mem::take(&mut growing.fresh);
+            let offset = growing.shown;
+            growing.shown += text.len() as u64;
+            let call = Some(growing.call.clone());
+            lives.push(Live::ToolArgs(Delta { item: self.item.clone(), call, offset, text }));
+        }
+        lives
+    }
+
+    /// The answer as far as it has come, with its times.
+    pub fn finish(self) -> Answer {
+        let mut answer = self.answer;
+        let ms = |from: Instant, to: Instant| u64::try_from(to.duration_since(from).as_millis()).unwrap_or(u64::MAX);
+        let now = Instant::now();
+        answer.first_token_ms = ms(self.started, self.first.unwrap_or(now));
+        answer.duration_ms = ms(self.started, now);
+        answer
+    }
+}
+
+fn grown(item: &ItemId, text: &str, shown: &mut usize) -> Option<Delta> {
+    let fresh = text.get(*shown..).filter(|fresh| !fresh.is_empty())?;
+    let delta = Delta { item: item.clone(), call: None, offset: *shown as u64, text: fresh.to_owned() };
+    *shown = text.len();
+    Some(delta)
+}

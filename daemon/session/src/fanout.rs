@@ -1,0 +1,218 @@
+//! Who follows a session, and what they are sent.
+//!
+//! An event leaves only when everything that it stands on is durable. A subscriber whose queue is full is cut off from
+//! here and fed from the log at its own pace until it has caught up: nothing here ever waits for it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proto::hello::Role;
+use proto::live::{ClientPresence, Delta, Live, Snapshot, Sync};
+use proto::{Failure, ItemId, Pid, Record, Seq, Stamp};
+use store::format::Line;
+use store::log::LogFile;
+use tokio::sync::mpsc;
+
+/// Events that one subscriber may be behind before it is fed from the log.
+const QUEUE_EVENTS: usize = 1024;
+/// Bytes that one subscriber may be behind before it is fed from the log: 8 MiB.
+const QUEUE_BYTES: usize = 8 * 1024 * 1024;
+
+/// An event, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// Absent for live events.
+    pub seq: Option<Seq>,
+    /// The event as JSON.
+    pub text: Arc<str>,
+}
+
+/// Who follows.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    pub name: String,
+    pub role: Role,
+    /// A person sits in front of it.
+    pub interactive: bool,
+}
+
+/// A subscriber's wish to be fed.
+pub struct Join {
+    /// 0: a new subscriber.
+    pub subscriber: u64,
+    pub follower: Follower,
+    pub ephemeral: bool,
+    /// The first record wanted.
+    pub next: Start,
+}
+
+/// Where a subscriber starts, or goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Start {
+    /// From this record on. `epoch`: of the cursor, where it is known.
+    At { next: Seq, epoch: Option<u64> },
+    /// With a snapshot and so many of the last records.
+    Snapshot { backlog: u64 },
+}
+
+/// How a subscriber is fed.
+pub enum Joined {
+    /// From the log: these bytes of the file are whole lines, from record `next` on.
+    Log { subscriber: u64, file: Arc<LogFile>, offset: u64, len: usize, snapshot: Option<Published>, pid: Pid, next: Seq },
+    /// Live, beginning with `sync`.
+    Live { subscriber: u64, first: Vec<Published>, queue: mpsc::Receiver<Published>, bytes: Arc<AtomicUsize> },
+}
+
+struct Subscriber {
+    queue: mpsc::Sender<Published>,
+    bytes: Arc<AtomicUsize>,
+    ephemeral: bool,
+}
+
+struct Held {
+    after: Seq,
+    event: Published,
+    /// A delta: its item, and where the item's text ends with it.
+    grows: Option<(ItemId, u64)>,
+}
+
+pub struct Fanout {
+    pub pid: Pid,
+    outbox: VecDeque<Held>,
+    live: BTreeMap<u64, Subscriber>,
+    attending: BTreeMap<u64, Follower>,
+    last_id: u64,
+    /// The message in progress, as far as subscribers have it.
+    shown: Option<(ItemId, u64)>,
+}
+
+impl Fanout {
+    pub fn new(pid: Pid) -> Self {
+        Self { pid, outbox: VecDeque::new(), live: BTreeMap::new(), attending: BTreeMap::new(), last_id: 0, shown: None }
+    }
+
+    /// A durable event, to be sent when its record is on disk.
+    pub fn record(&mut self, record: &Record, line: &Line) {
+        let data = std::str::from_utf8(&line.bytes[line.data.clone()]).unwrap_or("null");
+        let text = event_text(Some(record.seq), self.pid, record.at, record.turn, record.body.kind(), data);
+        self.outbox.push_back(Held {
+            after: record.seq,
+            event: Published { seq: Some(record.seq), text },
+            grows: None,
+        });
+    }
+
+    /// A live event, to be sent behind everything that was appended before it.
+    pub fn live(&mut self, after: Seq, at: Stamp, turn: Option<u64>, live: &Live) {
+        if self.live.is_empty() && !matches!(live, Live::Text(_)) {
+            return;
+        }
+        let grows = match live {
+            Live::Text(delta) => Some((delta.item.clone(), delta.offset + delta.text.len() as u64)),
+            _ => None,
+        };
+        if let Some(event) = live_event(self.pid, at, turn, live) {
+            self.outbox.push_back(Held { after, event, grows });
+        }
+    }
+
+    /// Sends everything that stands on records up to `durable`.
+    pub fn release(&mut self, durable: Seq) {
+        while let Some(held) = self.outbox.pop_front_if(|held| held.after <= durable) {
+            if let Some(grows) = held.grows {
+                self.shown = Some(grows);
+            }
+            self.send(&held.event);
+        }
+    }
+
+    fn send(&mut self, event: &Published) {
+        self.live.retain(|_, subscriber| {
+            if event.seq.is_none() && !subscriber.ephemeral {
+                return true;
+            }
+            let waiting = subscriber.bytes.fetch_add(event.text.len(), Ordering::Relaxed);
+            // Dropping the sender ends the queue: what is in it is still read, then the subscriber asks the log.
+            waiting + event.text.len() <= QUEUE_BYTES && subscriber.queue.try_send(event.clone()).is_ok()
+        });
+    }
+
+    /// Whether a person who may answer is there.
+    pub fn attended(&self) -> bool {
+        self.attending.values().any(|follower| follower.interactive && follower.role >= Role::Approve)
+    }
+
+    pub fn attached(&self) -> u64 {
+        self.attending.len() as u64
+    }
+
+    /// Takes a new follower in. Tells the others.
+    pub fn enter(&mut self, follower: Follower, after: Seq, at: Stamp) -> u64 {
+        self.last_id += 1;
+        let presence = ClientPresence { name: follower.name.clone(), role: follower.role };
+        self.live(after, at, None, &Live::ClientJoined(presence));
+        self.attending.insert(self.last_id, follower);
+        self.last_id
+    }
+
+    pub fn knows(&self, subscriber: u64) -> bool {
+        self.attending.contains_key(&subscriber)
+    }
+
+    /// Lets a follower go. Tells the others.
+    pub fn leave(&mut self, subscriber: u64, after: Seq, at: Stamp) {
+        self.live.remove(&subscriber);
+        if let Some(follower) = self.attending.remove(&subscriber) {
+            let presence = ClientPresence { name: follower.name, role: follower.role };
+            self.live(after, at, None, &Live::ClientLeft(presence));
+        }
+    }
+
+    /// Feeds a subscriber live from now on, beginning with `sync`. It has everything up to `sync.seq`.
+    pub fn go_live(&mut self, subscriber: u64, ephemeral: bool, at: Stamp, sync: Sync) -> Joined {
+        let (queue, reader) = mpsc::channel(QUEUE_EVENTS);
+        let bytes = Arc::new(AtomicUsize::new(0));
+        self.live.insert(subscriber, Subscriber { queue, bytes: Arc::clone(&bytes), ephemeral });
+        let first = live_event(self.pid, at, None, &Live::Sync(Box::new(sync))).into_iter().collect();
+        Joined::Live { subscriber, first, queue: reader, bytes }
+    }
+
+    pub fn snapshot(&self, at: Stamp, snapshot: Snapshot) -> Option<Published> {
+        live_event(self.pid, at, None, &Live::Snapshot(Box::new(snapshot)))
+    }
+
+    /// The message in progress, as far as subscribers have it; `text` is all there is of it.
+    pub fn in_progress(&self, item: &ItemId, text: &str) -> Option<Delta> {
+        let (shown, end) = self.shown.as_ref()?;
+        let end = usize::try_from(*end).ok()?;
+        let text = text.get(..end)?;
+        (shown == item && !text.is_empty())
+            .then(|| Delta { item: item.clone(), call: None, offset: 0, text: text.to_owned() })
+    }
+}
+
+fn live_event(pid: Pid, at: Stamp, turn: Option<u64>, live: &Live) -> Option<Published> {
+    let data = live.to_json().ok()?;
+    Some(Published { seq: None, text: event_text(None, pid, at, turn, live.kind(), &data) })
+}
+
+/// The event as JSON, around data that is JSON already.
+pub fn event_text(seq: Option<Seq>, pid: Pid, at: Stamp, turn: Option<u64>, kind: &str, data: &str) -> Arc<str> {
+    let number = |number: Option<u64>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
+    let (seq, turn) = (number(seq.map(|seq| seq.0)), number(turn));
+    let kind = serde_json::Value::from(kind);
+    format!(r#"{{"seq":{seq},"session":{pid},"at":"{at}","turn":{turn},"kind":{kind},"data":{data}}}"#).into()
+}
+
+/// A cursor that this log cannot serve.
+pub fn stale_cursor(epoch: u64, durable: Seq) -> Failure {
+    Failure::new(
+        proto::ErrorName::CursorStale,
+        "The log is not the one that the cursor was taken from.",
+        "Attach again without a cursor.",
+    )
+    .with("epoch", epoch)
+    .with("oldest", 1)
+    .with("newest", durable.0)
+}

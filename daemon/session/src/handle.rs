@@ -1,0 +1,201 @@
+//! What others may ask of a session. Cheap to clone; the session outlives all of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proto::hello::Role;
+use proto::params::Empty;
+use proto::params::approval::{AnswerParams, Approval};
+use proto::params::session::{
+    AttachOutput, AttachParams, PromptOutput, PromptParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
+};
+use proto::record::SessionSet;
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::commands::{Command, Page, Reply};
+use crate::fanout::{Follower, Join, Joined, Start};
+use crate::follow::Follow;
+
+/// A loaded session.
+#[derive(Clone)]
+pub struct SessionHandle {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub id: SessionId,
+    pub pid: Pid,
+    pub epoch: u64,
+    pub commands: mpsc::Sender<Command>,
+    /// Followers that are gone must be heard even when the commands' queue is full.
+    pub leaving: mpsc::UnboundedSender<u64>,
+    /// The state after the newest durable record.
+    pub seen: watch::Receiver<Seen>,
+}
+
+/// What is known of a session without asking it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub summary: SessionSummary,
+    pub pending: Vec<Approval>,
+}
+
+/// Who attaches, and how.
+pub struct Attach {
+    pub name: String,
+    pub role: Role,
+    pub interactive: bool,
+    pub params: AttachParams,
+}
+
+impl SessionHandle {
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.shared.id
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.shared.pid
+    }
+
+    /// The session in short, as of its newest durable record.
+    #[must_use]
+    pub fn summary(&self) -> SessionSummary {
+        self.shared.seen.borrow().summary.clone()
+    }
+
+    /// Its open questions.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Approval> {
+        self.shared.seen.borrow().pending.clone()
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.shared.commands.send(command(reply)).await;
+        sent.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Gives it a prompt. Answers when the prompt is on disk.
+    ///
+    /// # Errors
+    /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
+    pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        self.ask(|reply| Command::Prompt {
+            text: params.text,
+            when: params.when,
+            request_id: params.request_id,
+            by,
+            credentials: params.credentials,
+            reply,
+        })
+        .await
+    }
+
+    /// Takes a prompt back that has not started.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was.
+    pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Unqueue { prompt_id, reply }).await
+    }
+
+    /// Changes settings. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `storage`, `request_id_reused`.
+    pub async fn set(&self, set: SessionSet) -> Result<SessionSummary, Failure> {
+        self.ask(|reply| Command::Set { set, reply }).await
+    }
+
+    /// Sends a signal. Answers at once.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn signal(&self, signal: Signal) -> Result<SignalOutput, Failure> {
+        self.ask(|reply| Command::Signal { signal, reply }).await
+    }
+
+    /// Ends an interactive session.
+    ///
+    /// # Errors
+    /// `busy` while a turn runs.
+    pub async fn close(&self) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Close { reply }).await
+    }
+
+    /// Waits. Dropping the future gives up.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn wait(&self, until: Until) -> Result<WaitOutput, Failure> {
+        self.ask(|reply| Command::Wait { until, reply }).await
+    }
+
+    /// Answers an approval.
+    ///
+    /// # Errors
+    /// `not_found`, `stale`, `already_resolved`.
+    pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Answer { params, by, reply }).await
+    }
+
+    /// Offers keys that a client has.
+    pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
+        // A session that has just left memory needs none.
+        let _ = self.shared.commands.send(Command::Credentials(credentials)).await;
+    }
+
+    /// Follows the session.
+    ///
+    /// # Errors
+    /// `cursor_stale`.
+    pub async fn attach(&self, attach: Attach) -> Result<(AttachOutput, Follow), Failure> {
+        let Attach { name, role, interactive, params } = attach;
+        let start = match params.after_seq {
+            Some(after) => Start::At { next: after.next(), epoch: params.epoch },
+            None => Start::Snapshot { backlog: params.backlog.unwrap_or(0) },
+        };
+        let follower = Follower { name, role, interactive };
+        let follow = Follow::begin(self.clone(), follower, params.ephemeral, start).await?;
+        let output = AttachOutput {
+            session: self.shared.id,
+            pid: self.shared.pid,
+            epoch: self.shared.epoch,
+            seq: self.summary().seq,
+        };
+        Ok((output, follow))
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.epoch
+    }
+
+    /// Where the lines from this record on stand: a page of whole lines. `None`: there are none.
+    pub(crate) async fn lines(&self, from: Seq) -> Result<Option<Page>, Failure> {
+        self.ask(|reply| Command::Lines { from, reply }).await
+    }
+
+    pub(crate) async fn join(&self, join: Join) -> Result<Joined, Failure> {
+        self.ask(|reply| Command::Join { join, reply }).await
+    }
+
+    pub(crate) fn leave(&self, subscriber: u64) {
+        let _ = self.shared.leaving.send(subscriber);
+    }
+
+    /// Stops what runs, writes what there is, and ends the actor.
+    pub(crate) async fn shutdown(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.shared.commands.send(Command::Shutdown { reply }).await.is_ok() {
+            let _ = done.await;
+        }
+    }
+}
+
+fn gone() -> Failure {
+    Failure::new(ErrorName::ShuttingDown, "The session is being put away.", "Try again.").retryable()
+}

@@ -1,0 +1,149 @@
+//! The log of one session, as its actor uses it: append at once, on disk later, told when.
+//!
+//! The actor never waits for the disk. What has gathered is written by one job at a time on a thread that may block;
+//! the job's end comes back as `Happened::Durable`.
+
+use std::sync::Arc;
+
+use contract::codec::FragmentRole;
+use proto::{Record, Seq, SessionId};
+use store::format::{Envelope, Line, encode};
+use store::home::Home;
+use store::log::{Index, LogFile, Tag, Where};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::commands::Happened;
+
+pub struct Journal {
+    pub file: Arc<LogFile>,
+    pub index: Index,
+    session: SessionId,
+    home: Arc<Home>,
+    happened: UnboundedSender<Happened>,
+    /// A job is at work.
+    busy: bool,
+    /// The marker of unfinished work exists.
+    marked: bool,
+    /// The marker is to be there, or not.
+    wanted: bool,
+    /// Why nothing is appended any more.
+    pub failed: Option<String>,
+}
+
+impl Journal {
+    pub fn new(
+        file: LogFile,
+        index: Index,
+        session: SessionId,
+        home: Arc<Home>,
+        marked: bool,
+        happened: UnboundedSender<Happened>,
+    ) -> Self {
+        Self { file: Arc::new(file), index, session, home, happened, busy: false, marked, wanted: marked, failed: None }
+    }
+
+    /// Appends a record to what will be written. Its `seq` is the next one.
+    ///
+    /// # Errors
+    /// The record cannot be written as JSON: a bug.
+    pub fn append(
+        &mut self,
+        record: &Record,
+        own: Option<&str>,
+        fragment: Option<&str>,
+    ) -> Result<Line, serde_json::Error> {
+        let data = record.body.to_json()?;
+        let line = encode(&Envelope {
+            seq: record.seq,
+            at: record.at,
+            turn: record.turn,
+            durable: self.index.durable(),
+            kind: record.body.kind(),
+            data: &data,
+            own,
+            fragment,
+        });
+        self.index.push(&line, Tag::of_kind(record.body.kind()));
+        Ok(line)
+    }
+
+    /// Says whether there is unfinished work, for the marker that start-up looks for.
+    pub fn unfinished(&mut self, wanted: bool) {
+        self.wanted = wanted;
+    }
+
+    /// Whether a marker is still to be made or removed, or records to be written.
+    pub fn is_settled(&self) -> bool {
+        !self.busy && self.index.durable() == self.index.last()
+    }
+
+    /// Starts a job for what has gathered, unless one is at work.
+    pub fn flush(&mut self) {
+        let batch: Vec<_> = self.index.pending().cloned().collect();
+        let mark = (self.wanted && !self.marked).then_some(true);
+        // A marker goes only when there is nothing left to write.
+        let unmark = (!self.wanted && self.marked && batch.is_empty()).then_some(false);
+        let marker = mark.or(unmark);
+        if self.busy || self.failed.is_some() || (batch.is_empty() && marker.is_none()) {
+            return;
+        }
+        self.busy = true;
+        if let Some(marked) = marker {
+            self.marked = marked;
+        }
+        let upto = self.index.last();
+        let (file, home, session) = (Arc::clone(&self.file), Arc::clone(&self.home), self.session);
+        let happened = self.happened.clone();
+        tokio::task::spawn_blocking(move || {
+            let end = match write(&file, &home, session, marker, &batch) {
+                Ok(()) => Happened::Durable(upto),
+                Err(reason) => Happened::WriteFailed(reason),
+            };
+            // The actor may be gone in a forced end; then nobody waits for this.
+            let _ = happened.send(end);
+        });
+    }
+
+    /// A job has ended: everything up to `upto` is on disk.
+    pub fn settled(&mut self, upto: Seq) {
+        self.busy = false;
+        self.index.settle(upto);
+    }
+
+    /// A job has failed. Nothing is tried again: what an fsync lost cannot be known (I16).
+    pub fn fail(&mut self, reason: String) {
+        self.busy = false;
+        self.failed.get_or_insert(reason);
+    }
+
+    /// Where the fragments of a request stand.
+    pub fn fragments(&self, upto: Seq) -> Vec<(FragmentRole, Where)> {
+        let role = |tag| match tag {
+            Tag::User => FragmentRole::User,
+            Tag::Assistant => FragmentRole::Assistant,
+            Tag::Tool => FragmentRole::Tool,
+        };
+        self.index.fragments_up_to(upto).map(|(_, tag, at)| (role(tag), at)).collect()
+    }
+}
+
+fn write(
+    file: &LogFile,
+    home: &Home,
+    session: SessionId,
+    marker: Option<bool>,
+    batch: &[Arc<[u8]>],
+) -> Result<(), String> {
+    if marker == Some(true) {
+        store::markers::mark(home, session).map_err(|error| store::reason(&error))?;
+    }
+    if !batch.is_empty() {
+        file.append(batch).map_err(|error| store::reason(&error))?;
+    }
+    if marker == Some(false)
+        && let Err(error) = store::markers::unmark(home, session)
+    {
+        tracing::warn!(%session, %error, "a marker of unfinished work stays; the session is looked at again at start");
+    }
+    Ok(())
+}

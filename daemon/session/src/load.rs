@@ -1,0 +1,253 @@
+//! Makes an actor: for a new session, or from a log.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::Prefix;
+use proto::params::session::SessionSummary;
+use proto::record::{Level, Notice, SessionCreated};
+use proto::state::Kind;
+use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
+use serde::Deserialize;
+use store::home::Home;
+use store::log::{Index, LogFile};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use turn::{Facts, Machine, RecoverPolicy};
+use workspace::{Options, Workspace};
+
+use crate::actor::{Actor, Inbox};
+use crate::call::Bench;
+use crate::catalog::CatalogFeed;
+use crate::fanout::Fanout;
+use crate::handle::{Seen, SessionHandle, Shared};
+use crate::journal::Journal;
+use crate::keys::Keys;
+use crate::setup::{Assembly, Setup};
+use crate::{opening, summary};
+
+/// What every session is made with.
+#[derive(Clone)]
+pub struct Ground {
+    pub home: Arc<Home>,
+    pub assembly: Arc<dyn Assembly>,
+    pub catalog: CatalogFeed,
+}
+
+/// A session read from its log.
+pub struct Read {
+    pub file: LogFile,
+    pub index: Index,
+    pub facts: Facts,
+    pub prefix: Prefix,
+    pub repair: Option<String>,
+    pub read_only: Option<String>,
+}
+
+/// The daemon's own part of the first record.
+#[derive(Deserialize)]
+struct OwnPrefix {
+    prefix: Prefix,
+}
+
+/// Reads a log: the fold of its records. Blocks.
+pub fn read(home: &Home, session: SessionId) -> Result<Read, Failure> {
+    let dir = home.session_dir(session);
+    let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
+    let opened = LogFile::open(&dir, &mut |raw| {
+        if let Some(own) = raw.own
+            && prefix.is_none()
+        {
+            prefix = serde_json::from_str::<OwnPrefix>(own.get()).ok();
+        }
+        match raw.record() {
+            Ok(record) => facts.apply(&record),
+            Err(error) => strange = Some(format!("record {} is not readable: {error}", raw.seq)),
+        }
+    });
+    let opened = opened.map_err(|error| unreadable(session, &store::reason(&error)))?;
+    let (Some(_), Some(OwnPrefix { prefix })) = (&facts.created, prefix) else {
+        return Err(unreadable(session, "its first record is missing"));
+    };
+    let repair = opened.repair.map(|repair| {
+        format!("The end of the log was torn and has been set aside ({} bytes in `{}`): {}", repair.bytes, repair.torn.display(), repair.why)
+    });
+    // A record that this build cannot read may matter: look, but do not touch.
+    let read_only = opened.read_only.or(strange);
+    Ok(Read { file: opened.file, index: opened.index, facts, prefix, repair, read_only })
+}
+
+fn unreadable(session: SessionId, why: &str) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        format!("The log of session {session} cannot be opened: {why}"),
+        "Run `reasonix doctor` to see what is wrong with the store.",
+    )
+}
+
+/// What a session's actor is made from.
+pub struct Parts {
+    pub created: SessionCreated,
+    pub file: LogFile,
+    pub index: Index,
+    pub facts: Facts,
+    pub prefix: Prefix,
+    pub setup: Setup,
+    pub keys: Arc<Keys>,
+    /// The whole environment of its commands.
+    pub env: BTreeMap<String, String>,
+    pub marked: bool,
+    pub read_only: Option<String>,
+}
+
+/// Builds the actor. Nothing runs yet: see `launch`.
+pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
+    let Parts { created, file, index, facts, prefix, setup, keys, env, marked, read_only } = parts;
+    let dir = ground.home.session_dir(created.session);
+    let spill_dir = dir.join("spill");
+    let user_home = ground.assembly.user_home();
+    let workspace = Arc::new(open_workspace(ground, &created, &setup, &spill_dir)?);
+    let bench = Arc::new(Bench {
+        session: created.pid,
+        tools: setup.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect(),
+        memory: ground.assembly.memory(Arc::clone(&workspace)),
+        workspace,
+        env: Arc::new(env.into_iter().collect()),
+        spill_dir,
+        spawn: ground.assembly.spawn(),
+        user_home,
+        trusted: setup.trusted,
+    });
+    let (commands, command_inbox) = mpsc::channel(256);
+    let (leaving, leaving_inbox) = mpsc::unbounded_channel();
+    let (happened, happened_inbox) = mpsc::unbounded_channel();
+    let (arrived, arrived_inbox) = mpsc::channel(256);
+    let mut machine = Machine::new(facts, setup.limits);
+    if machine.facts().spoken == 0 {
+        let shell = created.env.get("SHELL").map(String::as_str);
+        machine.set_context(opening::context(Path::new(&created.cwd), Path::new(&created.root), shell));
+    }
+    let mut journal = Journal::new(file, index, created.session, Arc::clone(&ground.home), marked, happened.clone());
+    journal.failed = read_only;
+    let first = summary::of(machine.facts(), 0, journal.failed.clone()).unwrap_or_else(|| unborn(&created));
+    let (seen, see) = watch::channel(Seen { summary: first, pending: Vec::new() });
+    let handle = SessionHandle {
+        shared: Arc::new(Shared {
+            id: created.session,
+            pid: created.pid,
+            epoch: created.epoch,
+            commands,
+            leaving,
+            seen: see,
+        }),
+    };
+    let actor = Actor {
+        id: created.session,
+        epoch: created.epoch,
+        machine,
+        journal,
+        fanout: Fanout::new(created.pid),
+        codec: setup.codec,
+        provider: setup.provider,
+        prefix: Arc::new(prefix),
+        bench,
+        layers: setup.layers,
+        compiled: None,
+        keys,
+        key_variable: setup.key_variable,
+        own_key: setup.own_key,
+        catalog: ground.catalog.clone(),
+        seen,
+        happened,
+        arrived,
+        ended: CancellationToken::new(),
+        gather: None,
+        asked: 0,
+        judged: std::collections::HashMap::new(),
+        held: Vec::new(),
+        running: BTreeMap::new(),
+        replies: Vec::new(),
+        waiters: Vec::new(),
+        live_due: None,
+        listed: None,
+        closing: None,
+        born: std::time::Instant::now(),
+    };
+    let inbox = Inbox {
+        commands: command_inbox,
+        leaving: leaving_inbox,
+        happened: happened_inbox,
+        arrived: arrived_inbox,
+    };
+    Ok((actor, inbox, handle))
+}
+
+fn open_workspace(
+    ground: &Ground,
+    created: &SessionCreated,
+    setup: &Setup,
+    spill_dir: &Path,
+) -> Result<Workspace, Failure> {
+    let options = Options {
+        root: PathBuf::from(&created.root),
+        cwd: PathBuf::from(&created.cwd),
+        extra_writable: setup.allow_write.clone(),
+        masked: ground.assembly.masked(),
+        readable: vec![spill_dir.to_path_buf()],
+        deny_read: setup.deny_read.clone(),
+        user_home: ground.assembly.user_home(),
+    };
+    Workspace::open(options).map_err(|error| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!("The directory `{}` cannot be worked in: {error}", created.cwd),
+            "Start from a directory that exists and that you may read.",
+        )
+    })
+}
+
+/// The summary of a session that has no record yet.
+fn unborn(created: &SessionCreated) -> SessionSummary {
+    let mut facts = Facts::default();
+    facts.apply(&Record {
+        seq: Seq(0),
+        at: proto::Stamp::now(),
+        turn: None,
+        body: Body::SessionCreated(created.clone()),
+    });
+    summary::of(&facts, 0, None).unwrap_or_else(|| unreachable!("the facts have a first record"))
+}
+
+impl Actor {
+    /// Writes the first record of a new session.
+    pub fn bear(&mut self, created: SessionCreated, notices: Vec<String>) {
+        let now = self.now();
+        let effects = self.machine.record(Body::SessionCreated(created), now);
+        self.perform(effects);
+        self.tell(Level::Warning, notices);
+    }
+
+    /// Brings a session that was in mid-turn to a valid state.
+    pub fn recover(&mut self, setting: Option<RecoverPolicy>, repair: Option<String>) {
+        if self.journal.failed.is_some() {
+            return;
+        }
+        self.tell(Level::Warning, repair);
+        let policy = setting.unwrap_or(match self.machine.facts().settings.kind {
+            Kind::Headless => RecoverPolicy::Continue,
+            Kind::Interactive => RecoverPolicy::Idle,
+        });
+        let now = self.now();
+        let effects = self.machine.recover(policy, now);
+        self.perform(effects);
+    }
+
+    fn tell(&mut self, level: Level, texts: impl IntoIterator<Item = String>) {
+        for text in texts {
+            let now = self.now();
+            let effects = self.machine.record(Body::Notice(Notice { level, text }), now);
+            self.perform(effects);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One function an effect: what the machine wants done, done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Outcome, ToolChoice};
+use proto::item::{Item, ToolCall};
+use proto::live::{Live, Partial};
+use proto::{Body, ItemId, Record, Seq};
+use turn::Effect;
+
+use crate::actor::{Actor, Running};
+use crate::asking::{self, Ask, Gather};
+use crate::call::{Printed, Standpoint, Stop};
+use crate::commands::Happened;
+
+/// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
+const OVERDUE_MS: u64 = 3_000;
+
+impl Actor {
+    pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Append(record) => self.append(&record),
+                Effect::Ask { upto, item, attempt, tool_choice } => self.ask(upto, item, attempt, tool_choice),
+                Effect::CancelAsk => {
+                    if let Some(gather) = self.gather.take() {
+                        gather.cancel.cancel();
+                    }
+                }
+                Effect::Supersede { item } => self.live(&Live::Partial(Partial { item, superseded: true })),
+                Effect::Retry { item, attempt, in_ms } => self.later(in_ms, Happened::RetryDue { item, attempt }),
+                Effect::Judge { call } => self.judge(call),
+                Effect::Run { call, after } => self.run_call(call, after),
+                Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
+                Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
+            }
+        }
+        self.settle();
+    }
+
+    /// Appends a record, with the message's wire bytes, and gets it ready to be sent.
+    pub(crate) fn append(&mut self, record: &Record) {
+        let fragment = match &record.body {
+            Body::User(message) => self.codec.render(&Item::User(message.clone())),
+            Body::Assistant(message) => self.codec.render(&Item::Assistant(message.clone())),
+            Body::Tool(message) => self.codec.render(&Item::Tool(message.clone())),
+            _ => None,
+        };
+        let own = match &record.body {
+            Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix { prefix: &self.prefix }).ok(),
+            _ => None,
+        };
+        match self.journal.append(record, own.as_deref(), fragment.as_deref()) {
+            Ok(line) => self.fanout.record(record, &line),
+            Err(error) => self.journal.fail(format!("a record cannot be written as JSON: {error}")),
+        }
+    }
+
+    fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
+        self.asked += 1;
+        let gather = Gather::new(self.asked, item);
+        let ask = Ask {
+            file: Arc::clone(&self.journal.file),
+            fragments: self.journal.fragments(upto),
+            prefix: Arc::clone(&self.prefix),
+            codec: Arc::clone(&self.codec),
+            provider: Arc::clone(&self.provider),
+            key: self.key(),
+            attempt,
+            answered: self.machine.facts().answered,
+            tool_choice,
+            cache_key: self.id.to_string(),
+        };
+        tokio::spawn(asking::run(ask, self.asked, gather.cancel.clone(), self.arrived.clone()));
+        self.gather = Some(gather);
+    }
+
+    fn judge(&mut self, call: ToolCall) {
+        let rules = self.rules();
+        let facts = self.machine.facts();
+        let standpoint = Standpoint {
+            rules,
+            posture: facts.settings.posture,
+            on_ask: facts.settings.on_ask.unwrap_or(proto::state::OnAsk::Wait),
+            attended: self.fanout.attended(),
+        };
+        let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
+        tokio::task::spawn_blocking(move || {
+            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bench.judge(&call, &standpoint)));
+            let (judgement, arguments) = judged.unwrap_or_else(|_| {
+                let outcome = Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.");
+                (turn::Judgement::Refused(outcome), serde_json::Map::new())
+            });
+            let _ = happened.send(Happened::Judged { call: call.id, judgement: Box::new(judgement), arguments });
+        });
+    }
+
+    fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
+        match after {
+            // On disk before it starts: after a crash it must be known that it may have run (I4).
+            Some(seq) if seq > self.journal.index.durable() => self.held.push((seq, call)),
+            _ => self.start(&call),
+        }
+    }
+
+    /// Starts the calls whose start is on disk now.
+    pub(crate) fn start_held(&mut self) {
+        let durable = self.journal.index.durable();
+        let (due, held) = std::mem::take(&mut self.held).into_iter().partition(|(seq, _)| *seq <= durable);
+        self.held = held;
+        let due: Vec<(Seq, ToolCall)> = due;
+        for (_, call) in due {
+            self.start(&call);
+        }
+    }
+
+    fn start(&mut self, call: &ToolCall) {
+        let arguments = self.judged.remove(&call.id).unwrap_or_default();
+        let printed = Arc::new(Printed::new(self.happened.clone()));
+        let stop = Arc::new(Stop::default());
+        match self.bench.start(call, arguments, &printed, &stop, self.happened.clone()) {
+            Some(task) => {
+                self.running.insert(call.id.clone(), Running { printed, stop, task });
+            }
+            None => {
+                let outcome = Box::new(Outcome::failed("There is no such tool any more."));
+                let ended = Happened::CallEnded { call: call.id.clone(), outcome, duration_ms: 0 };
+                let _ = self.happened.send(ended);
+            }
+        }
+    }
+
+    fn cancel_calls(&mut self, grace_ms: u64) {
+        for running in self.running.values() {
+            running.stop.stop(grace_ms);
+        }
+        // A call that was held back for the disk never starts.
+        for (_, call) in std::mem::take(&mut self.held) {
+            let outcome = Outcome::with_status(proto::item::CallStatus::Interrupted, "Not run: the turn was stopped.");
+            let _ = self.happened.send(Happened::CallEnded { call: call.id, outcome: Box::new(outcome), duration_ms: 0 });
+        }
+        let calls = self.running.keys().cloned().collect();
+        self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });
+    }
+
+    /// Something that happens after a while, unless the actor ends before.
+    fn later(&self, in_ms: u64, what: Happened) {
+        let happened = self.happened.clone();
+        let ended = self.ended.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(in_ms)) => {
+                    let _ = happened.send(what);
+                }
+                () = ended.cancelled() => {}
+            }
+        });
+    }
+}
+
+/// The daemon's own part of the first record.
+#[derive(serde::Serialize)]
+struct OwnPrefix<'a> {
+    prefix: &'a contract::Prefix,
+}

@@ -1,0 +1,43 @@
+//! The frozen prefix of a session: rendered once, hashed, kept in the first record.
+
+use contract::{Codec, Prefix, Tool};
+use sha2::{Digest, Sha256};
+
+/// The shipped system prompt.
+const SYSTEM: &str = include_str!("../prompts/system.md");
+
+/// Renders system prompt and tool schemas. Nothing variable goes in: same build, same bytes.
+pub fn render(codec: &dyn Codec, model: &str, tools: &[std::sync::Arc<dyn Tool>]) -> Prefix {
+    let mut specs: Vec<_> = tools.iter().map(|tool| tool.spec().clone()).collect();
+    specs.sort_by_key(|spec| spec.name);
+    codec.prefix(model, SYSTEM.trim_end(), &specs)
+}
+
+/// SHA-256 over the prefix, hexadecimal.
+pub fn hash(prefix: &Prefix) -> String {
+    let mut hasher = Sha256::new();
+    for part in [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hex(&hasher.finalize())
+}
+
+/// SHA-256 over parts, each with its length, hexadecimal.
+pub fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hex(&hasher.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

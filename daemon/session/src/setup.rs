@@ -1,0 +1,78 @@
+//! What the daemon's assembly gives a session: a model, tools, rules, limits.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{Codec, Provider, Secret, Spawn, Tool};
+use proto::Failure;
+use proto::record::{Rules, SessionCreated};
+use proto::state::Posture;
+use turn::{Limits, RecoverPolicy};
+
+/// Rules of one layer.
+#[derive(Clone, Debug)]
+pub struct Layered {
+    pub layer: policy::Layer,
+    pub rules: Rules,
+    /// Whether the layer may loosen. Deny and ask rules count either way.
+    pub trusted: bool,
+}
+
+/// Everything that a session needs and does not know by itself.
+#[derive(Clone)]
+pub struct Setup {
+    pub provider_name: String,
+    pub provider_kind: String,
+    pub model: String,
+    /// Tokens; 0: not known.
+    pub context_window: u64,
+    pub codec: Arc<dyn Codec>,
+    pub provider: Arc<dyn Provider>,
+    /// The variable that holds the provider's key, where it needs one.
+    pub key_variable: Option<String>,
+    /// The daemon's own key for it (its environment, later a store).
+    pub own_key: Option<Secret>,
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub layers: Vec<Layered>,
+    pub posture: Posture,
+    pub max_steps: u64,
+    pub limits: Limits,
+    /// Directories beside the root that tools may write in.
+    pub allow_write: Vec<PathBuf>,
+    /// Globs of what no tool reads.
+    pub deny_read: Vec<String>,
+    /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
+    pub recover: Option<RecoverPolicy>,
+    /// Whether the user trusts the project's config.
+    pub trusted: bool,
+    pub workspace_root: Option<PathBuf>,
+    /// What the user should know about this configuration.
+    pub notices: Vec<String>,
+}
+
+/// Makes setups: implemented by the daemon's assembly from its settings.
+pub trait Assembly: Send + Sync {
+    /// For a new session.
+    ///
+    /// # Errors
+    /// No such model, no usable provider, a config that this needs is wrong.
+    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
+
+    /// For a session of the log: provider and model are those it was created with.
+    ///
+    /// # Errors
+    /// The provider is not configured any more.
+    fn resume(&self, created: &SessionCreated) -> Result<Setup, Failure>;
+
+    /// The one way to start a process.
+    fn spawn(&self) -> Arc<dyn Spawn>;
+
+    /// Makes what the tools of one session remember (see `tools::Memory`).
+    fn memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn std::any::Any + Send + Sync>;
+
+    /// Paths that no tool touches: the home, the socket's directory.
+    fn masked(&self) -> Vec<PathBuf>;
+
+    /// The home of the person, for `~`.
+    fn user_home(&self) -> PathBuf;
+}

@@ -1,0 +1,37 @@
+//! A session in short, from its facts.
+
+use proto::Pid;
+use proto::params::session::SessionSummary;
+use turn::Facts;
+
+/// The summary that lists show. `None` before the first record.
+pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
+    let created = facts.created.as_ref()?;
+    Some(SessionSummary {
+        session: created.session,
+        pid: created.pid,
+        ppid: Pid(created.ppid.0),
+        name: facts.settings.name.clone(),
+        labels: facts.settings.labels.clone(),
+        cwd: created.cwd.clone(),
+        model: format!("{}/{}", created.provider, created.model),
+        kind: facts.settings.kind,
+        state: facts.state.state,
+        waiting_for: facts.state.waiting_for,
+        cause: facts.state.cause.clone(),
+        posture: facts.settings.posture,
+        turns: facts.turns,
+        usage: facts.usage,
+        context_tokens: facts.context_tokens,
+        context_window: created.context_window,
+        created_at: facts.created_at,
+        active_at: facts.active_at,
+        last_line: facts.last_line.clone(),
+        queued: facts.queue.len() as u64,
+        pending_approvals: facts.pending.len() as u64,
+        attached,
+        seq: facts.seq,
+        exit_code: facts.exited.map(|exited| exited.exit_code),
+        read_only,
+    })
+}

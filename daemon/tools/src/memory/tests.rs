@@ -1,0 +1,31 @@
+//! Scenes.
+
+use super::*;
+use crate::scene::Scene;
+
+#[test]
+fn the_oldest_is_forgotten_first() {
+    let scene = Scene::new();
+    let stamp = Stamp {
+        mtime_ns: 0,
+        size: 0,
+        inode: 0,
+        sha256: [0; 32],
+    };
+    for number in 0..=READ_MAX {
+        scene.memory.know(Path::new(&format!("/f{number}")), stamp);
+        scene.memory.know(Path::new("/kept"), stamp);
+    }
+    assert_eq!(scene.memory.kept().read.len(), READ_MAX);
+    assert!(scene.memory.known(Path::new("/f0")).is_none());
+    assert!(scene.memory.known(Path::new("/kept")).is_some());
+}
+
+#[test]
+fn a_pin_is_used_once() {
+    let scene = Scene::new();
+    let call = CallId::from("c");
+    scene.memory.pin(&call, Path::new("/a"));
+    assert_eq!(scene.memory.unpin(&call), Some(PathBuf::from("/a")));
+    assert_eq!(scene.memory.unpin(&call), None);
+}

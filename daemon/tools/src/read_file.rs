@@ -1,0 +1,210 @@
+//! `read_file`: numbered lines of a text file.
+
+use std::sync::Arc;
+
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::future::BoxFuture;
+use proto::item::Display;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use workspace::{Access, Kept, Resolved, Window};
+
+use crate::arguments::{self, Arguments, path_aliases};
+use crate::files;
+use crate::memory::Memory;
+use crate::truncate;
+
+const LINES_DEFAULT: u64 = 2000;
+const TOKENS_MAX: usize = 64_000;
+const LINE_CHARS_MAX: usize = 2000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    path: String,
+    /// First line, from 1
+    offset: Option<u64>,
+    /// Lines; default 2000
+    limit: Option<u64>,
+}
+
+impl Arguments for Args {
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        path_aliases![("start_line", "offset"), ("lines", "limit")];
+}
+
+pub(crate) struct ReadFile {
+    spec: ToolSpec,
+}
+
+impl ReadFile {
+    pub(crate) fn new() -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "read_file",
+                description: include_str!("read_file.md").trim_ascii(),
+                schema: arguments::schema::<Args>(),
+                family: Family::Read,
+                read_only: true,
+            },
+        }
+    }
+}
+
+impl Tool for ReadFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    }
+
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Preview, Outcome> {
+        let args: Args = arguments::typed(arguments.clone())?;
+        let memory = files::memory(context)?;
+        let at = files::place_shown(&memory, context, &args.path, Access::Read)?;
+        Ok(Preview {
+            display: Display::Line {
+                text: format!("read {}", at.path().display()),
+            },
+        })
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        files::blocking(move || {
+            let args: Args = arguments::typed(arguments)?;
+            let memory = files::memory(&context)?;
+            let at = files::place(&memory, &context, &args.path, Access::Read)?;
+            read(&memory, &at, &args)
+        })
+    }
+}
+
+fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+    let first = args.offset.unwrap_or(1).max(1);
+    let lines_max = args
+        .limit
+        .filter(|limit| *limit > 0)
+        .unwrap_or(LINES_DEFAULT);
+    let window = Window {
+        first,
+        lines_max,
+        // Four bytes make a character, and at least a quarter of a token.
+        line_bytes_max: LINE_CHARS_MAX * 4,
+        bytes_max: TOKENS_MAX * 4,
+    };
+    let kept = memory
+        .workspace()
+        .window(at, window)
+        .map_err(|error| files::file_failed(&error))?;
+    let shown = memory.workspace().shown(at.path());
+    if let Some(kind) = not_text(&shown, &kept.head) {
+        return Err(Outcome::failed(format!(
+            "`{shown}` is {kind} of {} bytes and cannot be read as text; look into it with a program through `bash`",
+            kept.stamp.size
+        )));
+    }
+    if kept.total == 0 {
+        memory.know(at.path(), kept.stamp);
+        return Ok(files::done_line(
+            "(empty file)".to_owned(),
+            format!("read {shown}: empty"),
+        ));
+    }
+    if first > kept.total {
+        return Err(Outcome::failed(format!(
+            "`{shown}` has {} lines; `offset` {first} is behind its end",
+            kept.total
+        )));
+    }
+    memory.know(at.path(), kept.stamp);
+    let (mut text, count) = numbered(&kept, first);
+    let last = first + count - 1;
+    if last < kept.total {
+        text.push_str(&format!(
+            "[lines {first}–{last} of {}; go on with `offset` {}]\n",
+            kept.total,
+            last + 1
+        ));
+    }
+    if std::str::from_utf8(&kept.head).is_err_and(|error| error.error_len().is_some()) {
+        text.push_str("[not UTF-8: bytes that are none are shown as �]\n");
+    }
+    let line = format!("read {shown}: lines {first}–{last} of {}", kept.total);
+    Ok(files::done_line(text, line))
+}
+
+/// The lines with their numbers, as many as the token limit holds.
+fn numbered(kept: &Kept, first: u64) -> (String, u64) {
+    let mut text = String::new();
+    let mut left = TOKENS_MAX.saturating_sub(64);
+    let mut count = 0;
+    for (number, line) in (first..).zip(&kept.lines) {
+        let whole = String::from_utf8_lossy(&line.bytes);
+        // The mark that some editors put at a file's very beginning says nothing to a model.
+        let whole = if number == 1 {
+            whole.strip_prefix('\u{feff}').unwrap_or(&whole)
+        } else {
+            &whole
+        };
+        let end = whole.char_indices().nth(LINE_CHARS_MAX).map(|(end, _)| end);
+        let shown = &whole[..end.unwrap_or(whole.len())];
+        let left_out = line.left_out + (whole.len() - shown.len()) as u64;
+        let note = if left_out > 0 {
+            format!(" [… {left_out} bytes of this line left out]")
+        } else {
+            String::new()
+        };
+        let row = format!("{number}\t{shown}{note}\n");
+        let cost = truncate::tokens(&row);
+        if cost > left && count > 0 {
+            break;
+        }
+        left = left.saturating_sub(cost);
+        text.push_str(&row);
+        count += 1;
+    }
+    (text, count)
+}
+
+/// What a file is, where it is no text.
+fn not_text(path: &str, head: &[u8]) -> Option<&'static str> {
+    const MAGIC: [(&[u8], &str); 13] = [
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"BM\0", "a BMP image"),
+        (b"%PDF-", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive (or a document in that form)"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+        (b"\xfd7zXZ", "an XZ archive"),
+        (b"\x7fELF", "an ELF program or library"),
+        (b"\xcf\xfa\xed\xfe", "a Mach-O program or library"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"SQLite format 3\0", "an SQLite database"),
+    ];
+    if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(name);
+    }
+    if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
+        return Some("a WebP image");
+    }
+    if path.to_ascii_lowercase().ends_with(".ipynb") {
+        return Some("a notebook");
+    }
+    head.contains(&0).then_some("a binary file")
+}
+
+#[cfg(test)]
+mod tests;

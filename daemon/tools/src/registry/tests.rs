@@ -1,0 +1,71 @@
+//! Scenes: what the model is told of the tools.
+
+use super::*;
+
+#[test]
+fn the_tools_are_sorted_and_cost_little_prefix() {
+    let tools = builtin(crate::Options::default());
+    let names: Vec<&str> = tools.iter().map(|tool| tool.spec().name).collect();
+    assert_eq!(
+        names,
+        ["bash", "edit_file", "grep", "read_file", "write_file"]
+    );
+    let bytes: usize = tools
+        .iter()
+        .map(|tool| {
+            tool.spec().name.len()
+                + tool.spec().description.len()
+                + tool.spec().schema.to_string().len()
+        })
+        .sum();
+    assert!(bytes <= 5 * 1024, "{bytes} bytes");
+}
+
+#[test]
+fn schemas_are_plain_and_sorted() {
+    for tool in builtin(crate::Options::default()) {
+        let text = tool.spec().schema.to_string();
+        for noise in [
+            "$ref",
+            "$schema",
+            "$defs",
+            "\"title\"",
+            "\"format\"",
+            "null",
+            "anyOf",
+            "\"default\"",
+            "\"minimum\"",
+        ] {
+            assert!(
+                !text.contains(noise),
+                "{}: {noise} in {text}",
+                tool.spec().name
+            );
+        }
+        let sorted = sorted(&tool.spec().schema);
+        assert_eq!(sorted, text, "{}", tool.spec().name);
+    }
+}
+
+/// The same with all keys in order.
+fn sorted(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Object(object) => {
+            let ordered: std::collections::BTreeMap<_, _> = object.iter().collect();
+            let members: Vec<String> = ordered
+                .iter()
+                .map(|(key, value)| format!("{}:{}", serde_json::json!(key), sorted(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn a_schema_as_the_model_reads_it() {
+    let tools = builtin(crate::Options::default());
+    let schema = &tools[3].spec().schema;
+    let wanted = r#"{"additionalProperties":false,"properties":{"limit":{"description":"Lines; default 2000","type":"integer"},"offset":{"description":"First line, from 1","type":"integer"},"path":{"type":"string"}},"required":["path"],"type":"object"}"#;
+    assert_eq!(schema.to_string(), wanted);
+}

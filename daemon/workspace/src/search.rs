@@ -1,0 +1,477 @@
+//! Searching files for a pattern: ripgrep's own parts, with ripgrep's results in the order of `--sort path`.
+//!
+//! Finds files along paths, as ripgrep does, but opens each by handle without following links, and never one that is
+//! masked or denied. Memory depends on the limit, not on the tree. Called by `tools`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{
+    BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish,
+    SinkMatch,
+};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+use ignore::{WalkBuilder, WalkState};
+
+use crate::read::{FileError, FileKind, OpenFile};
+use crate::resolve::{Access, PathError, Resolved};
+use crate::workspace::Workspace;
+
+/// Bytes of a line that are kept.
+const LINE_MAX: usize = 2048;
+/// Memory for one file: what a single line, or with `multiline` a whole file, may take.
+const HEAP_MAX: usize = 16 * 1024 * 1024;
+const THREADS_MAX: usize = 8;
+
+/// What is wanted of the files that match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    #[default]
+    Content,
+    Files,
+    Count,
+}
+
+/// A search.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// A regular expression in Rust's syntax.
+    pub pattern: String,
+    pub mode: Mode,
+    /// As `rg -g`, from the working directory; `!` excludes.
+    pub globs: Vec<String>,
+    /// As `rg -t`.
+    pub file_type: Option<String>,
+    /// Lines of context.
+    pub before: usize,
+    pub after: usize,
+    pub case_insensitive: bool,
+    /// As `rg -U`: a match may span lines.
+    pub multiline: bool,
+    /// Also hidden files and what ignore files exclude; `.git` stays out.
+    pub include_ignored: bool,
+    /// Lines (or files, by mode) that are kept.
+    pub limit: usize,
+    pub time_max: Duration,
+}
+
+/// What a search found, as far as the limit went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Sorted by path.
+    pub entries: Vec<Entry>,
+    /// Files that match, in all.
+    pub files: u64,
+    /// Lines that match, in all; with `multiline`, matches.
+    pub matches: u64,
+    /// Lines with their context (or files, by mode) that the limit left out.
+    pub left_out: u64,
+    /// Files that could not be read, or not in bounded memory.
+    pub unreadable: u64,
+    /// The time was up, or the search was cancelled, before all files were seen.
+    pub partial: bool,
+}
+
+/// The matches of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    pub path: PathBuf,
+    pub count: u64,
+    /// Kept lines; empty unless content was asked for.
+    pub lines: Vec<Line>,
+    /// Lines that belong here, kept or not.
+    pub lines_all: u64,
+}
+
+/// A line that matches, or stands around one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From 1.
+    pub number: u64,
+    /// Without its end; what is too long is cut.
+    pub bytes: Vec<u8>,
+    /// Bytes that were cut.
+    pub left_out: usize,
+    /// False: context.
+    pub matched: bool,
+    /// Lines were passed over between the one before and this.
+    pub gap: bool,
+}
+
+/// Why nothing was searched.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    #[error("the pattern is not a regular expression: {reason}")]
+    Pattern { reason: String },
+    #[error("`{glob}` is not a glob: {reason}")]
+    Glob { glob: String, reason: String },
+    #[error("there is no file type `{name}`")]
+    Type { name: String },
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Workspace {
+    /// Searches a file, or the files below a directory. `stop` is asked now and then whether to give up.
+    ///
+    /// # Errors
+    /// The query is not one, or the place cannot be read.
+    pub fn search(
+        &self,
+        at: &Resolved,
+        query: &Query,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Found, SearchError> {
+        self.check(at, Access::Read)?;
+        let search = Search {
+            workspace: self,
+            query,
+            matcher: matcher(query)?,
+            until: Instant::now() + query.time_max,
+            stop,
+            gathered: Mutex::default(),
+            unreadable: AtomicU64::new(0),
+        };
+        let path = at.path();
+        match at.kind() {
+            None => {
+                return Err(FileError::Missing {
+                    path: path.to_owned(),
+                }
+                .into());
+            }
+            Some(FileKind::File) => {
+                let file = self.open_file(at).or_else(|error| match error {
+                    // Lines of a large file are found without holding it.
+                    FileError::TooLarge { .. } => self.open_regular(path),
+                    error => Err(error),
+                })?;
+                let mut searcher = search.searcher();
+                search.file(&mut searcher, path, &file);
+            }
+            Some(FileKind::Directory) => search.walk(path)?,
+            Some(kind) => {
+                return Err(FileError::NotAFile {
+                    path: path.to_owned(),
+                    kind,
+                }
+                .into());
+            }
+        }
+        Ok(search.found())
+    }
+
+    fn overrides(&self, globs: &[String]) -> Result<Override, SearchError> {
+        let bad = |glob: &str, error: &ignore::Error| SearchError::Glob {
+            glob: glob.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut builder = OverrideBuilder::new(&self.cwd);
+        for glob in globs {
+            builder.add(glob).map_err(|error| bad(glob, &error))?;
+        }
+        builder
+            .build()
+            .map_err(|error| bad(&globs.join(" "), &error))
+    }
+}
+
+fn types(name: Option<&str>) -> Result<Types, SearchError> {
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults();
+    if let Some(name) = name {
+        builder.select(name);
+    }
+    builder.build().map_err(|_| SearchError::Type {
+        name: name.unwrap_or_default().to_owned(),
+    })
+}
+
+/// The same settings that ripgrep builds its matcher with.
+fn matcher(query: &Query) -> Result<RegexMatcher, SearchError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .unicode(true)
+        .octal(false)
+        .case_insensitive(query.case_insensitive);
+    if !query.multiline {
+        builder
+            .line_terminator(Some(b'\n'))
+            .dot_matches_new_line(false);
+    }
+    builder
+        .build(&query.pattern)
+        .map_err(|error| SearchError::Pattern {
+            reason: error.to_string(),
+        })
+}
+
+struct Search<'a> {
+    workspace: &'a Workspace,
+    query: &'a Query,
+    matcher: RegexMatcher,
+    until: Instant,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    gathered: Mutex<Gathered>,
+    unreadable: AtomicU64,
+}
+
+/// What the threads found so far: always the first of it by path, as much as the limit holds.
+#[derive(Default)]
+struct Gathered {
+    entries: BTreeMap<PathBuf, Entry>,
+    /// Lines or files in `entries`, by mode.
+    held: u64,
+    /// The same of everything found.
+    seen: u64,
+    files: u64,
+    matches: u64,
+    partial: bool,
+}
+
+impl Search<'_> {
+    fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .line_number(true)
+            .multi_line(self.query.multiline)
+            .before_context(self.query.before)
+            .after_context(self.query.after)
+            .binary_detection(BinaryDetection::quit(0))
+            .memory_map(MmapChoice::never())
+            .heap_limit(Some(HEAP_MAX))
+            .build()
+    }
+
+    fn walk(&self, root: &Path) -> Result<(), SearchError> {
+        let respect = !self.query.include_ignored;
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(THREADS_MAX);
+        let mut globs = self.query.globs.clone();
+        if !respect {
+            globs.push("!.git".to_owned());
+        }
+        let mut walk = WalkBuilder::new(root);
+        walk.standard_filters(respect)
+            .follow_links(false)
+            .overrides(self.workspace.overrides(&globs)?)
+            .types(types(self.query.file_type.as_deref())?)
+            .threads(threads);
+        if respect {
+            walk.add_custom_ignore_filename(".rgignore");
+        }
+        walk.build_parallel().run(|| {
+            let mut searcher = self.searcher();
+            Box::new(move |entry| {
+                if self.over() {
+                    self.locked().partial = true;
+                    return WalkState::Quit;
+                }
+                let Ok(entry) = entry else {
+                    self.unreadable.fetch_add(1, Ordering::Relaxed);
+                    return WalkState::Continue;
+                };
+                let path = entry.path();
+                if self.closed(path) {
+                    return WalkState::Skip;
+                }
+                if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                    match self.workspace.open_regular(path) {
+                        Ok(file) => self.file(&mut searcher, path, &file),
+                        Err(_) => {
+                            self.unreadable.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                }
+                WalkState::Continue
+            })
+        });
+        Ok(())
+    }
+
+    fn over(&self) -> bool {
+        (self.stop)() || Instant::now() > self.until
+    }
+
+    fn closed(&self, path: &Path) -> bool {
+        (self.workspace.is_masked(path) && !self.workspace.is_exposed(path))
+            || self.workspace.read_denied(path).is_some()
+    }
+
+    fn file(&self, searcher: &mut Searcher, path: &Path, file: &OpenFile) {
+        let mut hits = Hits {
+            search: self,
+            entry: Entry::default(),
+            gap: false,
+            binary: false,
+            stopped: false,
+        };
+        if searcher
+            .search_file(&self.matcher, &file.file, &mut hits)
+            .is_err()
+        {
+            self.unreadable.fetch_add(1, Ordering::Relaxed);
+        }
+        let Hits {
+            mut entry,
+            binary,
+            stopped,
+            ..
+        } = hits;
+        if stopped {
+            self.locked().partial = true;
+        }
+        if !binary && entry.count > 0 {
+            entry.path = path.to_owned();
+            self.gather(entry);
+        }
+    }
+
+    /// Keeps an entry, and drops those at the end that the limit can no longer reach.
+    fn gather(&self, entry: Entry) {
+        let weigh = |entry: &Entry| match self.query.mode {
+            Mode::Content => entry.lines_all,
+            Mode::Files | Mode::Count => 1,
+        };
+        let mut gathered = self.locked();
+        gathered.files += 1;
+        gathered.matches += entry.count;
+        gathered.seen += weigh(&entry);
+        gathered.held += weigh(&entry);
+        gathered.entries.insert(entry.path.clone(), entry);
+        while let Some(last) = gathered.entries.last_entry() {
+            let weight = weigh(last.get());
+            if gathered.held - weight < self.query.limit as u64 {
+                break;
+            }
+            gathered.held -= weight;
+            gathered.entries.pop_last();
+        }
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, Gathered> {
+        self.gathered
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn found(self) -> Found {
+        let gathered = self
+            .gathered
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut room = self.query.limit;
+        let mut entries: Vec<Entry> = gathered.entries.into_values().collect();
+        let kept = if self.query.mode == Mode::Content {
+            for entry in &mut entries {
+                entry.lines.truncate(room);
+                room -= entry.lines.len();
+            }
+            self.query.limit - room
+        } else {
+            entries.truncate(room);
+            entries.len()
+        };
+        Found {
+            entries,
+            files: gathered.files,
+            matches: gathered.matches,
+            left_out: gathered.seen - kept as u64,
+            unreadable: self.unreadable.into_inner(),
+            partial: gathered.partial,
+        }
+    }
+}
+
+/// Collects one file's matches.
+struct Hits<'a> {
+    search: &'a Search<'a>,
+    entry: Entry,
+    gap: bool,
+    binary: bool,
+    stopped: bool,
+}
+
+impl Hits<'_> {
+    fn keep(&mut self, number: u64, line: &[u8], matched: bool) {
+        self.entry.lines_all += 1;
+        let gap = std::mem::take(&mut self.gap);
+        if self.search.query.mode != Mode::Content
+            || self.entry.lines.len() >= self.search.query.limit
+        {
+            return;
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let kept = &line[..line.len().min(LINE_MAX)];
+        let left_out = line.len() - kept.len();
+        self.entry.lines.push(Line {
+            number,
+            bytes: kept.to_owned(),
+            left_out,
+            matched,
+            gap,
+        });
+    }
+
+    /// Whether to go on; asked often enough to end soon, seldom enough to cost nothing.
+    fn go_on(&mut self) -> bool {
+        self.stopped = self.entry.count.is_multiple_of(256) && self.search.over();
+        !self.stopped
+    }
+}
+
+impl Sink for Hits<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if searcher.multi_line_with_matcher(&self.search.matcher) {
+            let count = &mut self.entry.count;
+            let counted = self.search.matcher.find_iter(found.bytes(), |_| {
+                *count += 1;
+                true
+            });
+            counted.map_err(io::Error::other)?;
+        } else {
+            self.entry.count += 1;
+        }
+        let first = found.line_number().unwrap_or(1);
+        for (index, line) in found.lines().enumerate() {
+            self.keep(first + index as u64, line, true);
+        }
+        Ok(self.go_on())
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        self.keep(context.line_number().unwrap_or(1), context.bytes(), false);
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        self.gap = true;
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
+        self.binary = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, end: &SinkFinish) -> Result<(), io::Error> {
+        self.binary |= end.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! What a session may read and write, fixed when it is opened.
+//!
+//! Judges places by their resolved paths; opens nothing but the handle that everything else is opened from.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rustix::fd::OwnedFd;
+
+use crate::resolve::PathError;
+use crate::{handle, resolve};
+
+/// What a workspace is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The workspace root: writable.
+    pub root: PathBuf,
+    /// Where relative paths start.
+    pub cwd: PathBuf,
+    /// Further writable directories.
+    pub extra_writable: Vec<PathBuf>,
+    /// Neither read nor written by any tool (`<home>`, the run directory), although a root may hold them.
+    pub masked: Vec<PathBuf>,
+    /// Directories below a masked one that may be read all the same: the session's own spilled outputs.
+    pub readable: Vec<PathBuf>,
+    /// Globs of what is never read: `~` is the user's home, relative ones start at the root, `dir/**` covers `dir`.
+    pub deny_read: Vec<String>,
+    /// What `~` stands for.
+    pub user_home: PathBuf,
+}
+
+/// The files that a session works on.
+#[derive(Debug)]
+pub struct Workspace {
+    /// Resolved; the workspace root comes first.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) user_home: PathBuf,
+    masked: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
+    denied: GlobSet,
+    denied_text: Vec<String>,
+    /// The handle of `/`: everything is opened from here, along paths without links.
+    pub(crate) slash: OwnedFd,
+}
+
+impl Workspace {
+    /// Resolves all the places once. A root that is replaced by a link later is not followed.
+    ///
+    /// # Errors
+    /// A place cannot be resolved, or a glob is none.
+    pub fn open(options: Options) -> Result<Self, PathError> {
+        let all = |places: &[PathBuf]| {
+            places
+                .iter()
+                .map(|place| resolve::real(Path::new("/"), place))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let root = resolve::real(Path::new("/"), &options.root)?;
+        let mut roots = vec![root.clone()];
+        roots.extend(all(&options.extra_writable)?);
+        let slash = handle::slash().map_err(|source| PathError::Io {
+            path: PathBuf::from("/"),
+            source,
+        })?;
+        let mut globs = GlobSetBuilder::new();
+        let mut denied_text = Vec::new();
+        for pattern in &options.deny_read {
+            for glob in absolute_globs(pattern, &root, &options.user_home) {
+                let built = GlobBuilder::new(&glob).literal_separator(true).build();
+                globs.add(built.map_err(|source| bad_glob(pattern, &source))?);
+                denied_text.push(pattern.clone());
+            }
+        }
+        Ok(Self {
+            cwd: resolve::real(Path::new("/"), &options.cwd)?,
+            user_home: options.user_home,
+            masked: all(&options.masked)?,
+            readable: all(&options.readable)?,
+            denied: globs
+                .build()
+                .map_err(|source| bad_glob("deny_read", &source))?,
+            denied_text,
+            roots,
+            slash,
+        })
+    }
+
+    /// The workspace root, resolved.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.roots[0]
+    }
+
+    /// Where relative paths start, resolved.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// All directories below which files may be written, the workspace root first.
+    #[must_use]
+    pub fn writable_roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// A path as people and models write it here: relative to the working directory where it is below it.
+    #[must_use]
+    pub fn shown(&self, path: &Path) -> String {
+        let short = path.strip_prefix(&self.cwd).unwrap_or(path);
+        let short = if short.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            short
+        };
+        short.to_string_lossy().into_owned()
+    }
+
+    /// The innermost writable root that a resolved path is in.
+    pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
+        let holding = self.roots.iter().filter(|root| path.starts_with(root));
+        holding
+            .max_by_key(|root| root.as_os_str().len())
+            .map(PathBuf::as_path)
+    }
+
+    /// Whether a resolved path belongs to what no tool may touch.
+    pub(crate) fn is_masked(&self, path: &Path) -> bool {
+        self.masked.iter().any(|masked| path.starts_with(masked)) || is_process_file(path)
+    }
+
+    /// Whether a masked path may be read all the same.
+    pub(crate) fn is_exposed(&self, path: &Path) -> bool {
+        self.readable
+            .iter()
+            .any(|readable| path.starts_with(readable))
+    }
+
+    /// The `deny_read` glob that a resolved path falls under.
+    pub(crate) fn read_denied(&self, path: &Path) -> Option<&str> {
+        let index = *self.denied.matches(path).first()?;
+        self.denied_text.get(index).map(String::as_str)
+    }
+}
+
+/// `/proc/<pid>` shows environments and memory, ours with keys in it too.
+fn is_process_file(path: &Path) -> bool {
+    let Ok(rest) = path.strip_prefix("/proc") else {
+        return false;
+    };
+    let Some(first) = rest.components().next() else {
+        return false;
+    };
+    let name = first.as_os_str().to_string_lossy();
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A pattern as absolute globs. `dir/**` covers `dir` itself too, so it becomes two.
+fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<String> {
+    let below =
+        |dir: &Path, rest: &str| format!("{}/{rest}", globset::escape(&dir.to_string_lossy()));
+    let whole = if pattern == "~" {
+        globset::escape(&home.to_string_lossy())
+    } else if let Some(rest) = pattern.strip_prefix("~/") {
+        // Paths are compared after resolution: a home that is a link must be matched by where it leads.
+        let home = resolve::real(Path::new("/"), home).unwrap_or_else(|_| home.to_owned());
+        below(&home, rest)
+    } else if pattern.starts_with('/') {
+        pattern.to_owned()
+    } else {
+        below(root, pattern.strip_prefix("./").unwrap_or(pattern))
+    };
+    let mut globs = Vec::new();
+    if let Some(dir) = whole.strip_suffix("/**") {
+        globs.push(dir.to_owned());
+    } else {
+        // What denies a directory denies what is in it.
+        globs.push(format!("{whole}/**"));
+    }
+    globs.push(whole);
+    globs
+}
+
+fn bad_glob(pattern: &str, source: &globset::Error) -> PathError {
+    PathError::Glob {
+        pattern: pattern.to_owned(),
+        reason: source.kind().to_string(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,105 @@
+//! Scenes, and the fixture that the other modules' scenes use.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::resolve::{Access, Resolved};
+
+/// A temporary directory with a workspace `ws`, an `out` beside it, and a `home`.
+pub(crate) struct Scene {
+    /// Held: dropping it deletes the files.
+    _dir: TempDir,
+    pub(crate) top: PathBuf,
+    pub(crate) workspace: Workspace,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        Self::with(|_, _| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&Path, &mut Options)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        for name in ["ws", "out/d", "home/.reasonix"] {
+            std::fs::create_dir_all(top.join(name)).unwrap();
+        }
+        std::fs::write(top.join("out/canary"), "CANARY\n").unwrap();
+        std::fs::write(top.join("home/.reasonix/credentials.toml"), "secret").unwrap();
+        let mut options = Options {
+            root: top.join("ws"),
+            cwd: top.join("ws"),
+            masked: vec![top.join("home/.reasonix")],
+            user_home: top.join("home"),
+            ..Options::default()
+        };
+        change(&top, &mut options);
+        let workspace = Workspace::open(options).unwrap();
+        Self {
+            _dir: dir,
+            top,
+            workspace,
+        }
+    }
+
+    pub(crate) fn ws(&self, name: &str) -> PathBuf {
+        self.top.join("ws").join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.ws(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn link(&self, name: &str, target: impl AsRef<Path>) {
+        std::os::unix::fs::symlink(target, self.ws(name)).unwrap();
+    }
+
+    pub(crate) fn reading(&self, path: &str) -> Resolved {
+        self.workspace.resolve(path, Access::Read).unwrap()
+    }
+
+    pub(crate) fn writing(&self, path: &str) -> Resolved {
+        self.workspace.resolve(path, Access::Write).unwrap()
+    }
+}
+
+#[test]
+fn the_innermost_root_holds_a_path() {
+    let scene = Scene::with(|top, options| {
+        options.extra_writable = vec![top.join("ws/sub"), top.join("out")]
+    });
+    assert_eq!(
+        scene.workspace.root_of(&scene.ws("sub/x")),
+        Some(scene.ws("sub").as_path())
+    );
+    assert_eq!(
+        scene.workspace.root_of(&scene.ws("x")),
+        Some(scene.top.join("ws").as_path())
+    );
+    assert_eq!(scene.workspace.root_of(&scene.top.join("ws-evil/x")), None);
+}
+
+#[test]
+fn paths_are_shown_from_the_working_directory() {
+    let scene = Scene::new();
+    assert_eq!(scene.workspace.shown(&scene.ws("a/b")), "a/b");
+    assert_eq!(scene.workspace.shown(&scene.ws("")), ".");
+    assert_eq!(scene.workspace.shown(Path::new("/etc/hosts")), "/etc/hosts");
+}
+
+#[test]
+fn a_glob_that_is_none_is_an_error_that_names_it() {
+    let options = Options {
+        root: "/tmp".into(),
+        cwd: "/tmp".into(),
+        deny_read: vec!["a[".into()],
+        ..Options::default()
+    };
+    let error = Workspace::open(options).unwrap_err();
+    assert!(error.to_string().contains("`a[`"), "{error}");
+}

@@ -1,0 +1,142 @@
+//! Scenes for what a person reads.
+
+use proptest::prelude::*;
+use proto::{Pid, Seq, Stamp};
+use serde_json::json;
+
+use super::*;
+
+fn event(seq: Option<u64>, kind: &str, data: &serde_json::Value) -> Event {
+    let data = serde_json::value::to_raw_value(data).unwrap();
+    Event {
+        seq: seq.map(Seq),
+        session: Pid(3),
+        at: Stamp(0),
+        turn: Some(1),
+        kind: kind.into(),
+        data,
+    }
+}
+
+fn delta(offset: u64, text: &str) -> Event {
+    event(
+        None,
+        "delta.text",
+        &json!({"item": "m1.1", "offset": offset, "text": text}),
+    )
+}
+
+fn message(text: &str) -> Event {
+    event(
+        Some(5),
+        "message.assistant",
+        &json!({"item": "m1.1", "text": text, "finish": "stop"}),
+    )
+}
+
+/// All that grows, as one text; a `|` where a line was ended.
+fn grown(events: &[Event]) -> String {
+    let mut transcript = Transcript::default();
+    let pieces = events.iter().flat_map(|event| transcript.fold(event));
+    pieces.fold(String::new(), |mut all, piece| {
+        match piece {
+            Piece::Grow { text } => all.push_str(&text),
+            Piece::Whole => all.push('|'),
+            Piece::Block { text, .. } => all.push_str(&format!("[{text}]")),
+        }
+        all
+    })
+}
+
+#[test]
+fn streamed_text_comes_once() {
+    assert_eq!(
+        grown(&[delta(0, "Hel"), delta(3, "lo"), message("Hello!")]),
+        "Hello!|"
+    );
+}
+
+#[test]
+fn text_that_comes_again_after_a_break_is_not_shown_again() {
+    assert_eq!(
+        grown(&[
+            delta(0, "Hel"),
+            delta(0, "Hello"),
+            delta(2, "llo, you"),
+            message("Hello, you")
+        ]),
+        "Hello, you|"
+    );
+}
+
+#[test]
+fn after_a_jump_the_finished_message_tells_the_rest() {
+    assert_eq!(
+        grown(&[delta(0, "He"), delta(9, "zzz"), message("Hello, you")]),
+        "Hello, you|"
+    );
+}
+
+#[test]
+fn a_new_attempt_says_so_and_starts_again() {
+    let superseded = event(
+        None,
+        "message.partial",
+        &json!({"item": "m1.1", "superseded": true}),
+    );
+    let shown = grown(&[
+        delta(0, "Hal"),
+        superseded,
+        delta(0, "Hello"),
+        message("Hello"),
+    ]);
+    assert_eq!(shown, "Hal|[the answer starts again]Hello|");
+}
+
+#[test]
+fn another_text_than_was_streamed_is_shown_whole() {
+    assert_eq!(grown(&[delta(0, "Hal"), message("Hello")]), "Hal|Hello|");
+}
+
+#[test]
+fn who_answered_is_told() {
+    let resolved = json!({"approval_id": "3.1", "call": "c", "decision": "deny", "note": "keep it", "by": "reasonix attach"});
+    assert_eq!(
+        grown(&[event(Some(4), "approval.resolved", &resolved)]),
+        "[[3.1] denied by reasonix attach: keep it]"
+    );
+}
+
+#[test]
+fn kinds_of_the_future_and_data_that_does_not_read_add_nothing() {
+    assert_eq!(
+        grown(&[
+            event(Some(1), "of.the.future", &json!({})),
+            event(None, "of.the.future", &json!({}))
+        ]),
+        ""
+    );
+    assert_eq!(
+        grown(&[
+            event(Some(1), "turn.ended", &json!(7)),
+            event(None, "delta.text", &json!(7))
+        ]),
+        ""
+    );
+}
+
+proptest! {
+    /// However the stream was cut, repeated or torn, what is shown ends in the finished text, once.
+    #[test]
+    fn the_final_text_is_what_was_shown(text in "[a-zä\u{4e2d}]{0,40}", cuts in proptest::collection::vec((0usize..60, 0usize..60), 0..12)) {
+        let mut events = Vec::new();
+        for (from, to) in cuts {
+            if let Some(part) = text.get(from.min(to)..to.max(from)) {
+                events.push(delta(u64::try_from(from.min(to)).unwrap(), part));
+            }
+        }
+        events.push(message(&text));
+        let expected = if text.is_empty() { String::new() } else { format!("{text}|") };
+        prop_assert_eq!(grown(&events), expected);
+    }
+}

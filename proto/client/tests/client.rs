@@ -1,0 +1,425 @@
+//! Calls and followers against a fake daemon: what is repeated, what is not, and that no event is lost or doubled.
+
+#[allow(
+    dead_code,
+    reason = "shared with other tests, which use other parts of it"
+)]
+mod fake;
+
+use std::time::Duration;
+
+use client::{CallError, Client, ConnectError, Follow, Followed, From, Options, Paths, Start};
+use fake::{Act, Fake, attached, durable, live, sync};
+use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
+use proto::params::session::{CreateParams, ListParams, OneParams};
+use proto::{ErrorName, Failure, Seq, SessionId};
+use serde_json::{Value, json};
+
+fn options(fake: &Fake) -> Options {
+    let mut options = Options::new(Paths::of_home(fake.home()), "test");
+    options.start = Start::Never;
+    options.return_max = Duration::from_secs(10);
+    options
+}
+
+async fn connect(fake: &Fake) -> Client {
+    Client::connect(options(fake))
+        .await
+        .expect("connect to the fake")
+}
+
+fn one() -> OneParams {
+    OneParams {
+        session: "3".into(),
+    }
+}
+
+/// The seqs of the durable events up to `last`, and how often it was reconnected on the way.
+async fn seqs(follow: &mut Follow, last: u64) -> (Vec<u64>, usize) {
+    let (mut seqs, mut marks) = (Vec::new(), 0);
+    let all = async {
+        while seqs.last() != Some(&last) {
+            match follow.next().await.expect("the next event") {
+                Followed::Reconnected => marks += 1,
+                Followed::Event(event) => seqs.extend(event.seq.map(|seq| seq.0)),
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), all)
+        .await
+        .expect("the events come in time");
+    (seqs, marks)
+}
+
+fn notice(seq: u64) -> Value {
+    durable(
+        seq,
+        None,
+        "notice",
+        &json!({"level": "info", "text": format!("n{seq}")}),
+    )
+}
+
+#[tokio::test]
+async fn nobody_there_and_not_to_be_started_is_absent() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let mut options = Options::new(Paths::of_home(home.path().to_owned()), "test");
+    options.start = Start::Never;
+    assert!(matches!(
+        Client::connect(options).await,
+        Err(ConnectError::Absent { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_refusal_comes_back_with_name_hint_and_details() {
+    let refusal =
+        Failure::new(ErrorName::NotFound, "no session `9`", "is it 3?").with("nearest", "3");
+    let said = refusal.clone();
+    let fake = Fake::start(move |_| vec![Act::Refuse(said.clone())]);
+    let error = connect(&fake)
+        .await
+        .call::<SessionGet>(&one())
+        .await
+        .unwrap_err();
+    assert_eq!(error.failure(), Some(&refusal));
+}
+
+#[tokio::test]
+async fn an_answer_of_another_form_is_no_answer() {
+    let fake = Fake::start(|_| vec![Act::Answer(json!({}))]);
+    let error = connect(&fake)
+        .await
+        .call::<SessionList>(&ListParams::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::Answer { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_changes_nothing_is_asked_again_after_a_break() {
+    let fake = Fake::start(|call| match call.connection {
+        0 => vec![Act::Close],
+        _ => vec![Act::Answer(json!({"sessions": []}))],
+    });
+    let list = connect(&fake)
+        .await
+        .call::<SessionList>(&ListParams::default())
+        .await
+        .unwrap();
+    assert_eq!(list.sessions, []);
+    assert_eq!(fake.params("session.list").len(), 2);
+}
+
+#[tokio::test]
+async fn a_create_is_repeated_under_the_same_id() {
+    let fake = Fake::start(|call| match call.connection {
+        0 => vec![Act::Close],
+        _ => vec![Act::Answer(
+            json!({"session": call.params["session"], "pid": 3, "model": "m"}),
+        )],
+    });
+    let params = CreateParams {
+        session: SessionId::new(),
+        cwd: "/".into(),
+        ..CreateParams::default()
+    };
+    let created = connect(&fake)
+        .await
+        .call::<SessionCreate>(&params)
+        .await
+        .unwrap();
+    assert_eq!(created.session, params.session);
+    let sent = fake.params("session.create");
+    assert_eq!(sent.len(), 2);
+    assert_eq!(sent[0], sent[1]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_repeated_is_lost_once_and_the_next_call_works() {
+    let fake = Fake::start(|call| match call.connection {
+        0 => vec![Act::Close],
+        _ => vec![Act::Answer(json!({"delivered": true}))],
+    });
+    let client = connect(&fake).await;
+    let error = client.call::<SessionInterrupt>(&one()).await.unwrap_err();
+    assert!(matches!(error, CallError::Lost { .. }), "{error}");
+    assert_eq!(fake.params("session.interrupt").len(), 1);
+    assert!(
+        client
+            .call::<SessionInterrupt>(&one())
+            .await
+            .unwrap()
+            .delivered
+    );
+}
+
+#[tokio::test]
+async fn a_break_loses_no_event_and_doubles_none() {
+    let fake = Fake::start(|call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        let mut acts = vec![Act::Answer(attached(6))];
+        match call.connection {
+            0 => acts.extend(
+                (1..=3)
+                    .map(|seq| Act::Event(notice(seq)))
+                    .chain([Act::Close]),
+            ),
+            // It sends more than was asked for: what is known must not come out twice.
+            _ => acts.extend(
+                (2..=6)
+                    .map(|seq| Act::Event(notice(seq)))
+                    .chain([Act::Event(sync(6))]),
+            ),
+        }
+        acts
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 6).await, (vec![1, 2, 3, 4, 5, 6], 1));
+    let attaches = fake.params("session.attach");
+    assert_eq!(
+        (&attaches[0]["after_seq"], &attaches[1]["after_seq"]),
+        (&json!(0), &json!(3))
+    );
+    assert_eq!(
+        (&attaches[1]["session"], &attaches[1]["epoch"]),
+        (&json!(fake::SESSION), &json!(1))
+    );
+    assert_ne!(attaches[0]["subscription"], attaches[1]["subscription"]);
+}
+
+#[tokio::test]
+async fn a_gap_is_asked_for_again_without_a_mark() {
+    let mut attaches = 0;
+    let fake = Fake::start(move |call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        attaches += 1;
+        let after = call.params["after_seq"].as_u64().unwrap();
+        let events: Vec<u64> = if attaches == 1 {
+            vec![1, 2, 5]
+        } else {
+            (after + 1..=5).collect()
+        };
+        let events = events.into_iter().map(|seq| Act::Event(notice(seq)));
+        std::iter::once(Act::Answer(attached(5)))
+            .chain(events)
+            .collect()
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 5).await, (vec![1, 2, 3, 4, 5], 0));
+    // The subscription that was given up is ended on the daemon's side too.
+    assert_eq!(
+        fake.wait_for("session.detach", 1)["subscription"],
+        fake.params("session.attach")[0]["subscription"]
+    );
+}
+
+#[tokio::test]
+async fn a_gap_that_stays_is_an_error_and_no_loop() {
+    let fake = Fake::start(|call| match call.method.as_str() {
+        "session.attach" => vec![
+            Act::Answer(attached(3)),
+            Act::Event(notice(1)),
+            Act::Event(notice(3)),
+        ],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    let error = loop {
+        match follow.next().await {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, CallError::Gap { seq: Seq(2) }), "{error}");
+}
+
+#[tokio::test]
+async fn a_sync_beyond_what_came_is_a_gap() {
+    let mut attaches = 0;
+    let fake = Fake::start(move |call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        attaches += 1;
+        match attaches {
+            1 => vec![
+                Act::Answer(attached(2)),
+                Act::Event(notice(1)),
+                Act::Event(sync(2)),
+            ],
+            _ => vec![
+                Act::Answer(attached(2)),
+                Act::Event(notice(2)),
+                Act::Event(sync(2)),
+            ],
+        }
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 0));
+}
+
+#[tokio::test]
+async fn a_reader_that_sleeps_costs_bounded_memory_and_misses_nothing() {
+    const ALL: u64 = 6_000;
+    let fake = Fake::start(|call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({"sessions": []}))];
+        }
+        let after = call.params["after_seq"].as_u64().unwrap();
+        let events = (after + 1..=ALL).map(|seq| Act::Event(notice(seq)));
+        std::iter::once(Act::Answer(attached(ALL)))
+            .chain(events)
+            .collect()
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    // This answer comes behind all events, so they all have been taken in or left out by then.
+    client
+        .call::<SessionList>(&ListParams::default())
+        .await
+        .unwrap();
+    let (seqs, _) = seqs(&mut follow, ALL).await;
+    assert_eq!(seqs, (1..=ALL).collect::<Vec<_>>());
+    assert!(
+        fake.params("session.attach").len() > 1,
+        "the queue was never full"
+    );
+}
+
+#[tokio::test]
+async fn a_snapshot_with_backlog_goes_on_where_it_stands() {
+    let snapshot = live("snapshot", &json!({}));
+    let mut attaches = 0;
+    let fake = Fake::start(move |call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        attaches += 1;
+        match attaches {
+            1 => vec![
+                Act::Answer(attached(9)),
+                Act::Event(snapshot.clone()),
+                Act::Event(notice(8)),
+                Act::Event(notice(9)),
+                Act::Event(sync(9)),
+                Act::Close,
+            ],
+            _ => vec![Act::Answer(attached(10)), Act::Event(notice(10))],
+        }
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::Snapshot { backlog: 2 }, true)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 10).await, (vec![8, 9, 10], 1));
+    let attaches = fake.params("session.attach");
+    assert_eq!(
+        (&attaches[0]["backlog"], &attaches[0]["after_seq"]),
+        (&json!(2), &Value::Null)
+    );
+    assert_eq!(attaches[1]["after_seq"], 9);
+}
+
+#[tokio::test]
+async fn a_log_that_was_repaired_is_followed_from_a_new_snapshot() {
+    let fake =
+        Fake::start(
+            |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
+                ("session.attach", Some(0)) => {
+                    vec![Act::Answer(attached(3)), Act::Event(notice(1)), Act::Close]
+                }
+                ("session.attach", Some(_)) => {
+                    vec![Act::Refuse(Failure::new(
+                        ErrorName::CursorStale,
+                        "the log was repaired",
+                        "",
+                    ))]
+                }
+                ("session.attach", None) => {
+                    vec![
+                        Act::Answer(attached(7)),
+                        Act::Event(sync(7)),
+                        Act::Event(notice(8)),
+                    ]
+                }
+                _ => vec![Act::Answer(json!({}))],
+            },
+        );
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 8).await, (vec![1, 8], 1));
+}
+
+#[tokio::test]
+async fn events_of_subscriptions_that_nobody_has_are_dropped() {
+    let fake = Fake::start(|call| match call.method.as_str() {
+        "session.attach" => vec![
+            Act::Answer(attached(1)),
+            Act::EventOf("nobody".into(), notice(1)),
+            Act::Event(durable(
+                1,
+                None,
+                "of.the.future",
+                &json!({"z": [1, 2.5], "a": null}),
+            )),
+        ],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    let Followed::Event(event) = follow.next().await.unwrap() else {
+        panic!("a mark came first")
+    };
+    // A kind that this build does not know comes through byte for byte.
+    assert_eq!(
+        (event.kind.as_str(), event.data.get()),
+        ("of.the.future", r#"{"z":[1,2.5],"a":null}"#)
+    );
+}
+
+#[tokio::test]
+async fn a_prompt_that_fits_no_frame_is_refused_here() {
+    let fake = Fake::start(|_| vec![Act::Close]);
+    let params = CreateParams {
+        prompt: Some("x".repeat(5 << 20)),
+        ..CreateParams::default()
+    };
+    let error = connect(&fake)
+        .await
+        .call::<SessionCreate>(&params)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
+    assert_eq!(fake.calls().len(), 0);
+}
