@@ -16,3 +16,9 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     ExitCode::from(args::start(std::env::args_os().collect()))
 }
+
+/// Everything that can be said on the command line, for the reference.
+#[must_use]
+pub fn command() -> clap::Command {
+    <args::Cli as clap::CommandFactory>::command()
+}

@@ -34,14 +34,4 @@ impl Budget {
             }
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn left_for_tests(&self) -> u64 {
-        self.left
-    }
-
-    #[cfg(test)]
-    pub(crate) fn used(&self) -> u64 {
-        STEPS - self.left
-    }
 }

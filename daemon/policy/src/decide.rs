@@ -121,22 +121,7 @@ impl Case<'_> {
 /// Judges a call. `context.paths` are the call's [`subjects`], resolved.
 #[must_use]
 pub fn decide(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Decision {
-    decide_within(rules, context, call, Budget::new()).0
-}
-
-/// As [`decide`], and what it took.
-pub(crate) fn decide_within(
-    rules: &RuleSet,
-    context: &Context,
-    call: &Call<'_>,
-    budget: Budget,
-) -> (Decision, Budget) {
-    let mut case = Case {
-        rules,
-        context,
-        call,
-        budget,
-    };
+    let mut case = Case { rules, context, call, budget: Budget::new() };
     let subjects = subjects(call);
     let judged = match (whole(&case), &subjects) {
         (Some(denied), _) => {
@@ -161,7 +146,7 @@ pub(crate) fn decide_within(
         }
         (None, _) => plain(&case),
     };
-    (finish(&case, judged), case.budget)
+    finish(&case, judged)
 }
 
 /// A deny rule for all calls of the tool.

@@ -12,6 +12,8 @@ use crate::budget::{Budget, Exhausted};
 
 /// Patterns in one set: keeps the automaton of a set within its limits.
 const PORTION: usize = 128;
+/// Bytes of a path that can exist; a longer one is not tried.
+const PATH_MAX: usize = 4096;
 
 /// From where a pattern counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

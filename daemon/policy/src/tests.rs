@@ -8,8 +8,6 @@ use proto::record::{Rules, Verdict};
 use proto::state::{OnAsk, Posture};
 use serde_json::{Map, Value, json};
 
-use crate::budget::Budget;
-use crate::decide::decide_within;
 use crate::*;
 
 const ROOT: &str = "/home/someone/project";
@@ -857,23 +855,15 @@ fn scopes_fit_the_call_and_cover_it() {
         ("sudo cargo test", vec!["Bash(sudo cargo test)"]),
         ("git push", vec!["Bash(git push)"]),
         ("make a && make b", vec!["Bash(make a && make b)"]),
-        ("cargo test *", vec!["Bash(cargo test:*)"]),
+        ("cargo test *", vec![]),
         ("cat <<X\nx\nX", vec![]),
         ("echo 'open", vec![]),
     ] {
         let decision = scene("").bash(command);
-        if decision.verdict == Verdict::Ask {
-            let first = decision.scopes.first().map(|scope| scope.rule.clone());
-            assert_eq!(rules(&decision), expected, "{command}");
-            if let Some(rule) = first {
-                assert_eq!(
-                    scene(&format!("allow {rule}")).bash(command).verdict,
-                    Verdict::Allow,
-                    "{command}"
-                );
-            }
-        } else {
-            assert_eq!(command, "cargo test *", "{command} was expected to ask");
+        assert_eq!(decision.verdict, Verdict::Ask, "{command}");
+        assert_eq!(rules(&decision), expected, "{command}");
+        for rule in rules(&decision) {
+            assert_eq!(scene(&format!("allow {rule}")).bash(command).verdict, Verdict::Allow, "{command}");
         }
     }
     let edit = scene("").call("write_file", json!({"path": "a", "content": ""}));
@@ -980,14 +970,10 @@ fn the_work_is_bounded_for_the_longest_input_and_many_rules() {
                     };
                     let context = scene.context(&call);
                     let started = std::time::Instant::now();
-                    let (decision, budget) = decide_within(&set, &context, &call, Budget::new());
+                    let decision = decide(&set, &context, &call);
                     let took = started.elapsed();
-                    assert!(
-                        budget.used() <= Budget::new().left_for_tests(),
-                        "more steps than there are"
-                    );
                     // 50 ms is the bound of an optimised build; this one and its machine may be far slower.
-                    assert!(took.as_secs() < 5, "took {took:?}");
+                    assert!(took.as_secs() < 5, "`{tool}` with {:?}… took {took:?}", &input[..4]);
                     assert_eq!(decision, decide(&set, &context, &call));
                 }
             }
@@ -1133,7 +1119,7 @@ fn strictness(verdict: Verdict) -> u8 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_input_has_an_answer_and_always_the_same(rules in rules_of(), setting in a_posture(), call in a_call()) {

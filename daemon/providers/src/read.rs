@@ -110,7 +110,7 @@ pub(crate) fn stream<C: Collect>(
     collect: C,
 ) -> BoxStream<'static, Result<Part, ProviderError>> {
     Reading::new(
-        Phase::Sending { endpoint, request },
+        Phase::Sending(Box::new((endpoint, request))),
         timeouts,
         site,
         collect,
@@ -137,10 +137,7 @@ struct Reading<C> {
 /// Sending → Receiving → Draining → Over; each may go to Over.
 enum Phase {
     /// Nothing has come back.
-    Sending {
-        endpoint: Endpoint,
-        request: Request,
-    },
+    Sending(Box<(Endpoint, Request)>),
     /// The answer is coming.
     Receiving { body: Body },
     /// The last event has come; what the body still holds does not matter.
@@ -209,7 +206,7 @@ impl<C: Collect> Reading<C> {
             // A phase is taken out while it is worked on: whoever drops this future drops the connection with it,
             // and nobody polls a half-done reading again.
             match std::mem::replace(&mut self.phase, Phase::Over) {
-                Phase::Sending { endpoint, request } => self.send(endpoint, request).await,
+                Phase::Sending(what) => self.send(what.0, what.1).await,
                 Phase::Receiving { body } => self.receive(body).await,
                 Phase::Draining { mut body } => {
                     let drained = async { while let Some(Ok(_)) = body.next().await {} };

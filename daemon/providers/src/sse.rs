@@ -40,6 +40,10 @@ impl Events {
         mut bytes: &[u8],
         each: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
+        if bytes.is_empty() {
+            // Between a carriage return and its newline, too.
+            return Ok(());
+        }
         if std::mem::take(&mut self.after_return) && bytes.first() == Some(&b'\n') {
             bytes = &bytes[1..];
         }

@@ -1,15 +1,17 @@
 //! A request to the model: its answer, its failures, its tries.
 
+use std::collections::HashSet;
+
 use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
-use proto::item::{AssistantMessage, Finish, Voice};
+use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, Usage};
 use proto::state::{State, WaitingFor};
-use proto::{Body, ErrorName, Failure, ItemId};
+use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
 use crate::input::{Answer, Effect};
-use crate::machine::{Asking, Phase, Step, Waits};
+use crate::machine::{Asking, Calls, Phase, Step, Waits};
 use crate::words;
 
 impl Step<'_> {
@@ -53,18 +55,10 @@ impl Step<'_> {
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
         let Phase::Asking(asking) = phase else { return phase };
         let finish = answer.finish.unwrap_or(Finish::Stop);
-        let has_calls = !answer.calls.is_empty();
         self.usage(&asking, &answer);
         self.keep(asking.item, &answer, finish);
         let Some(open) = &self.facts.open else { return Phase::Idle };
-        if has_calls && open.summing_up {
-            self.refuse_open_calls(words::NO_MORE_STEPS);
-            return self.end_turn(OutcomeKind::MaxSteps, None, None);
-        }
-        if has_calls {
-            return self.begin_calls();
-        }
-        self.settle(finish)
+        if open.calls.is_empty() { self.settle(finish) } else { self.begin_calls(Calls::default()) }
     }
 
     /// Goes on, or ends the turn, after an answer without calls.
@@ -105,12 +99,12 @@ impl Step<'_> {
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
         }
         self.say(words::REASONING_ONLY.to_owned(), None, None, Voice::Daemon);
-        self.ask()
+        self.ask_again()
     }
 
     /// Keeps an answer, or what there is of it.
     fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
-        let calls = if finish == Finish::Interrupted { Vec::new() } else { answer.calls.clone() };
+        let calls = if finish == Finish::Interrupted { Vec::new() } else { self.with_own_ids(&answer.calls) };
         self.append(Body::Assistant(AssistantMessage {
             item,
             text: answer.text.clone(),
@@ -118,6 +112,21 @@ impl Step<'_> {
             calls,
             finish,
         }));
+    }
+
+    /// Calls with ids that no other call of the session has. Some vendors number the calls of each answer from 0: what
+    /// comes late for an old call must not be taken for a new one's.
+    fn with_own_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
+        let mut taken = HashSet::new();
+        let mut own = calls.to_vec();
+        for call in &mut own {
+            let (vendors, mut number) = (call.id.0.clone(), self.facts.answered + 1);
+            while self.facts.call_ids.contains(&call.id) || !taken.insert(call.id.clone()) {
+                call.id = CallId(format!("{vendors}_{number}"));
+                number += 1;
+            }
+        }
+        own
     }
 
     /// Keeps what was shown of an answer that will not come.
@@ -159,6 +168,7 @@ impl Step<'_> {
         let Phase::Asking(asking) = phase else { return phase };
         match error.kind {
             ErrorKind::Credentials if key_lost => {
+                self.supersede(&asking, &partial);
                 self.state(State::Waiting, Some(WaitingFor::Credentials), &error.message, None);
                 Phase::Asking(Asking { waits: Waits::Credentials, ..asking })
             }
@@ -182,13 +192,18 @@ impl Step<'_> {
         if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > limits.retry_total_ms {
             return self.give_up(asking, error, partial);
         }
-        if partial != Answer::default() {
-            self.effects.push(Effect::Supersede { item: asking.item.clone() });
-        }
+        self.supersede(&asking, &partial);
         let cause = format!("{} (try {} of {} follows)", error.message, asking.attempt + 1, limits.retry_tries);
         self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
         self.effects.push(Effect::Retry { item: asking.item.clone(), attempt: asking.attempt, in_ms: wait });
         Phase::Asking(Asking { waits: Waits::Retry, ..asking })
+    }
+
+    /// What was shown of an answer that is asked for again does not count.
+    fn supersede(&mut self, asking: &Asking, partial: &Answer) {
+        if *partial != Answer::default() {
+            self.effects.push(Effect::Supersede { item: asking.item.clone() });
+        }
     }
 
     fn give_up(&mut self, asking: Asking, error: &ProviderError, partial: Answer) -> Phase {

@@ -2,6 +2,7 @@
 
 use contract::{Decision, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::outcome::OutcomeKind;
 use proto::params::approval::{Approval, Decision as Answered};
 use proto::record::{ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Unattended as Left, Verdict};
 use proto::state::{State, WaitingFor};
@@ -13,13 +14,34 @@ use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
 impl Step<'_> {
-    /// Begins with the calls of the answer that was just kept.
-    pub fn begin_calls(&mut self) -> Phase {
-        let mut calls = Calls::default();
-        for call in self.open_calls().into_iter().filter(|call| call.cut) {
-            self.close(&mut calls, &call, Outcome::refused(words::CUT_CALL), 0);
+    /// Begins with the calls of the newest answer, or goes on with them after a crash.
+    pub fn begin_calls(&mut self, mut calls: Calls) -> Phase {
+        if self.facts.open.as_ref().is_some_and(|open| open.summing_up) {
+            self.refuse_open_calls(words::NO_MORE_STEPS);
+            return self.end_turn(OutcomeKind::MaxSteps, None, None);
         }
+        self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
+    }
+
+    /// Closes the calls of which the log alone says that they never run: cut in the middle, or denied.
+    pub fn close_what_cannot_run(&mut self, calls: &mut Calls) {
+        self.close_where(calls, |open| match &open.stage {
+            Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
+            Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
+            Stage::Open | Stage::Asked(_) | Stage::Approved { .. } | Stage::Started { .. } | Stage::Closed => None,
+        });
+    }
+
+    /// Closes those calls that neither run nor have a result, and for which there is an outcome.
+    pub fn close_where(&mut self, calls: &mut Calls, outcome: impl Fn(&OpenCall) -> Option<Outcome>) {
+        for call in self.open_calls() {
+            // A look at each when its turn comes: the result of one may let those of others be written.
+            let open = self.facts.open.iter().flat_map(|open| &open.calls).find(|open| open.call.id == call.id);
+            if let Some(outcome) = open.filter(|open| calls.has_no_end(open)).and_then(&outcome) {
+                self.close(calls, &call, outcome, 0);
+            }
+        }
     }
 
     fn open_calls(&self) -> Vec<ToolCall> {
@@ -39,7 +61,7 @@ impl Step<'_> {
             return self.ask_again();
         }
         if calls.judging.is_none()
-            && calls.running.len() < self.limits.parallel
+            && calls.running.len() < self.limits.parallel.max(1)
             && let Some(call) = next_to_judge(&open.calls, &calls)
         {
             calls.judging = Some(call.id.clone());
@@ -60,9 +82,11 @@ impl Step<'_> {
         match judgement {
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
             Judgement::Decided { decision, subject, input_sha256, question, unattended } => {
-                if !decision.read_only && !self.all_before_closed(&calls, id) {
-                    // A writer is judged when all before it have ended: what it would do depends on them.
-                    return Phase::Calls(calls);
+                let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
+                if !decision.read_only && !alone {
+                    // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
+                    // runs only where this one was taken for a reader before.
+                    return self.look_before(calls, id);
                 }
                 let decided = Decided { decision, subject, input_sha256 };
                 let waits = self.decide(&mut calls, &call, decided, question, unattended);
@@ -74,13 +98,22 @@ impl Step<'_> {
         self.proceed(calls)
     }
 
+    /// A writer has to wait. A call before it may have been approved while the writer was judged: then it is its turn.
+    fn look_before(&mut self, calls: Calls, writer: &CallId) -> Phase {
+        let next = self.facts.open.as_ref().and_then(|open| next_to_judge(&open.calls, &calls));
+        match next {
+            Some(next) if next.id != *writer => self.proceed(calls),
+            Some(_) | None => Phase::Calls(calls),
+        }
+    }
+
     /// Whether every call before this one has its result.
     fn all_before_closed(&self, calls: &Calls, id: &CallId) -> bool {
         let Some(open) = &self.facts.open else { return true };
         open.calls
             .iter()
             .take_while(|open| open.call.id != *id)
-            .all(|open| open.stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == open.call.id))
+            .all(|open| calls.has_result(open))
     }
 
     /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
@@ -93,17 +126,16 @@ impl Step<'_> {
         unattended: Unattended,
     ) -> bool {
         let verdict = decided.decision.verdict;
-        if self.denied_before(call) && verdict != Verdict::Deny {
+        // A yes holds for what was shown: if it looks different now, it is asked again.
+        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
+        if self.denied_before(call) && verdict != Verdict::Deny && !approved {
             self.close(calls, call, Outcome::with_status(CallStatus::Denied, words::DENIED_BEFORE), 0);
             return false;
         }
-        // A yes holds for what was shown: if it looks different now, it is asked again.
-        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
         match (verdict, unattended) {
             (Verdict::Deny, _) => {
                 self.log_decision(call, &decided, None, None);
-                let text = words::denied_by_rule(&decided.decision.rule, &decided.decision.layer);
-                self.close(calls, call, Outcome::with_status(CallStatus::Denied, text), 0);
+                self.close_denied(calls, call);
                 false
             }
             (Verdict::Allow, _) => {
@@ -119,8 +151,8 @@ impl Step<'_> {
                 self.run(calls, call, &decided)
             }
             (Verdict::Ask, Unattended::Deny(why)) => {
-                self.log_decision(call, &decided, Some(Left::Denied), Some(why.clone()));
-                self.close(calls, call, Outcome::with_status(CallStatus::Denied, why), 0);
+                self.log_decision(call, &decided, Some(Left::Denied), Some(why));
+                self.close_denied(calls, call);
                 false
             }
             (Verdict::Ask, Unattended::Wait) => {
@@ -129,6 +161,13 @@ impl Step<'_> {
                 // Readers behind it may still run; a writer will wait by itself.
                 false
             }
+        }
+    }
+
+    /// Closes a call that the log says is denied, in the words that the log leads to.
+    fn close_denied(&mut self, calls: &mut Calls, call: &ToolCall) {
+        if let Some(Stage::Denied { words }) = self.stage_of(&call.id).cloned() {
+            self.close(calls, call, Outcome::with_status(CallStatus::Denied, words), 0);
         }
     }
 
@@ -191,7 +230,7 @@ impl Step<'_> {
             call: question.call.clone(),
             decision: resolution.decision,
             scope,
-            note: resolution.note.clone(),
+            note: resolution.note,
             by: resolution.by.clone(),
             unattended: resolution.unattended,
             request_id: resolution.request_id,
@@ -202,11 +241,7 @@ impl Step<'_> {
         if resolution.decision == Answered::Deny
             && let Some(call) = self.open_calls().into_iter().find(|call| call.id == question.call)
         {
-            let text = match resolution.note {
-                Some(note) if resolution.unattended => note,
-                note => words::denied_by_person(&resolution.by, note.as_deref()),
-            };
-            self.close(&mut calls, &call, Outcome::with_status(CallStatus::Denied, text), 0);
+            self.close_denied(&mut calls, &call);
         }
         self.proceed(calls)
     }
@@ -284,17 +319,27 @@ impl Step<'_> {
     }
 }
 
+impl Calls {
+    /// Whether a call's result is in, at its place or waiting for it.
+    fn has_result(&self, open: &OpenCall) -> bool {
+        open.stage == Stage::Closed || self.ready.iter().any(|ready| ready.call == open.call.id)
+    }
+
+    /// Whether nothing will come of a call unless it is made to.
+    fn has_no_end(&self, open: &OpenCall) -> bool {
+        !self.has_result(open) && !self.running.contains(&open.call.id)
+    }
+}
+
 /// The first call that policy has to look at: in order, past readers that run or wait for a person, never past a
 /// writer that does.
 fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
-    for OpenCall { call, stage, read_only } in open {
-        let has_result = *stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == call.id);
-        let busy = calls.running.contains(&call.id) || matches!(stage, Stage::Asked(_));
-        match (has_result, busy) {
-            (true, _) => {}
-            (false, true) if *read_only => {}
-            (false, true) => return None,
-            (false, false) => return Some(call.clone()),
+    for open in open.iter().filter(|open| !calls.has_result(open)) {
+        let busy = calls.running.contains(&open.call.id) || matches!(open.stage, Stage::Asked(_));
+        match busy {
+            true if open.read_only => {}
+            true => return None,
+            false => return Some(open.call.clone()),
         }
     }
     None

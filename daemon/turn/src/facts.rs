@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use proto::item::{CallStatus, Finish, ToolCall};
+use proto::item::{CallStatus, Finish, ToolCall, Voice};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Decision, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ApprovalResolved, SessionCreated};
+use proto::record::{ApprovalResolved, SessionCreated, Unattended, Verdict};
 use proto::state::{Kind, OnAsk, Posture, State, WaitingFor};
 use proto::{ApprovalId, Body, CallId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
+
+use crate::words;
 
 /// Resolved approvals that are remembered, so that a late answer can be told who was first.
 const RESOLVED_KEPT: usize = 256;
@@ -40,7 +42,13 @@ pub struct Facts {
     /// What people allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
+    /// A turn has ended, and what the session became of it (at rest, exited) has not been logged yet.
+    pub unsettled: bool,
     pub exited: Option<Exited>,
+    /// A prompt came after the exit, and the session has not been reopened yet.
+    pub woken: bool,
+    /// Every call id of the conversation: ids are unique in a session, whatever the vendor does.
+    pub call_ids: HashSet<CallId>,
     pub last_line: String,
     /// What was done for which `request_id`, and when.
     pub requests: HashMap<RequestId, Done>,
@@ -96,7 +104,7 @@ pub struct OpenTurn {
     pub usage: UsageTotals,
     pub text: String,
     pub denied: Vec<Denied>,
-    /// A call did what it was asked after the last unattended denial.
+    /// A call did what it was asked, and its result stands after the last unattended denial.
     pub ok_since_denial: bool,
     /// The calls of the newest answer.
     pub calls: Vec<OpenCall>,
@@ -128,6 +136,8 @@ pub enum Stage {
     Asked(ApprovalId),
     /// A person said yes to what was shown; it has not started.
     Approved { shown_hash: String },
+    /// It was denied, and never runs; its result, in these words, waits for its place.
+    Denied { words: String },
     /// It runs, or ran when the daemon died.
     Started { read_only: bool },
     /// It has its result.
@@ -168,15 +178,19 @@ impl Facts {
             Body::SessionState(state) => {
                 self.state =
                     Standing { state: state.state, waiting_for: state.waiting_for, cause: state.cause.clone() };
+                self.unsettled = false;
             }
             Body::SessionExited(exited) => {
                 self.exited =
                     Some(Exited { outcome: exited.outcome, reason: exited.reason, exit_code: exited.exit_code });
                 self.state = Standing { state: State::Exited, waiting_for: None, cause: "exit".into() };
+                self.unsettled = false;
+                self.woken = false;
                 self.remember(exited.request_id, record, "exit".into(), None);
             }
             Body::SessionReopened(reopened) => {
                 self.exited = None;
+                self.woken = false;
                 self.state =
                     Standing { state: State::Idle, waiting_for: None, cause: format!("reopened by {}", reopened.by) };
             }
@@ -184,12 +198,14 @@ impl Facts {
             // The prompt stays in the queue until its message is there: a batch may be torn between the two.
             Body::TurnStarted(_) => {
                 self.turns = record.turn.unwrap_or(self.turns + 1);
+                self.unsettled = false;
                 self.open =
                     Some(OpenTurn { number: self.turns, started_at: record.at, ..OpenTurn::default() });
             }
             Body::TurnEnded(ended) => {
                 self.open = None;
                 self.ended = Some(ended.clone());
+                self.unsettled = true;
             }
             Body::User(_) | Body::Assistant(_) | Body::Tool(_) => self.apply_message(&record.body),
             Body::PolicyDecided(decided) => {
@@ -197,8 +213,12 @@ impl Facts {
                 for open in calls.filter(|open| open.call.id == decided.call) {
                     open.read_only = decided.read_only;
                 }
-                if decided.unattended == Some(proto::record::Unattended::Denied) {
-                    self.deny(&decided.call, &decided.subject, decided.why.as_deref().unwrap_or_default());
+                let unattended = decided.unattended == Some(Unattended::Denied);
+                if unattended {
+                    self.nobody_there(&decided.call, &decided.subject, decided.why.as_deref().unwrap_or_default());
+                }
+                if unattended || decided.verdict == Verdict::Deny {
+                    self.deny(&decided.call, words::denied_by_policy(decided));
                 }
             }
             Body::ToolFinished(_) | Body::Notice(_) | Body::Unknown { .. } => {}
@@ -277,6 +297,7 @@ impl Facts {
                     steer: prompt.steer,
                     by: prompt.by.clone(),
                 });
+                self.woken = self.exited.is_some();
                 self.last_line = first_line(&prompt.text);
                 self.remember(
                     prompt.request_id,
@@ -301,15 +322,15 @@ impl Facts {
                     open.items += 1;
                     open.calls.clear();
                     open.plain_answer = None;
-                    match message.text.as_str() {
-                        crate::words::REASONING_ONLY => open.prodded = true,
-                        crate::words::SUM_UP => open.summing_up = true,
-                        _ => {}
-                    }
+                    // A person may say the same words; they mean nothing then.
+                    let by_daemon = message.voice == Voice::Daemon;
+                    open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
+                    open.summing_up |= by_daemon && message.text == words::SUM_UP;
                 }
             }
             Body::Assistant(message) => {
                 self.answered += 1;
+                self.call_ids.extend(message.calls.iter().map(|call| call.id.clone()));
                 if !message.text.trim().is_empty() {
                     self.last_line = first_line(&message.text);
                 }
@@ -330,13 +351,11 @@ impl Facts {
             Body::Tool(message) => {
                 if let Some(open) = &mut self.open {
                     open.items += 1;
+                    // As the results stand in the conversation, not as they came in.
                     if message.status == CallStatus::Ok {
                         open.ok_since_denial = true;
-                    }
-                    if message.status == CallStatus::Denied
-                        && let Some(closed) = open.calls.iter().find(|open| open.call.id == message.call)
-                    {
-                        open.refused.insert((closed.call.name.clone(), closed.call.arguments.clone()));
+                    } else if open.denied.iter().any(|denied| denied.call == message.call) {
+                        open.ok_since_denial = false;
                     }
                     open.stage(&message.call, Stage::Closed);
                 }
@@ -345,11 +364,19 @@ impl Facts {
         }
     }
 
+    /// A call was denied, for good: the same call is not asked about again in this turn.
+    fn deny(&mut self, call: &CallId, words: String) {
+        let Some(open) = &mut self.open else { return };
+        if let Some(denied) = open.calls.iter().find(|open| open.call.id == *call) {
+            open.refused.insert((denied.call.name.clone(), denied.call.arguments.clone()));
+        }
+        open.stage(call, Stage::Denied { words });
+    }
+
     /// Notes a call that was denied because nobody was there to say yes.
-    fn deny(&mut self, call: &CallId, subject: &str, why: &str) {
+    fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
         let Some(open) = &mut self.open else { return };
         let tool = open.calls.iter().find(|open| open.call.id == *call).map(|open| open.call.name.clone());
-        open.ok_since_denial = false;
         open.denied.push(Denied {
             call: call.clone(),
             tool: tool.unwrap_or_default(),
@@ -363,17 +390,18 @@ impl Facts {
         if resolved.unattended
             && let Some(asked) = &asked
         {
-            self.deny(&resolved.call, &asked.subject, resolved.note.as_deref().unwrap_or_default());
+            self.nobody_there(&resolved.call, &asked.subject, resolved.note.as_deref().unwrap_or_default());
         }
         if resolved.decision == Decision::AllowSession
             && let Some(scope) = &resolved.scope
         {
             self.grants.push(scope.clone());
         }
-        if let Some(open) = &mut self.open {
+        if resolved.decision == Decision::Deny {
+            self.deny(&resolved.call, words::denied_by_answer(resolved));
+        } else if let Some(open) = &mut self.open {
             let shown_hash = asked.map(|asked| asked.shown_hash).unwrap_or_default();
-            let denied = resolved.decision == Decision::Deny;
-            open.stage(&resolved.call, if denied { Stage::Open } else { Stage::Approved { shown_hash } });
+            open.stage(&resolved.call, Stage::Approved { shown_hash });
         }
         self.remember(resolved.request_id, record, content_of_answer(&resolved.approval_id, resolved.decision), None);
         self.resolved.push_back((resolved.clone(), record.at));

@@ -265,13 +265,18 @@ impl Step<'_> {
         }
         self.append(Body::TurnStarted(TurnStarted { prompt_id: prompt.prompt_id }));
         self.state(State::Running, None, "prompt", None);
-        if self.facts.settings.timeout_ms > 0 {
-            let in_ms = self.facts.settings.timeout_ms;
-            self.effects.push(Effect::ArmTimeout { turn: self.facts.turns, in_ms });
-        }
+        self.arm_timeout();
         let context = if self.facts.spoken == 0 { self.context.take() } else { None };
         self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
         self.ask()
+    }
+
+    /// Bounds the open turn's time, where there is a limit.
+    pub fn arm_timeout(&mut self) {
+        let in_ms = self.facts.settings.timeout_ms;
+        if in_ms > 0 {
+            self.effects.push(Effect::ArmTimeout { turn: self.facts.turns, in_ms });
+        }
     }
 
     /// Appends a user message.

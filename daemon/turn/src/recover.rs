@@ -3,17 +3,24 @@
 //! | the log ends | `Continue` | `Idle` |
 //! |---|---|---|
 //! | with a queue, no turn | the queue's first starts | the queue waits for the person |
+//! | with an exit, and prompts from before it | stays exited | the same |
+//! | with an exit, and a prompt behind it | is reopened, the queue's first starts | stays exited |
+//! | right behind a turn that the session exits with | exits | the same |
 //! | in a request | the same request again | the turn ends `interrupted` |
+//! | with an answer in words, whole | the turn ends, or goes on, as it would have | the turn ends `interrupted` |
+//! | with an answer that was given up | the turn was about to end, and ends `interrupted`; then as without a turn | the same |
+//! | with calls of an answer that was to sum up | result: no more steps; the turn ends `max_steps` | the turn ends `interrupted` |
 //! | with a call that changes things, started | result: effects unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a reader, started | judged and run again | result: lost; the turn ends `interrupted` |
 //! | with a call that was not started, or approved and not started | judged, and run | result: not started; the turn ends `interrupted` |
-//! | with an open question | the question stays open, and keeps the turn open; calls that ran get their results | the same |
+//! | with a call that was cut or denied | result: what it would have been | the same; the turn ends `interrupted` |
+//! | with an open question | the question stays open, and keeps the turn open; calls that ran get their results | the same; what was approved and not started gets its result: not started |
 //!
 //! A call that changes things is never run a second time (I4).
 
 use contract::Outcome;
 use proto::item::{CallStatus, Finish, Voice};
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::outcome::{OutcomeKind, Reason};
 use proto::record::Level;
 use proto::state::{Kind, State, WaitingFor};
 
@@ -42,59 +49,70 @@ impl Step<'_> {
     fn recover(&mut self, policy: RecoverPolicy) -> Phase {
         let Some(open) = self.facts.open.clone() else { return self.recover_between_turns(policy) };
         let mut calls = Calls::default();
-        for open in &open.calls {
-            if open.stage == (Stage::Started { read_only: false }) {
-                let outcome = Outcome::with_status(CallStatus::Unknown, words::UNKNOWN_EFFECTS);
-                self.close(&mut calls, &open.call, outcome, 0);
-            }
-        }
+        self.close_where(&mut calls, |open| {
+            let wrote = open.stage == (Stage::Started { read_only: false });
+            wrote.then(|| Outcome::with_status(CallStatus::Unknown, words::UNKNOWN_EFFECTS))
+        });
         if !self.facts.pending.is_empty() {
-            self.state(State::Waiting, Some(WaitingFor::Approval), "the daemon was restarted; the question is still open", None);
-            return self.reopen(calls);
+            return self.wait_on(calls, policy);
         }
-        match policy {
-            RecoverPolicy::Continue => {
+        match (policy, open.plain_answer) {
+            // Kept only when a turn is about to end; why it was is lost.
+            (RecoverPolicy::Continue, Some(Finish::Interrupted)) => {
+                self.end_recovered(calls);
+                let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
+                if done { self.exit_with_turn() } else { self.recover_between_turns(policy) }
+            }
+            (RecoverPolicy::Continue, plain) => {
                 self.notice(Level::Info, "The daemon was restarted; the turn goes on where it was.");
                 self.state(State::Running, None, "recovered", None);
-                if self.facts.settings.timeout_ms > 0 {
-                    let in_ms = self.facts.settings.timeout_ms;
-                    self.effects.push(Effect::ArmTimeout { turn: open.number, in_ms });
-                }
+                self.arm_timeout();
                 self.say_unsaid_prompt();
-                match open.plain_answer {
-                    // The request was answered; only the turn's end did not reach the disk.
-                    Some(finish) if finish != Finish::Interrupted => self.settle(finish),
-                    _ if open.calls.is_empty() => self.ask_again(),
-                    _ => self.reopen(calls),
+                match plain {
+                    // The request was answered; only what follows did not reach the disk.
+                    Some(finish) => self.settle(finish),
+                    None if open.calls.is_empty() => self.ask_again(),
+                    None => self.begin_calls(calls),
                 }
             }
-            RecoverPolicy::Idle => {
-                self.notice(Level::Warning, "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.");
-                self.say_unsaid_prompt();
-                self.close_rest(calls);
-                self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)
-            }
+            (RecoverPolicy::Idle, _) => self.end_recovered(calls),
         }
     }
 
+    /// A question is open: it, and with it the turn, stays so.
+    fn wait_on(&mut self, mut calls: Calls, policy: RecoverPolicy) -> Phase {
+        let cause = "the daemon was restarted; the question is still open";
+        self.state(State::Waiting, Some(WaitingFor::Approval), cause, None);
+        self.arm_timeout();
+        if policy == RecoverPolicy::Idle {
+            // Decision 9: what was approved and not started runs only where sessions go on by themselves.
+            self.close_where(&mut calls, |open| matches!(open.stage, Stage::Approved { .. }).then(not_started));
+        }
+        self.begin_calls(calls)
+    }
+
     fn recover_between_turns(&mut self, policy: RecoverPolicy) -> Phase {
-        if policy == RecoverPolicy::Continue && !self.facts.queue.is_empty() {
+        if self.facts.unsettled
+            && let Some(ended) = &self.facts.ended
+        {
+            let stopped = ended.reason == Some(Reason::Shutdown);
+            let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty() && !stopped;
+            if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
+                return self.exit_with_turn();
+            }
+            self.state(State::Idle, None, "recovered", None);
+        }
+        let asleep = self.facts.exited.is_some() && !self.facts.woken;
+        if policy == RecoverPolicy::Continue && !asleep && !self.facts.queue.is_empty() {
             return self.start_next();
         }
-        let headless = self.facts.settings.kind == Kind::Headless;
-        let stopped = |ended: &TurnEnded| ended.reason == Some(Reason::Shutdown);
-        match self.facts.ended.clone() {
-            // The run had ended; only its exit did not reach the disk.
-            Some(ended) if headless && self.facts.queue.is_empty() && !stopped(&ended) => {
-                self.exit(ended.outcome, ended.reason, ended.exit_code(), None)
-            }
-            _ => {
-                if self.facts.exited.is_none() {
-                    self.state(State::Idle, None, "recovered", None);
-                }
-                Phase::Idle
-            }
-        }
+        Phase::Idle
+    }
+
+    /// Exits with the outcome of the turn that ended last.
+    fn exit_with_turn(&mut self) -> Phase {
+        let Some(ended) = self.facts.ended.clone() else { return Phase::Idle };
+        self.exit(ended.outcome, ended.reason, ended.exit_code(), None)
     }
 
     /// The turn had started, but the message of its prompt did not reach the disk.
@@ -107,30 +125,21 @@ impl Step<'_> {
         }
     }
 
-    /// Goes on with the calls that have no result.
-    fn reopen(&mut self, calls: Calls) -> Phase {
-        // A reader that ran changes nothing: it is judged and run again, like one that never ran.
-        if let Some(open) = &mut self.facts.open {
-            for open in &mut open.calls {
-                if open.stage == (Stage::Started { read_only: true }) {
-                    open.stage = Stage::Open;
-                }
-            }
-        }
-        self.proceed(calls)
+    /// Ends the turn, with a result for every call that has none.
+    fn end_recovered(&mut self, mut calls: Calls) -> Phase {
+        let text = "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.";
+        self.notice(Level::Warning, text);
+        self.say_unsaid_prompt();
+        self.close_what_cannot_run(&mut calls);
+        self.close_where(&mut calls, |open| match open.stage {
+            Stage::Closed | Stage::Denied { .. } => None,
+            Stage::Started { .. } => Some(Outcome::with_status(CallStatus::Interrupted, words::LOST_READ)),
+            Stage::Open | Stage::Asked(_) | Stage::Approved { .. } => Some(not_started()),
+        });
+        self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)
     }
+}
 
-    fn close_rest(&mut self, mut calls: Calls) {
-        let open = self.facts.open.as_ref().map(|open| open.calls.clone()).unwrap_or_default();
-        for open in open {
-            let ready = calls.ready.iter().any(|ready| ready.call == open.call.id);
-            let words = match open.stage {
-                _ if ready => continue,
-                Stage::Closed => continue,
-                Stage::Started { .. } => words::LOST_READ,
-                Stage::Open | Stage::Asked(_) | Stage::Approved { .. } => words::NOT_STARTED,
-            };
-            self.close(&mut calls, &open.call, Outcome::with_status(CallStatus::Interrupted, words), 0);
-        }
-    }
+fn not_started() -> Outcome {
+    Outcome::with_status(CallStatus::Interrupted, words::NOT_STARTED)
 }

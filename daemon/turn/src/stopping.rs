@@ -8,7 +8,6 @@ use proto::record::ApprovalResolved;
 use proto::state::State;
 use proto::{Body, CallId};
 
-use crate::facts::Stage;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Calls, Phase, Step, Waits};
 use crate::words;
@@ -42,14 +41,7 @@ impl Step<'_> {
     fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {
         self.close_questions();
         let words = if reason == StopReason::User { words::INTERRUPTED } else { words::STOPPED };
-        let not_started: Vec<_> = self.facts.open.iter().flat_map(|open| &open.calls).cloned().collect();
-        for open in not_started {
-            let id = &open.call.id;
-            let has_result = open.stage == Stage::Closed || calls.ready.iter().any(|ready| ready.call == *id);
-            if !has_result && !calls.running.contains(id) {
-                self.close(&mut calls, &open.call, Outcome::with_status(CallStatus::Interrupted, words), 0);
-            }
-        }
+        self.close_where(&mut calls, |_| Some(Outcome::with_status(CallStatus::Interrupted, words)));
         if calls.running.is_empty() {
             return self.end_stopped(reason);
         }
@@ -115,14 +107,13 @@ impl Step<'_> {
     }
 }
 
-/// Of two reasons, the one that ends more.
+/// Of two reasons, the one that ends more; of equals, the one that came first.
 fn stronger(one: StopReason, two: StopReason) -> StopReason {
     let weight = |reason| match reason {
-        StopReason::User => 0,
-        StopReason::Timeout => 1,
-        StopReason::Shutdown => 2,
-        StopReason::Term => 3,
-        StopReason::Kill => 4,
+        StopReason::User | StopReason::Timeout => 0,
+        StopReason::Shutdown => 1,
+        StopReason::Term => 2,
+        StopReason::Kill => 3,
     };
     if weight(two) > weight(one) { two } else { one }
 }

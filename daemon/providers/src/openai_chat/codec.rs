@@ -155,17 +155,27 @@ impl Codec for Chat {
     /// The cache key has no place here: vendors of this kind find prefixes by their bytes.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
+        // What never changes stands first, and the messages grow behind it: so each body is, byte for byte, the
+        // beginning of the next one up to the end of its messages.
         let mut head = String::from("{\"model\":");
         push_string(&mut head, &prefix.model);
+        head.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+        if !prefix.extra.is_empty() {
+            head.push(',');
+            head.push_str(&prefix.extra);
+        }
+        if !prefix.tools.is_empty() {
+            head.push_str(",\"tools\":[");
+            head.push_str(&prefix.tools);
+            head.push(']');
+        }
         head.push_str(",\"messages\":[");
         let fragments: usize = asked
             .fragments
             .iter()
             .map(|fragment| fragment.bytes.len() + 1)
             .sum();
-        let parts =
-            head.len() + prefix.system.len() + fragments + prefix.tools.len() + prefix.extra.len();
-        let mut body = Vec::with_capacity(parts + 160);
+        let mut body = Vec::with_capacity(head.len() + prefix.system.len() + fragments + 32);
         body.extend_from_slice(head.as_bytes());
         body.extend_from_slice(prefix.system.as_bytes());
         let mut first = prefix.system.is_empty();
@@ -177,17 +187,10 @@ impl Codec for Chat {
         }
         body.push(b']');
         if !prefix.tools.is_empty() {
-            body.extend_from_slice(b",\"tools\":[");
-            body.extend_from_slice(prefix.tools.as_bytes());
             body.extend_from_slice(match asked.tool_choice {
-                ToolChoice::Auto => b"],\"tool_choice\":\"auto\"",
-                ToolChoice::None => b"],\"tool_choice\":\"none\"",
+                ToolChoice::Auto => b",\"tool_choice\":\"auto\"",
+                ToolChoice::None => b",\"tool_choice\":\"none\"",
             });
-        }
-        body.extend_from_slice(b",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-        if !prefix.extra.is_empty() {
-            body.push(b',');
-            body.extend_from_slice(prefix.extra.as_bytes());
         }
         body.push(b'}');
         body

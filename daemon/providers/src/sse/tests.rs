@@ -48,6 +48,12 @@ fn what_stands_at_the_end_counts_without_its_blank_line() {
 }
 
 #[test]
+fn a_line_end_may_be_cut_and_nothing_may_come_between() {
+    let found = parse(&[b"data: a\r", b"", b"\ndata: b\r", b"\r", b"\n"], 1 << 20);
+    assert_eq!(found.expect("within the cap"), ["a\nb"]);
+}
+
+#[test]
 fn an_event_beyond_the_cap_is_refused_however_it_grows() {
     let long = format!("data: {}\n\n", "x".repeat(100));
     assert_eq!(parse(&[long.as_bytes()], 50), Err(TooLarge));

@@ -45,7 +45,9 @@ pub struct World {
     closing: bool,
     /// No trouble any more: everything goes well.
     peace: bool,
+    /// What happened, where somebody wants to read it.
     story: Vec<String>,
+    told: bool,
 }
 
 /// What goes on outside. Gone with a crash.
@@ -67,24 +69,32 @@ struct Running {
 
 /// Plays one world. The same numbers give the same world.
 pub fn play(seed: u64, steps: usize) {
-    let mut world = World::new(seed);
-    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    if live(&mut World::new(seed, false), steps).is_err() {
+        // Once more, and this time it is told.
+        let mut world = World::new(seed, true);
+        let why = live(&mut world, steps).expect_err("the same numbers give the same world");
+        let story = world.story[world.story.len().saturating_sub(80)..].join("\n");
+        panic!("{story}\n{why}\nagain: play({seed:#x}, {steps})");
+    }
+}
+
+/// Lives a life. The error says what was broken.
+fn live(world: &mut World, steps: usize) -> Result<(), String> {
+    let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         world.be_born();
         for _ in 0..steps {
             world.anything();
         }
         world.come_to_rest();
     }));
-    if let Err(broken) = played {
-        let told = world.story.len().saturating_sub(60);
-        let story = world.story[told..].join("\n");
+    lived.map_err(|broken| {
         let why = broken.downcast_ref::<String>().map(String::as_str).or(broken.downcast_ref::<&str>().copied());
-        panic!("{story}\n{}\nagain: play({seed:#x}, {steps})", why.unwrap_or("the machine panicked"));
-    }
+        why.unwrap_or("the machine panicked").to_owned()
+    })
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, told: bool) -> Self {
         let mut chance = Chance::new(seed);
         let limits = Limits {
             parallel: 1 + chance.below(4),
@@ -109,6 +119,7 @@ impl World {
             closing: false,
             peace: false,
             story: Vec::new(),
+            told,
         }
     }
 
@@ -176,7 +187,7 @@ impl World {
         let waiting = usize::try_from(self.seq() - self.durable).expect("small");
         let batch = if self.peace { waiting } else { self.chance.below(waiting + 1) };
         self.durable += u64::try_from(batch).expect("small");
-        self.story.push(format!("durable {}", self.durable));
+        self.tell(|world| format!("durable {}", world.durable));
         let (due, held) = std::mem::take(&mut self.outside.held).into_iter().partition(|(seq, _)| seq.0 <= self.durable);
         self.outside.held = held;
         let due: Vec<(Seq, ToolCall)> = due;
@@ -287,7 +298,7 @@ impl World {
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
         let policy = self.chance.one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
-        self.story.push(format!("crash at {kept}, {policy:?}"));
+        self.tell(|_| format!("crash at {kept}, {policy:?}"));
         self.now.mono_ms = 0;
         let effects = self.machine.recover(policy, self.now);
         self.perform(effects);
@@ -427,7 +438,7 @@ impl World {
     // What the machine wants.
 
     fn step(&mut self, input: Input) {
-        self.story.push(format!("> {}", short(&input)));
+        self.tell(|_| format!("> {}", short(&input)));
         let effects = self.machine.step(input, self.now);
         self.perform(effects);
         self.holds();
@@ -435,7 +446,7 @@ impl World {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            self.story.push(format!("  {}", short(&effect)));
+            self.tell(|_| format!("  {}", short(&effect)));
             match effect {
                 Effect::Append(record) => {
                     self.check.take(&record);
@@ -496,6 +507,13 @@ impl World {
         // A call that was held back for the disk never starts: it comes back at once.
         for (_, call) in std::mem::take(&mut self.outside.held) {
             self.outside.running.push(Running { call, writes: false, cancelled: true });
+        }
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&Self) -> String) {
+        if self.told {
+            let line = what(self);
+            self.story.push(line);
         }
     }
 
@@ -625,5 +643,5 @@ pub fn judgement(call: &ToolCall, verdict: Verdict, unattended: Unattended, read
 
 /// The start of a thing's debug form: enough to follow a story by.
 fn short(thing: &impl std::fmt::Debug) -> String {
-    format!("{thing:?}").chars().take(160).collect()
+    format!("{thing:?}").replace("Append(Record ", "").chars().take(240).collect()
 }

@@ -1,0 +1,1 @@
+//! A strict scripted model server.
