@@ -18,7 +18,7 @@ pub async fn daemon(verb: &str) -> Result<Client, Error> {
 
 /// The same with other options.
 pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Client, Error> {
-    let mut options = Options::new(Paths::from_env()?, &format!("reasonix {verb}"));
+    let mut options = Options::new(client::paths::from_env()?, &format!("reasonix {verb}"));
     change(&mut options);
     Ok(Client::connect(options).await?)
 }

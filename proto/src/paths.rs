@@ -102,3 +102,6 @@ fn hash(home: &Path) -> String {
     })
 }
 
+
+#[cfg(test)]
+mod tests;

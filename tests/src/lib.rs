@@ -1,1 +1,17 @@
-//! Empty.
+//! The test house: everything that tests of the whole need. A test gets a [`House`]: a home, a project, a daemon and
+//! clients of its own, and the promise that nothing of them is left when it ends.
+//!
+//! Used by `it/` and by the benches; knows the product only through its binaries, its socket and its files.
+
+pub mod follow;
+pub mod house;
+pub mod log;
+pub mod processes;
+pub mod program;
+pub mod raw;
+pub mod wait;
+
+pub use house::House;
+pub use program::{Done, Running};
+pub use raw::Raw;
+pub use wait::{BOUND, soon, until};

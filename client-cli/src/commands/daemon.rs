@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use client::start::log_tail;
-use client::{Paths, Start};
+use client::Start;
 use proto::hello::Role;
 use proto::methods::DaemonStatus;
 use proto::params::Empty;
@@ -77,7 +77,7 @@ async fn stop() -> Result<u8, Error> {
 
 async fn status(json: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("daemon status", Role::Watch).await? else {
-        reach::say_none(&Paths::from_env()?);
+        reach::say_none(&client::paths::from_env()?);
         if json {
             output::json(&json!({"running": false}))?;
         }
@@ -132,7 +132,7 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
 }
 
 fn logs(lines: usize) -> Result<u8, Error> {
-    let path = Paths::from_env()?.log();
+    let path = client::paths::from_env()?.log();
     if !path.exists() {
         output::progress(&format!("there is no log yet at `{}`", path.display()));
         return Ok(0);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use client::transcript::{Piece, Tone, Transcript};
-use client::{Client, Followed, From, Options, Paths};
+use client::{Client, Followed, From, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
 use proto::params::daemon::ShutdownMode;
@@ -44,7 +44,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let place = Place::make()?;
-    let paths = Paths::of_home(place.home.clone());
+    let paths = client::paths::of_home(&place.home);
     let mut options = Options::new(paths, "reasonix demo");
     options.interactive = false;
     let client = match Client::connect(options).await {

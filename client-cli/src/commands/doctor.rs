@@ -23,7 +23,7 @@ pub struct Args {
 
 /// Checks the client's side, then asks the daemon for its own.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let paths = Paths::from_env()?;
+    let paths = client::paths::from_env()?;
     let mut checks = vec![home(&paths), program()];
     match reach::daemon("doctor").await {
         Ok(client) => {

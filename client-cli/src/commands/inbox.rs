@@ -46,7 +46,7 @@ enum Answer {
 /// Lists, or answers. Starts no daemon: without one nothing waits.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
-        reach::say_none(&client::Paths::from_env()?);
+        reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
             output::json(&Vec::<Approval>::new())?;
         }

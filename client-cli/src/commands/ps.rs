@@ -26,7 +26,7 @@ pub struct Args {
 /// Lists them. Starts no daemon: without one nothing runs.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(client) = reach::running("ps", Role::Watch).await? else {
-        reach::say_none(&client::Paths::from_env()?);
+        reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
             output::json(&json!({"processes": [], "children": []}))?;
         }

@@ -215,6 +215,12 @@ impl PathRules {
         place: &Place<'_>,
         budget: &mut Budget,
     ) -> Result<Option<usize>, Exhausted> {
+        if self.fixed.is_empty() {
+            return Ok(None);
+        }
+        if place.path.as_os_str().len() > PATH_MAX {
+            return Err(Exhausted);
+        }
         for base in [Base::Root, Base::Home, Base::Absolute] {
             let Some(text) = place.from(base) else {
                 continue;

@@ -1,6 +1,10 @@
 //! The machine played: by scenes that a person can read, and by a world that does everything in every order.
 
-mod checker;
 mod chance;
+mod checker;
+mod recovery;
+mod scenes;
+mod script;
 mod storm;
+mod trouble;
 mod world;

@@ -1,167 +1,31 @@
-//! Where a home is and which socket its daemon answers on. Pure: reads what it is given, touches no disk.
-//!
-//! The daemon has the same rule in words of its own; the two must agree byte for byte:
-//!
-//! 1. Home: `$REASONIX_HOME`, else `$HOME/.reasonix`. A relative path is taken from the working directory.
-//! 2. Socket: `$REASONIX_SOCKET`, else `<home>/run/reasonixd.sock`.
-//! 3. Where that last path is longer than 107 bytes: `<runtime>/reasonix/<hash>.sock`, with `<runtime>` =
-//!    `$XDG_RUNTIME_DIR`, and `/tmp/reasonix-<uid>/<hash>.sock` where that is unset. `<hash>` is the first 16
-//!    hexadecimal digits (lower case) of SHA-256 over the bytes of the home path.
-//!
-//! An empty variable counts as unset.
+//! Where this process's environment says a home is, and which socket its daemon answers on. The rule itself is
+//! `proto::paths`: one for clients and daemon.
 
-use std::ffi::OsString;
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+pub use proto::paths::{Paths, PathsError, SOCKET_PATH_MAX, socket_of};
 
-/// The longest path that a Unix socket may have on Linux, in bytes, without its closing NUL.
-pub const SOCKET_PATH_MAX: usize = 107;
-
-/// A home and the socket of its daemon.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
-    /// Absolute.
-    pub home: PathBuf,
-    pub socket: PathBuf,
-    /// `$REASONIX_SOCKET` named the socket: a daemon that is started must be told.
-    pub socket_given: bool,
+/// The paths that this process's environment asks for.
+///
+/// # Errors
+/// No home is known, or the socket that was asked for cannot exist.
+pub fn from_env() -> Result<Paths, PathsError> {
+    // Without a working directory only absolute paths can be meant.
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid())
 }
 
-/// Why there are no paths.
-#[derive(Debug, thiserror::Error)]
-pub enum PathsError {
-    /// Neither `REASONIX_HOME` nor `HOME` is set.
-    #[error("no home: neither `REASONIX_HOME` nor `HOME` is set")]
-    NoHome,
-    /// The socket that was asked for has too long a path.
-    #[error("the socket path `{}` has {} bytes; {SOCKET_PATH_MAX} are possible", path.display(), path.as_os_str().len())]
-    TooLong { path: PathBuf },
-    /// A relative home, and no working directory to take it from.
-    #[error("find the working directory")]
-    Cwd(#[source] std::io::Error),
-}
-
-impl Paths {
-    /// The paths that this process's environment asks for.
-    ///
-    /// # Errors
-    /// No home is known, or the socket that was asked for cannot exist.
-    pub fn from_env() -> Result<Self, PathsError> {
-        let cwd = std::env::current_dir();
-        let uid = rustix::process::getuid().as_raw();
-        let lookup = |name: &str| std::env::var_os(name);
-        match cwd {
-            Ok(cwd) => Self::from_lookup(&lookup, &cwd, uid),
-            Err(source) => {
-                let paths = Self::from_lookup(&lookup, Path::new(""), uid)?;
-                if paths.home.is_absolute() {
-                    Ok(paths)
-                } else {
-                    Err(PathsError::Cwd(source))
-                }
-            }
-        }
-    }
-
-    /// The same from any environment.
-    ///
-    /// # Errors
-    /// As [`Paths::from_env`].
-    pub fn from_lookup(
-        lookup: &dyn Fn(&str) -> Option<OsString>,
-        cwd: &Path,
-        uid: u32,
-    ) -> Result<Self, PathsError> {
-        let get = |name: &str| {
-            lookup(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
-        let home = match (get("REASONIX_HOME"), get("HOME")) {
-            (Some(home), _) => cwd.join(home),
-            (None, Some(user)) => cwd.join(user).join(".reasonix"),
-            (None, None) => return Err(PathsError::NoHome),
-        };
-        match get("REASONIX_SOCKET") {
-            Some(socket) => {
-                let path = cwd.join(socket);
-                if path.as_os_str().len() > SOCKET_PATH_MAX {
-                    return Err(PathsError::TooLong { path });
-                }
-                Ok(Self {
-                    home,
-                    socket: path,
-                    socket_given: true,
-                })
-            }
-            None => {
-                let socket = socket_of(&home, get("XDG_RUNTIME_DIR").as_deref(), uid);
-                if socket.as_os_str().len() > SOCKET_PATH_MAX {
-                    return Err(PathsError::TooLong { path: socket });
-                }
-                Ok(Self {
-                    home,
-                    socket,
-                    socket_given: false,
-                })
-            }
-        }
-    }
-
-    /// The paths of another home than the environment's, with a socket inside it or, if need be, beside.
-    #[must_use]
-    pub fn of_home(home: PathBuf) -> Self {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR")
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from);
-        let socket = socket_of(
-            &home,
-            runtime.as_deref(),
-            rustix::process::getuid().as_raw(),
-        );
-        Self {
-            home,
-            socket,
-            socket_given: false,
-        }
-    }
-
-    /// The daemon's log file.
-    #[must_use]
-    pub fn log(&self) -> PathBuf {
-        self.home.join("logs").join("reasonixd.log")
-    }
-}
-
-/// The socket of a home: rules 2 and 3 above, without `$REASONIX_SOCKET`.
+/// The paths of another home than the environment's, with a socket inside it or, if need be, beside.
 #[must_use]
-pub fn socket_of(home: &Path, runtime: Option<&Path>, uid: u32) -> PathBuf {
-    let inside = home.join("run").join("reasonixd.sock");
-    if inside.as_os_str().len() <= SOCKET_PATH_MAX {
-        return inside;
+pub fn of_home(home: &Path) -> Paths {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    Paths {
+        home: home.to_path_buf(),
+        socket: socket_of(home, runtime.as_deref(), uid()),
+        socket_given: false,
     }
-    let directory = match runtime {
-        Some(runtime) => runtime.join("reasonix"),
-        None => PathBuf::from(format!("/tmp/reasonix-{uid}")),
-    };
-    directory.join(format!("{}.sock", hash(home)))
 }
 
-/// The first 16 hexadecimal digits of SHA-256 over the path's bytes.
-fn hash(home: &Path) -> String {
-    let digest = Sha256::digest(home.as_os_str().as_bytes());
-    digest
-        .iter()
-        .take(8)
-        .fold(String::with_capacity(16), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+fn uid() -> u32 {
+    rustix::process::getuid().as_raw()
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,6 @@
 use std::fs::DirBuilder;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -68,7 +67,8 @@ pub fn find_program() -> Option<PathBuf> {
     beside.chain(on_path).find(|candidate| candidate.is_file())
 }
 
-/// Starts the daemon of these paths, detached: nothing of the client's terminal, group or environment stays with it.
+/// Starts the daemon of these paths: nothing of the client's terminal or environment stays with it. It leaves the
+/// client's session by itself, first of all; as the leader of a group it could not.
 pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
     let program = find_program().ok_or(StartError::NotFound)?;
     DirBuilder::new()
@@ -91,9 +91,7 @@ pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
         .current_dir(&paths.home)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // A group of its own: Ctrl-C at the client's terminal must not reach it. It leaves the session itself.
-        .process_group(0);
+        .stderr(Stdio::null());
     if paths.socket_given {
         command.env("REASONIX_SOCKET", &paths.socket);
     }

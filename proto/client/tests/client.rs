@@ -8,7 +8,7 @@ mod fake;
 
 use std::time::Duration;
 
-use client::{CallError, Client, ConnectError, Follow, Followed, From, Options, Paths, Start};
+use client::{CallError, Client, ConnectError, Follow, Followed, From, Options, Start};
 use fake::{Act, Fake, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
 use proto::params::session::{CreateParams, ListParams, OneParams};
@@ -16,7 +16,7 @@ use proto::{ErrorName, Failure, Seq, SessionId};
 use serde_json::{Value, json};
 
 fn options(fake: &Fake) -> Options {
-    let mut options = Options::new(Paths::of_home(fake.home()), "test");
+    let mut options = Options::new(client::paths::of_home(&fake.home()), "test");
     options.start = Start::Never;
     options.return_max = Duration::from_secs(10);
     options
@@ -63,7 +63,7 @@ fn notice(seq: u64) -> Value {
 #[tokio::test]
 async fn nobody_there_and_not_to_be_started_is_absent() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
-    let mut options = Options::new(Paths::of_home(home.path().to_owned()), "test");
+    let mut options = Options::new(client::paths::of_home(home.path()), "test");
     options.start = Start::Never;
     assert!(matches!(
         Client::connect(options).await,

@@ -1,0 +1,65 @@
+//! Following a session in a test: events to the one that is waited for.
+
+use client::{Client, Follow, Followed, From};
+use proto::{Body, Event, Seq};
+
+use crate::wait::soon;
+
+/// Follows a session from its first record.
+///
+/// # Panics
+/// There is no such session.
+pub async fn from_the_start(client: &Client, session: impl ToString) -> Follow {
+    soon("an attachment", client.follow(&session.to_string(), From::After(Seq(0)), true)).await.expect("follow the session")
+}
+
+/// The events up to the first that fits, that one included.
+///
+/// # Panics
+/// It did not come in time.
+pub async fn to(follow: &mut Follow, what: &str, fits: impl Fn(&Event) -> bool) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
+        match soon(what, follow.next()).await {
+            Ok(Followed::Event(event)) => {
+                let last = fits(&event);
+                events.push(event);
+                if last {
+                    return events;
+                }
+            }
+            Ok(Followed::Reconnected) => {}
+            Err(error) => panic!("follow to {what}: {error}; so far: {:?}", kinds(&events)),
+        }
+    }
+}
+
+/// The events up to the end of a turn, that one included.
+///
+/// # Panics
+/// It did not come in time.
+pub async fn to_end_of_turn(follow: &mut Follow) -> Vec<Event> {
+    to(follow, "the end of the turn", |event| event.kind == "turn.ended").await
+}
+
+/// The events up to an event of this kind, and that event's body.
+///
+/// # Panics
+/// It did not come in time, or does not read.
+pub async fn body(follow: &mut Follow, kind: &str) -> Body {
+    let events = to(follow, kind, |event| event.kind == kind).await;
+    events.last().expect("an event").body().expect("an event that reads")
+}
+
+/// The kinds of events, in order.
+#[must_use]
+pub fn kinds(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|event| event.kind.as_str()).collect()
+}
+
+/// What is durable of events: number, kind and data, in order.
+#[must_use]
+pub fn durable(events: &[Event]) -> Vec<(u64, String, String)> {
+    let durable = events.iter().filter_map(|event| Some((event.seq?.0, event.kind.clone(), event.data.get().to_owned())));
+    durable.collect()
+}

@@ -1,0 +1,484 @@
+//! A home, a project, a daemon and clients of one test.
+//!
+//! The environment is empty but for what is named here, paths are short (a socket's has 107 bytes), and when the house
+//! is dropped everything in it is stopped; what is still there then fails the test.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use client::{Client, Options, Paths, Start};
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use proto::{Pid, RequestId, SessionId};
+use rustix::process::Signal;
+use tempfile::TempDir;
+use testkit::Script;
+
+use crate::log::Log;
+use crate::processes::{self, Process};
+use crate::program::{Done, Running, run};
+use crate::raw::Raw;
+use crate::wait::{until, within};
+
+/// How long a daemon may take to go, with everything that its sessions run.
+const STOP: Duration = Duration::from_secs(15);
+
+/// A place of one test.
+pub struct House {
+    root: TempDir,
+    config: Mutex<Config>,
+    /// Daemons (or their parents) that this test has started.
+    started: Mutex<Vec<Child>>,
+}
+
+/// What `config.toml` is made of.
+#[derive(Default)]
+struct Config {
+    settings: String,
+    providers: String,
+}
+
+impl Default for House {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl House {
+    /// An empty home and an empty project. Nothing runs.
+    ///
+    /// # Panics
+    /// The disk does not want it.
+    #[must_use]
+    pub fn new() -> Self {
+        let root = tempfile::Builder::new().prefix("rx").tempdir_in("/tmp").expect("make a place for the test");
+        let house = Self { root, config: Mutex::default(), started: Mutex::default() };
+        for directory in [house.home(), house.project(), house.user_home()] {
+            fs::DirBuilder::new().mode(0o700).create(directory).expect("make a directory of the test");
+        }
+        house
+    }
+
+    /// A house whose provider plays a script.
+    #[must_use]
+    pub fn playing(script: &Script) -> Self {
+        let house = Self::new();
+        house.cassette(&script.jsonl());
+        house
+    }
+
+    /// Everything of the test stands in here.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// The home of Reasonix.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The project that sessions work in.
+    #[must_use]
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// What `HOME` says.
+    #[must_use]
+    pub fn user_home(&self) -> PathBuf {
+        self.root().join("user")
+    }
+
+    /// The daemon's socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.home().join("run").join("s")
+    }
+
+    /// A file of the home.
+    #[must_use]
+    pub fn home_file(&self, name: &str) -> PathBuf {
+        self.home().join(name)
+    }
+
+    /// The text of a file of the project.
+    ///
+    /// # Panics
+    /// It cannot be read.
+    #[must_use]
+    pub fn read(&self, name: &str) -> String {
+        let path = self.project().join(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("read {}: {error}", path.display()))
+    }
+
+    /// Puts files into the project: each after a line `//- path`.
+    ///
+    /// # Panics
+    /// The text is wrong, or the disk does not want it.
+    pub fn files(&self, text: &str) {
+        testkit::fixture::write(&self.project(), text).expect("make the project's files");
+    }
+
+    /// Puts settings into `config.toml`, before the providers: tables and keys, as TOML.
+    pub fn settings(&self, toml: &str) {
+        let mut config = self.config();
+        config.settings.push_str(toml);
+        config.settings.push('\n');
+        self.write_config(&config);
+    }
+
+    /// A provider `replay` that plays this cassette. A second cassette takes the place of the first.
+    ///
+    /// # Panics
+    /// The disk does not want it.
+    pub fn cassette(&self, jsonl: &str) {
+        fs::write(self.home_file("cassette.jsonl"), jsonl).expect("write the cassette");
+        if !self.config().providers.contains("name = \"replay\"") {
+            self.provider("name = \"replay\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"");
+        }
+    }
+
+    /// A provider `test` of kind `openai` at this address, with the model `test-model` and no key.
+    pub fn provider_config(&self, base_url: &str) {
+        self.provider(&format!("name = \"test\"\nkind = \"openai\"\nbase_url = \"{base_url}\"\nmodel = \"test-model\""));
+    }
+
+    /// An entry of `[[providers]]`, as TOML.
+    pub fn provider(&self, toml: &str) {
+        let mut config = self.config();
+        config.providers.push_str("[[providers]]\n");
+        config.providers.push_str(toml);
+        config.providers.push('\n');
+        self.write_config(&config);
+    }
+
+    /// `config.toml` with this text, whatever was there.
+    pub fn config_text(&self, toml: &str) {
+        *self.config() = Config { settings: toml.to_owned(), providers: String::new() };
+        self.write_config(&self.config());
+    }
+
+    fn config(&self) -> MutexGuard<'_, Config> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_config(&self, config: &Config) {
+        let text = format!("{}\n{}", config.settings, config.providers);
+        fs::write(self.home_file("config.toml"), text).expect("write the config");
+    }
+
+    /// What every program of this house gets as its environment; all else is cleared.
+    #[must_use]
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        BTreeMap::from([
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            ("HOME".into(), text(self.user_home())),
+            ("REASONIX_HOME".into(), text(self.home())),
+            ("REASONIX_SOCKET".into(), text(self.socket())),
+            ("REASONIX_DAEMON".into(), text(daemon_program())),
+        ])
+    }
+
+    /// The environment of a session's tools: nothing of Reasonix in it, and a mark by which the house knows its own.
+    #[must_use]
+    pub fn tool_environment(&self) -> BTreeMap<String, String> {
+        let mut environment = self.environment();
+        environment.retain(|name, _| !name.starts_with("REASONIX_"));
+        environment.insert("RX_HOUSE".into(), self.root().to_string_lossy().into_owned());
+        environment
+    }
+
+    /// A program with this house's environment, in the project, with no standard input.
+    #[must_use]
+    pub fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment()).current_dir(self.project()).stdin(Stdio::null());
+        command
+    }
+
+    /// `reasonix` with these arguments, not started.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(&client_program());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs `reasonix` to its end, with no standard input.
+    #[must_use]
+    pub fn reasonix(&self, arguments: &[&str]) -> Done {
+        run(&mut self.command(arguments))
+    }
+
+    /// Starts `reasonix`; its standard input is a pipe.
+    #[must_use]
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        Running::start(self.command(arguments).stdin(Stdio::piped()))
+    }
+
+    /// Runs `reasonix` to its end, with this text on its standard input.
+    #[must_use]
+    pub fn reasonix_reading(&self, arguments: &[&str], stdin: &str) -> Done {
+        let mut running = self.start(arguments);
+        running.say(stdin);
+        running.hang_up();
+        running.done()
+    }
+
+    /// Starts the daemon with its parent, and waits until it answers.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn daemon(&self) {
+        self.launch(&[]);
+    }
+
+    /// Starts the daemon proper alone: nobody starts it again when it dies.
+    ///
+    /// # Panics
+    /// It does not answer.
+    pub fn daemon_alone(&self) {
+        self.launch(&["serve"]);
+    }
+
+    fn launch(&self, arguments: &[&str]) {
+        let child = self.spawn_daemon(arguments);
+        let pid = child.id();
+        self.started().push(child);
+        until("the daemon to answer", || {
+            if let Some(status) = self.started().last_mut().and_then(|child| child.try_wait().ok().flatten()) {
+                panic!("the daemon (process {pid}) ended at once: {status}; its log:\n{}", self.daemon_log());
+            }
+            self.daemon_pid()
+        });
+    }
+
+    /// Starts the program `reasonixd` and does not wait for anything. The test sees to its end.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    #[must_use]
+    pub fn spawn_daemon(&self, arguments: &[&str]) -> Child {
+        let mut command = self.program(&daemon_program());
+        command.args(arguments).current_dir(self.home()).stdout(Stdio::null());
+        command.spawn().expect("start the daemon")
+    }
+
+    fn started(&self) -> MutexGuard<'_, Vec<Child>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process of the daemon proper, where one answers.
+    #[must_use]
+    pub fn daemon_pid(&self) -> Option<u32> {
+        let mut raw = Raw::connect(&self.socket()).ok()?;
+        let params = crate::raw::hello_params("house", Role::Watch);
+        raw.ask("daemon.hello", &params);
+        let answer = crate::raw::answer(&raw.frame()?).ok()?;
+        u32::try_from(answer["daemon"]["pid"].as_u64()?).ok()
+    }
+
+    /// What the daemon has logged.
+    #[must_use]
+    pub fn daemon_log(&self) -> String {
+        fs::read_to_string(self.home().join("logs").join("reasonixd.log")).unwrap_or_default()
+    }
+
+    /// Kills the daemon proper with SIGKILL and waits until it is gone. A parent starts it again, three times a minute
+    /// at most; [`House::wait_for_daemon`] waits for that.
+    ///
+    /// # Panics
+    /// None runs, or it does not go.
+    pub fn kill_daemon(&self) {
+        let pid = self.daemon_pid().expect("a daemon to kill");
+        kill(pid);
+    }
+
+    /// Kills the daemon's parent, then the daemon: nobody starts it again but [`House::daemon`].
+    ///
+    /// # Panics
+    /// None runs, or it does not go.
+    pub fn kill_daemon_and_parent(&self) {
+        let pid = self.daemon_pid().expect("a daemon to kill");
+        let own = std::process::id();
+        let parent = processes::all().into_iter().find(|process| process.pid == pid).map(|process| process.ppid);
+        if let Some(parent) = parent.filter(|parent| *parent > 1 && *parent != own) {
+            processes::send(parent, Signal::KILL);
+            self.reap();
+            until("the daemon's parent to be gone", || (!processes::runs(parent)).then_some(()));
+        }
+        kill(pid);
+        self.reap();
+    }
+
+    /// Waits until a daemon answers again; its process.
+    ///
+    /// # Panics
+    /// None does.
+    pub fn wait_for_daemon(&self) -> u32 {
+        until("the daemon to be back", || self.daemon_pid())
+    }
+
+    /// Stops the daemon as `reasonix daemon stop` would, by its parent, and waits until everything is gone.
+    ///
+    /// # Panics
+    /// Something stays.
+    pub fn stop_daemon(&self) {
+        if let Some(left) = self.stop() {
+            panic!("still there after the daemon was stopped: {left:#?}\n{}", self.daemon_log());
+        }
+    }
+
+    /// Everything that runs and belongs to this house.
+    #[must_use]
+    pub fn processes(&self) -> Vec<Process> {
+        let started: Vec<u32> = self.started().iter().map(Child::id).collect();
+        processes::of(self.root(), &started)
+    }
+
+    /// Takes note of the ends of daemons that this test has started: else they stay zombies.
+    fn reap(&self) {
+        self.started().retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    }
+
+    /// Ends the daemon in an orderly way. What is left after the time that it may take.
+    fn stop(&self) -> Option<Vec<Process>> {
+        for process in self.processes() {
+            let mut words = process.command.split(' ');
+            let is_daemon = words.next().is_some_and(|program| program.ends_with("reasonixd"));
+            if is_daemon && words.next() != Some("child") {
+                process.signal(Signal::TERM);
+            }
+        }
+        let gone = within(STOP, &mut || {
+            self.reap();
+            self.processes().is_empty().then_some(())
+        });
+        gone.is_none().then(|| self.processes())
+    }
+
+    /// A typed client. It never starts a daemon by itself.
+    ///
+    /// # Panics
+    /// No daemon answers.
+    pub async fn client(&self, name: &str, role: Role) -> Client {
+        let mut options = self.client_options(name);
+        options.role = role;
+        Client::connect(options).await.expect("connect to the daemon")
+    }
+
+    /// How a typed client of this house connects.
+    #[must_use]
+    pub fn client_options(&self, name: &str) -> Options {
+        let paths = Paths { home: self.home(), socket: self.socket(), socket_given: true };
+        let mut options = Options::new(paths, name);
+        options.kind = "test".to_owned();
+        options.start = Start::Never;
+        options
+    }
+
+    /// A raw connection on which nothing was said.
+    ///
+    /// # Panics
+    /// Nobody listens.
+    #[must_use]
+    pub fn raw(&self) -> Raw {
+        Raw::connect(&self.socket()).expect("connect to the daemon")
+    }
+
+    /// A raw connection on which hello was said.
+    ///
+    /// # Panics
+    /// No daemon answers.
+    #[must_use]
+    pub fn raw_as(&self, role: Role) -> Raw {
+        let mut raw = self.raw();
+        raw.hello(role).expect("hello");
+        raw
+    }
+
+    /// Parameters of a new session in the project, interactive, with this prompt.
+    #[must_use]
+    pub fn create(&self, prompt: &str) -> CreateParams {
+        CreateParams {
+            session: SessionId::new(),
+            cwd: self.project().to_string_lossy().into_owned(),
+            env: self.tool_environment(),
+            prompt: Some(prompt.to_owned()),
+            request_id: Some(RequestId::new()),
+            ..CreateParams::default()
+        }
+    }
+
+    /// The logs of all sessions, read and checked line by line, by pid.
+    ///
+    /// # Panics
+    /// One is not as `docs/log-format.md` says.
+    #[must_use]
+    pub fn logs(&self) -> Vec<Log> {
+        let directory = fs::read_dir(self.home().join("sessions")).into_iter().flatten().flatten();
+        let mut logs: Vec<_> = directory.map(|entry| Log::read(&entry.path().join("log.jsonl"))).collect();
+        logs.sort_by_key(Log::pid);
+        logs
+    }
+
+    /// The log of one session.
+    ///
+    /// # Panics
+    /// There is none, or it is not as `docs/log-format.md` says.
+    #[must_use]
+    pub fn log(&self, pid: Pid) -> Log {
+        let log = self.logs().into_iter().find(|log| log.pid() == pid);
+        log.unwrap_or_else(|| panic!("no session {pid} has a log"))
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let left = self.stop();
+        if let Some(left) = &left {
+            for process in left {
+                process.signal(Signal::KILL);
+            }
+            self.reap();
+        }
+        // A test that fails already has its own message; a second panic would only hide it.
+        if let Some(left) = left.filter(|_| !std::thread::panicking()) {
+            panic!("left behind by the test: {left:#?}");
+        }
+    }
+}
+
+fn kill(pid: u32) {
+    processes::send(pid, Signal::KILL);
+    // One that we started ourselves stays a zombie until it is reaped, which counts as gone.
+    until("the killed daemon to be gone", || (!processes::runs(pid)).then_some(()));
+}
+
+/// The client's program, as it was just built.
+#[must_use]
+pub fn client_program() -> PathBuf {
+    beside("test-reasonix")
+}
+
+/// The daemon's program, as it was just built.
+#[must_use]
+pub fn daemon_program() -> PathBuf {
+    beside("test-reasonixd")
+}
+
+/// A binary of this crate: cargo puts the tests' own into `deps`, and the crate's one level above.
+fn beside(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("the test's own path");
+    let found = own.ancestors().skip(1).take(2).map(|directory| directory.join(name)).find(|path| path.is_file());
+    found.unwrap_or_else(|| panic!("`{name}` is not beside {}: build it with `cargo test -p tests`", own.display()))
+}

@@ -1,0 +1,112 @@
+//! What runs on this machine, as `/proc` tells it: for finding what a test has started, and what it left.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// One process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    pub ppid: u32,
+    /// The program and its arguments, joined by blanks.
+    pub command: String,
+}
+
+impl Process {
+    /// Sends it a signal; one that is gone does not mind.
+    pub fn signal(&self, signal: Signal) {
+        send(self.pid, signal);
+    }
+}
+
+/// Sends a signal to a process; one that is gone does not mind.
+pub fn send(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Whether a process of this number runs. A zombie does not.
+#[must_use]
+pub fn runs(pid: u32) -> bool {
+    state(pid).is_some()
+}
+
+/// Everything that runs, zombies left out.
+#[must_use]
+pub fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(process).collect()
+}
+
+/// Those whose command line holds this text: a number of seconds that nobody else sleeps, for instance.
+#[must_use]
+pub fn saying(text: &str) -> Vec<Process> {
+    all().into_iter().filter(|process| process.command.contains(text)).collect()
+}
+
+/// Everything that belongs to a directory of a test: by its environment, its working directory or its command line;
+/// and everything that descends from such a process, or from one of `known`.
+#[must_use]
+pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
+    let everything = all();
+    let own = std::process::id();
+    let mut found: Vec<u32> = everything
+        .iter()
+        .filter(|process| process.pid != own && (known.contains(&process.pid) || belongs(process, root)))
+        .map(|process| process.pid)
+        .collect();
+    // A table of some hundred processes is read in a few rounds.
+    loop {
+        let more: Vec<u32> = everything
+            .iter()
+            .filter(|process| found.contains(&process.ppid) && !found.contains(&process.pid))
+            .map(|process| process.pid)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    everything.into_iter().filter(|process| found.contains(&process.pid)).collect()
+}
+
+/// The environment of a process, as `NAME=value`; empty where it may not be read.
+#[must_use]
+pub fn environment(pid: u32) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect()
+}
+
+fn belongs(process: &Process, root: &Path) -> bool {
+    let in_cwd = fs::read_link(format!("/proc/{}/cwd", process.pid)).is_ok_and(|cwd| cwd.starts_with(root));
+    let needle = root.as_os_str().as_bytes();
+    let in_environment = || {
+        let bytes = fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
+        bytes.windows(needle.len()).any(|window| window == needle)
+    };
+    in_cwd || process.command.contains(&*root.to_string_lossy()) || in_environment()
+}
+
+fn process(pid: u32) -> Option<Process> {
+    let ppid = state(pid)?;
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let command = String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned();
+    Some(Process { pid, ppid, command })
+}
+
+/// The parent of a process that runs.
+fn state(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in brackets and may hold anything: what counts comes behind the last one.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
+}
