@@ -85,14 +85,20 @@ pub struct Failure {
     #[serde(default)]
     pub retryable: bool,
     /// More, for programs; its keys stand beside `name` and `hint` in the error's `data`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub details: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub details: Box<Map<String, Value>>,
+}
+
+/// Nothing is written where there are no details.
+#[allow(clippy::borrowed_box, reason = "serde hands over the field as it is")]
+fn has_none(details: &Box<Map<String, Value>>) -> bool {
+    details.is_empty()
 }
 
 impl Failure {
     /// A failure with a name, what happened, and what to do next.
     pub fn new(name: ErrorName, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, message: message.into(), hint: hint.into(), retryable: false, details: Map::new() }
+        Self { name, message: message.into(), hint: hint.into(), retryable: false, details: Box::default() }
     }
 
     /// The same, with one more detail for programs.
@@ -116,7 +122,7 @@ impl Failure {
         data.insert("name".into(), self.name.as_str().into());
         data.insert("hint".into(), self.hint.clone().into());
         data.insert("retryable".into(), self.retryable.into());
-        data.extend(self.details.clone());
+        data.extend(self.details.as_ref().clone());
         Value::Object(data)
     }
 

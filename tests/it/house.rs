@@ -28,14 +28,19 @@ impl Source {
 
     /// Lines that are no comments, with their numbers.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let lines = self.text.lines().enumerate().map(|(index, line)| (index + 1, line));
+        let lines = self
+            .text
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line));
         lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 }
 
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    root.canonicalize().expect("the repository stands where it was built")
+    root.canonicalize()
+        .expect("the repository stands where it was built")
 }
 
 /// Every text file of the repository: no build output, nothing hidden but the CI's.
@@ -52,22 +57,40 @@ fn sources() -> Vec<Source> {
             } else if kind.is_file()
                 && let Ok(text) = std::fs::read_to_string(entry.path())
             {
-                let path = entry.path().strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
+                let path = entry
+                    .path()
+                    .strip_prefix(&root)
+                    .expect("below the root")
+                    .to_string_lossy()
+                    .into_owned();
                 sources.push(Source { path, text });
             }
         }
     }
     sources.sort_by(|one, two| one.path.cmp(&two.path));
-    assert!(sources.len() > 100, "only {} files were found: the search is broken", sources.len());
+    assert!(
+        sources.len() > 100,
+        "only {} files were found: the search is broken",
+        sources.len()
+    );
     sources
 }
 
 /// The members of the workspace: the crate's name and its directory.
 fn members() -> BTreeMap<String, String> {
-    let manifests = sources().into_iter().filter(|source| source.path.ends_with("/Cargo.toml"));
+    let manifests = sources()
+        .into_iter()
+        .filter(|source| source.path.ends_with("/Cargo.toml"));
     let members = manifests.map(|manifest| {
-        let name = manifest.text.lines().find_map(|line| line.strip_prefix("name = ")).expect("a crate has a name");
-        (name.trim_matches('"').to_owned(), manifest.path.trim_end_matches("/Cargo.toml").to_owned())
+        let name = manifest
+            .text
+            .lines()
+            .find_map(|line| line.strip_prefix("name = "))
+            .expect("a crate has a name");
+        (
+            name.trim_matches('"').to_owned(),
+            manifest.path.trim_end_matches("/Cargo.toml").to_owned(),
+        )
     });
     members.collect()
 }
@@ -83,10 +106,15 @@ fn paths_that_documents_name_exist() {
     let mut missing = Vec::new();
     let sources = sources();
     let documents = sources.iter().filter(|source| source.path.ends_with(".md"));
-    let documents = documents.filter(|source| source.path.starts_with("docs/") || !source.path.contains('/'));
+    let documents =
+        documents.filter(|source| source.path.starts_with("docs/") || !source.path.contains('/'));
     let mut named = 0;
     for document in documents {
-        let directory = root.join(&document.path).parent().map(Path::to_path_buf).unwrap_or_default();
+        let directory = root
+            .join(&document.path)
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or_default();
         let mut fenced = false;
         for (index, line) in document.text.lines().enumerate() {
             if line.trim_start().starts_with("```") {
@@ -95,33 +123,64 @@ fn paths_that_documents_name_exist() {
             if fenced {
                 continue;
             }
-            let spans = line.split('`').skip(1).step_by(2).filter(|span| is_path(span)).map(|span| root.join(span));
-            let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-            let links = links.filter_map(|link| link.split('#').next()).filter(|link| !link.is_empty());
-            let links = links.filter(|link| !link.contains("://")).map(|link| directory.join(link));
+            let spans = line
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .filter(|span| is_path(span))
+                .map(|span| root.join(span));
+            let links = line
+                .split("](")
+                .skip(1)
+                .filter_map(|rest| rest.split(')').next());
+            let links = links
+                .filter_map(|link| link.split('#').next())
+                .filter(|link| !link.is_empty());
+            let links = links
+                .filter(|link| !link.contains("://"))
+                .map(|link| directory.join(link));
             for path in spans.chain(links) {
                 named += 1;
                 if !path.exists() {
-                    missing.push(format!("{}:{}: {}", document.path, index + 1, path.display()));
+                    missing.push(format!(
+                        "{}:{}: {}",
+                        document.path,
+                        index + 1,
+                        path.display()
+                    ));
                 }
             }
         }
     }
     none(&missing, "documents name what does not exist");
-    assert!(named > 50, "only {named} paths were found in the documents: the search is broken");
+    assert!(
+        named > 50,
+        "only {named} paths were found in the documents: the search is broken"
+    );
 }
 
 /// A span of code that can only be meant as a path of this repository.
 fn is_path(span: &str) -> bool {
-    const TOPS: [&str; 6] = ["proto/", "daemon/", "client-cli/", "tests/", "docs/", ".ci/"];
-    TOPS.iter().any(|top| span.starts_with(top)) && !span.contains(|letter: char| " *<>{}…$()".contains(letter))
+    const TOPS: [&str; 6] = [
+        "proto/",
+        "daemon/",
+        "client-cli/",
+        "tests/",
+        "docs/",
+        ".ci/",
+    ];
+    TOPS.iter().any(|top| span.starts_with(top))
+        && !span.contains(|letter: char| " *<>{}…$()".contains(letter))
 }
 
 #[test]
 fn the_drawing_of_the_crates_is_cargos() {
     let members = members();
-    let architecture = std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
-    let (_, drawing) = architecture.split_once("```crates\n").expect("ARCHITECTURE.md has a block `crates`");
+    let architecture =
+        std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
+    let (_, drawing) = architecture
+        .split_once("```crates\n")
+        .expect("ARCHITECTURE.md has a block `crates`");
     let (drawing, _) = drawing.split_once("```").expect("the block `crates` ends");
     let mut drawn = BTreeMap::new();
     for line in drawing.lines().filter(|line| !line.trim().is_empty()) {
@@ -131,39 +190,73 @@ fn the_drawing_of_the_crates_is_cargos() {
     }
     let mut real = BTreeMap::new();
     for (name, directory) in &members {
-        let manifest = std::fs::read_to_string(root().join(directory).join("Cargo.toml")).expect("a crate's manifest");
+        let manifest = std::fs::read_to_string(root().join(directory).join("Cargo.toml"))
+            .expect("a crate's manifest");
         let (_, dependencies) = manifest.split_once("[dependencies]\n").unwrap_or(("", ""));
-        let dependencies = dependencies.lines().take_while(|line| !line.starts_with('['));
+        let dependencies = dependencies
+            .lines()
+            .take_while(|line| !line.starts_with('['));
         let names = dependencies.filter_map(|line| line.split(['.', ' ', '=']).next());
-        let uses: BTreeSet<_> = names.filter(|name| members.contains_key(*name)).map(str::to_owned).collect();
+        let uses: BTreeSet<_> = names
+            .filter(|name| members.contains_key(*name))
+            .map(str::to_owned)
+            .collect();
         real.insert(name.clone(), uses);
     }
-    assert_eq!(drawn, real, "left: the drawing in ARCHITECTURE.md; right: the manifests");
+    assert_eq!(
+        drawn, real,
+        "left: the drawing in ARCHITECTURE.md; right: the manifests"
+    );
 }
 
 #[test]
 fn tests_that_the_architecture_names_exist() {
     let sources = sources();
-    let architecture = sources.iter().find(|source| source.path == "docs/ARCHITECTURE.md").expect("ARCHITECTURE.md");
-    let (_, invariants) = architecture.text.split_once("## Invariants").expect("ARCHITECTURE.md has the invariants");
+    let architecture = sources
+        .iter()
+        .find(|source| source.path == "docs/ARCHITECTURE.md")
+        .expect("ARCHITECTURE.md");
+    let (_, invariants) = architecture
+        .text
+        .split_once("## Invariants")
+        .expect("ARCHITECTURE.md has the invariants");
     let (invariants, _) = invariants.split_once("\n## ").unwrap_or((invariants, ""));
     let spans = invariants.split('`').skip(1).step_by(2);
-    let names: Vec<_> = spans.filter(|span| span.contains('_') && !span.contains(['.', '/', ':', ' '])).collect();
+    let names: Vec<_> = spans
+        .filter(|span| span.contains('_') && !span.contains(['.', '/', ':', ' ']))
+        .collect();
     let missing: Vec<_> = names
         .iter()
-        .filter(|name| !sources.iter().any(|source| source.is_rust() && source.text.contains(&format!("fn {name}("))))
+        .filter(|name| {
+            !sources
+                .iter()
+                .any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")))
+        })
         .map(|name| (*name).to_owned())
         .collect();
-    none(&missing, "ARCHITECTURE.md names tests or functions that do not exist");
-    assert!(names.len() > 20, "only {} tests are named: the search is broken", names.len());
+    none(
+        &missing,
+        "ARCHITECTURE.md names tests or functions that do not exist",
+    );
+    assert!(
+        names.len() > 20,
+        "only {} tests are named: the search is broken",
+        names.len()
+    );
 }
 
 #[test]
 fn every_test_waits_for_conditions_and_never_for_time() {
     let sources = sources();
-    let tests = sources.iter().filter(|source| source.path.starts_with("tests/it/") && source.path != OWN);
+    let tests = sources
+        .iter()
+        .filter(|source| source.path.starts_with("tests/it/") && source.path != OWN);
     let found: Vec<_> = tests
-        .flat_map(|source| source.code().map(move |(number, line)| (source, number, line)))
+        .flat_map(|source| {
+            source
+                .code()
+                .map(move |(number, line)| (source, number, line))
+        })
         .filter(|(_, _, line)| line.contains("sleep("))
         .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
         .collect();
@@ -173,16 +266,40 @@ fn every_test_waits_for_conditions_and_never_for_time() {
 #[test]
 fn no_vendor_is_named_in_the_engine() {
     const VENDORS: [&str; 12] = [
-        "deepseek", "openai", "anthropic", "claude", "gemini", "mistral", "openrouter", "ollama", "qwen", "moonshot",
-        "kimi", "zhipu",
+        "deepseek",
+        "openai",
+        "anthropic",
+        "claude",
+        "gemini",
+        "mistral",
+        "openrouter",
+        "ollama",
+        "qwen",
+        "moonshot",
+        "kimi",
+        "zhipu",
     ];
-    const HOMES: [&str; 3] = ["daemon/providers/", "daemon/replay/", "daemon/reasonixd/src/settings/"];
+    const HOMES: [&str; 3] = [
+        "daemon/providers/",
+        "daemon/replay/",
+        "daemon/reasonixd/src/settings/",
+    ];
     let sources = sources();
-    let engine = sources.iter().filter(|source| source.is_rust() && !source.is_test());
+    let engine = sources
+        .iter()
+        .filter(|source| source.is_rust() && !source.is_test());
     let engine = engine.filter(|source| !HOMES.iter().any(|home| source.path.starts_with(home)));
     let found: Vec<_> = engine
-        .flat_map(|source| source.code().map(move |(number, line)| (source, number, line)))
-        .filter(|(_, _, line)| VENDORS.iter().any(|vendor| line.to_lowercase().contains(vendor)))
+        .flat_map(|source| {
+            source
+                .code()
+                .map(move |(number, line)| (source, number, line))
+        })
+        .filter(|(_, _, line)| {
+            VENDORS
+                .iter()
+                .any(|vendor| line.to_lowercase().contains(vendor))
+        })
         .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
         .collect();
     none(&found, "vendors belong into providers, replay and settings");
@@ -191,16 +308,28 @@ fn no_vendor_is_named_in_the_engine() {
 #[test]
 fn unsafe_code_is_nowhere() {
     let sources = sources();
-    let rust = sources.iter().filter(|source| source.is_rust() && source.path != OWN);
+    let rust = sources
+        .iter()
+        .filter(|source| source.is_rust() && source.path != OWN);
     let mut found: Vec<_> = rust
-        .flat_map(|source| source.code().map(move |(number, line)| (source, number, line)))
-        .filter(|(_, _, line)| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == "unsafe"))
+        .flat_map(|source| {
+            source
+                .code()
+                .map(move |(number, line)| (source, number, line))
+        })
+        .filter(|(_, _, line)| {
+            line.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .any(|word| word == "unsafe")
+        })
         .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
         .collect();
     for (name, directory) in members() {
-        let manifest = std::fs::read_to_string(root().join(&directory).join("Cargo.toml")).expect("a crate's manifest");
+        let manifest = std::fs::read_to_string(root().join(&directory).join("Cargo.toml"))
+            .expect("a crate's manifest");
         if !manifest.contains("[lints]\nworkspace = true") {
-            found.push(format!("{directory}/Cargo.toml: crate `{name}` does not take the workspace's lints"));
+            found.push(format!(
+                "{directory}/Cargo.toml: crate `{name}` does not take the workspace's lints"
+            ));
         }
     }
     none(&found, "unsafe code");
@@ -208,7 +337,13 @@ fn unsafe_code_is_nowhere() {
 
 #[test]
 fn nothing_points_at_one_machine() {
-    const HOSTS: [&str; 5] = ["crates.io", "registry.npmjs", "pypi.org", "proxy.golang", "rsproxy"];
+    const HOSTS: [&str; 5] = [
+        "crates.io",
+        "registry.npmjs",
+        "pypi.org",
+        "proxy.golang",
+        "rsproxy",
+    ];
     const CRATES: &str = r#"source = "registry+https://github.com/rust-lang/crates.io-index""#;
     let root = root();
     let here = root.to_string_lossy();
@@ -218,14 +353,19 @@ fn nothing_points_at_one_machine() {
     for source in sources().iter().filter(|source| source.path != OWN) {
         for (index, line) in source.text.lines().enumerate() {
             let own_place = here.is_some_and(|here| line.contains(here));
-            let home = ["/root/.", "/Users/", "/home/runner"].iter().any(|place| line.contains(place));
+            let home = ["/root/.", "/Users/", "/home/runner"]
+                .iter()
+                .any(|place| line.contains(place));
             let host = HOSTS.iter().any(|host| line.contains(host)) && line != CRATES;
             if own_place || home || host {
                 found.push(format!("{}:{}: {}", source.path, index + 1, line.trim()));
             }
         }
         if source.path == "Cargo.lock" {
-            let strange = source.text.lines().filter(|line| line.starts_with("source = ") && *line != CRATES);
+            let strange = source
+                .text
+                .lines()
+                .filter(|line| line.starts_with("source = ") && *line != CRATES);
             found.extend(strange.map(|line| format!("Cargo.lock: {line}")));
         }
     }
@@ -235,13 +375,21 @@ fn nothing_points_at_one_machine() {
 #[test]
 fn every_file_says_what_it_is_about() {
     let sources = sources();
-    let rust = sources.iter().filter(|source| source.is_rust() && !source.path.ends_with("tests.rs"));
-    let silent: Vec<_> = rust.filter(|source| !source.text.starts_with("//!")).map(|source| source.path.clone()).collect();
+    let rust = sources
+        .iter()
+        .filter(|source| source.is_rust() && !source.path.ends_with("tests.rs"));
+    let silent: Vec<_> = rust
+        .filter(|source| !source.text.starts_with("//!"))
+        .map(|source| source.path.clone())
+        .collect();
     none(&silent, "files without `//!` at their head");
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the report is what it is for; the test harness shows it on demand")]
+#[allow(
+    clippy::print_stdout,
+    reason = "the report is what it is for; the test harness shows it on demand"
+)]
 fn report() {
     let sources = sources();
     let rust: Vec<_> = sources.iter().filter(|source| source.is_rust()).collect();
@@ -251,20 +399,41 @@ fn report() {
     for (name, directory) in members() {
         let below = format!("{directory}/");
         // `proto/client` stands inside `proto`.
-        let own = |source: &&&Source| source.path.starts_with(&below) && !(name == "proto" && source.path.starts_with("proto/client/"));
+        let own = |source: &&&Source| {
+            source.path.starts_with(&below)
+                && !(name == "proto" && source.path.starts_with("proto/client/"))
+        };
         let count = |test: bool| {
             let counts = |source: &&Source| source.is_test() == test || name == "tests";
-            rust.iter().filter(own).filter(|source| counts(source)).map(|source| lines(source)).sum::<usize>()
+            rust.iter()
+                .filter(own)
+                .filter(|source| counts(source))
+                .map(|source| lines(source))
+                .sum::<usize>()
         };
-        let (code, tests) = if name == "tests" { (0, count(true)) } else { (count(false), count(true)) };
+        let (code, tests) = if name == "tests" {
+            (0, count(true))
+        } else {
+            (count(false), count(true))
+        };
         sum = (sum.0 + code, sum.1 + tests);
         println!("{name:<14} {code:>7} {tests:>7}");
     }
-    println!("{:<14} {:>7} {:>7}\n\nthe longest files", "all", sum.0, sum.1);
-    let mut longest: Vec<_> = rust.iter().map(|source| (lines(source), &source.path)).collect();
+    println!(
+        "{:<14} {:>7} {:>7}\n\nthe longest files",
+        "all", sum.0, sum.1
+    );
+    let mut longest: Vec<_> = rust
+        .iter()
+        .map(|source| (lines(source), &source.path))
+        .collect();
     longest.sort_by(|one, two| two.cmp(one));
     for (count, path) in longest.iter().take(10) {
         println!("{count:>6}  {path}");
     }
-    assert!(sum.0 > 1_000, "only {} lines were counted: the count is broken", sum.0);
+    assert!(
+        sum.0 > 1_000,
+        "only {} lines were counted: the count is broken",
+        sum.0
+    );
 }

@@ -2,6 +2,9 @@
 
 mod crash;
 mod exit_codes;
+mod house;
 mod prefix;
 mod provider;
+mod scripted;
+mod reference;
 mod walk;

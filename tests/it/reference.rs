@@ -41,13 +41,25 @@ fn the_example_config_is_what_the_code_says() {
 fn check(path: &str, wanted: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty()) {
-        std::fs::create_dir_all(file.parent().expect("a file of the repository has a directory")).expect("make it");
+        std::fs::create_dir_all(
+            file.parent()
+                .expect("a file of the repository has a directory"),
+        )
+        .expect("make it");
         std::fs::write(&file, wanted).expect("write the reference");
         return;
     }
     let found = std::fs::read_to_string(&file).unwrap_or_default();
-    let lines = || found.lines().map(Some).chain([None]).zip(wanted.lines().map(Some).chain([None]));
-    let differs = lines().enumerate().find(|(_, (found, wanted))| found != wanted);
+    let lines = || {
+        found
+            .lines()
+            .map(Some)
+            .chain([None])
+            .zip(wanted.lines().map(Some).chain([None]))
+    };
+    let differs = lines()
+        .enumerate()
+        .find(|(_, (found, wanted))| found != wanted);
     if let Some((line, (found, wanted))) = differs {
         panic!(
             "{path}:{}: the file has {found:?}, the code says {wanted:?}.\nWrite it again with \
@@ -60,7 +72,9 @@ fn check(path: &str, wanted: &str) {
 
 /// The head of a page: what it is about, and that nobody writes it by hand.
 fn page(title: &str, about: &str) -> String {
-    format!("# {title}\n\n{about}\n\n*Made from the code; a test compares. Not to be edited by hand.*\n")
+    format!(
+        "# {title}\n\n{about}\n\n*Made from the code; a test compares. Not to be edited by hand.*\n"
+    )
 }
 
 fn settings() -> String {
@@ -75,30 +89,52 @@ fn settings() -> String {
     for key in KEYS {
         let (table, _) = key.name.split_once('.').unwrap_or(("", key.name));
         if section != Some(table) {
-            let title = if table.is_empty() { "At the top".to_owned() } else { format!("`[{table}]`") };
-            let _ = write!(text, "\n## {title}\n\n| key | value | default | in a project | what it does |\n|---|---|---|---|---|\n");
+            let title = if table.is_empty() {
+                "At the top".to_owned()
+            } else {
+                format!("`[{table}]`")
+            };
+            let _ = write!(
+                text,
+                "\n## {title}\n\n| key | value | default | in a project | what it does |\n|---|---|---|---|---|\n"
+            );
             section = Some(table);
         }
         let value = match key.kind {
             Kind::Text => "text".to_owned(),
             Kind::Texts => "list of texts".to_owned(),
             Kind::Number { min, max } => format!("{min} to {max}"),
-            Kind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+            Kind::Word(words) => words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
-        let default = if key.default.is_empty() { "–".to_owned() } else { format!("`{}`", key.default) };
+        let default = if key.default.is_empty() {
+            "–".to_owned()
+        } else {
+            format!("`{}`", key.default)
+        };
         let reach = match key.reach {
             Reach::Free => "always",
             Reach::Trusted => "when trusted",
             Reach::User => "never",
         };
-        let _ = writeln!(text, "| `{}` | {value} | {default} | {reach} | {} |", key.name, cell(key.about));
+        let _ = writeln!(
+            text,
+            "| `{}` | {value} | {default} | {reach} | {} |",
+            key.name,
+            cell(key.about)
+        );
     }
     text.push_str(
         "\n## `[[providers]]`\n\nAny number of entries, each with its own name. A project's entries count when the \
          project is trusted, and never take the place of one of yours.\n\n```toml\n",
     );
     let entry = example::text();
-    let (_, entry) = entry.split_once("# [[providers]]\n").expect("the example ends with a provider");
+    let (_, entry) = entry
+        .split_once("# [[providers]]\n")
+        .expect("the example ends with a provider");
     text.push_str("[[providers]]\n");
     for line in entry.lines() {
         let _ = writeln!(text, "{}", line.strip_prefix("# ").unwrap_or(line));
@@ -116,10 +152,22 @@ fn errors() -> String {
     );
     text.push_str("\n| code | name | when |\n|---|---|---|\n");
     let schema = proto::methods::schema();
-    let described = schema["$defs"]["ErrorName"]["oneOf"].as_array().cloned().unwrap_or_default();
+    let described = schema["$defs"]["ErrorName"]["oneOf"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     for name in ErrorName::ALL {
-        let when = described.iter().find(|one| one["const"] == name.as_str()).map_or("", about);
-        let _ = writeln!(text, "| {} | `{}` | {} |", name.code(), name.as_str(), cell(when));
+        let when = described
+            .iter()
+            .find(|one| one["const"] == name.as_str())
+            .map_or("", about);
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} |",
+            name.code(),
+            name.as_str(),
+            cell(when)
+        );
     }
     text.push_str(
         "\nWhat is no call at all (no JSON, a batch, an unknown method) gets JSON-RPC's own codes -32700, -32600 and \
@@ -129,7 +177,10 @@ fn errors() -> String {
 }
 
 fn commands() -> String {
-    let mut text = page("Commands", "What `reasonix --help` and the help of each command say.");
+    let mut text = page(
+        "Commands",
+        "What `reasonix --help` and the help of each command say.",
+    );
     let mut root = client_cli::command().term_width(HELP_WIDTH);
     root.build();
     let mut waiting = vec![root];
@@ -138,8 +189,16 @@ fn commands() -> String {
         let level = if name.contains(' ') { "###" } else { "##" };
         let help = command.render_long_help().to_string();
         let help: Vec<_> = help.lines().map(str::trim_end).collect();
-        let _ = write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
-        let inner: Vec<_> = command.get_subcommands().filter(|inner| inner.get_name() != "help").cloned().collect();
+        let _ = write!(
+            text,
+            "\n{level} `{name}`\n\n```text\n{}\n```\n",
+            help.join("\n").trim_end()
+        );
+        let inner: Vec<_> = command
+            .get_subcommands()
+            .filter(|inner| inner.get_name() != "help")
+            .cloned()
+            .collect();
         waiting.extend(inner.into_iter().rev());
     }
     text
@@ -147,20 +206,40 @@ fn commands() -> String {
 
 fn protocol() -> String {
     let schema = proto::methods::schema();
-    let types = schema["$defs"].as_object().expect("the schema has definitions");
+    let types = schema["$defs"]
+        .as_object()
+        .expect("the schema has definitions");
     let mut text = page(
         "The protocol's methods, events and types",
         "JSON-RPC 2.0, one JSON text a line, over a Unix socket; how it is spoken is told in the contract's \
          [chapter 10](../contract/10-protocol.md), its errors in [errors](errors.md). `reasonix rpc --schema` prints \
          the same as JSON Schema.",
     );
-    let _ = write!(text, "\nProtocol versions of this build: {} to {}.\n", proto::PROTOCOL[0], proto::PROTOCOL[1]);
-    text.push_str("\n## Methods\n\n| method | role | changes something | what it does |\n|---|---|---|---|\n");
-    let methods = schema["methods"].as_object().expect("the schema has methods");
+    let _ = write!(
+        text,
+        "\nProtocol versions of this build: {} to {}.\n",
+        proto::PROTOCOL[0],
+        proto::PROTOCOL[1]
+    );
+    text.push_str(
+        "\n## Methods\n\n| method | role | changes something | what it does |\n|---|---|---|---|\n",
+    );
+    let methods = schema["methods"]
+        .as_object()
+        .expect("the schema has methods");
     for (name, method) in methods {
         let role = method["role"].as_str().unwrap_or_default();
-        let mutates = if method["mutates"] == true { "yes" } else { "no" };
-        let _ = writeln!(text, "| [`{name}`](#{}) | {role} | {mutates} | {} |", anchor(name), cell(summary(method)));
+        let mutates = if method["mutates"] == true {
+            "yes"
+        } else {
+            "no"
+        };
+        let _ = writeln!(
+            text,
+            "| [`{name}`](#{}) | {role} | {mutates} | {} |",
+            anchor(name),
+            cell(summary(method))
+        );
     }
     for (name, method) in methods {
         let _ = write!(text, "\n### `{name}`\n\n{}\n", summary(method));
@@ -198,7 +277,10 @@ fn inlined(name: &str) -> bool {
 
 /// Parameters or answer of a method.
 fn part(text: &mut String, title: &str, reference: &Value, types: &Map<String, Value>) {
-    let name = reference["$ref"].as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    let name = reference["$ref"]
+        .as_str()
+        .and_then(|path| path.rsplit('/').next())
+        .unwrap_or_default();
     if !inlined(name) {
         let _ = write!(text, "\n{title}: {}.\n", named(reference));
         return;
@@ -218,12 +300,23 @@ fn body(text: &mut String, shape: &Value) {
         text.push_str("\n| field | type | |\n|---|---|---|\n");
         let required = shape["required"].as_array().cloned().unwrap_or_default();
         for (name, field) in fields {
-            let optional = if required.iter().any(|one| one == name) { "" } else { "?" };
-            let _ = writeln!(text, "| `{name}`{optional} | {} | {} |", named(field), cell(about(field)));
+            let optional = if required.iter().any(|one| one == name) {
+                ""
+            } else {
+                "?"
+            };
+            let _ = writeln!(
+                text,
+                "| `{name}`{optional} | {} | {} |",
+                named(field),
+                cell(about(field))
+            );
         }
         return;
     }
-    let variants = shape["oneOf"].as_array().or_else(|| shape["anyOf"].as_array());
+    let variants = shape["oneOf"]
+        .as_array()
+        .or_else(|| shape["anyOf"].as_array());
     if let Some(variants) = variants {
         text.push_str("\n| one of | |\n|---|---|\n");
         for variant in variants {
@@ -236,7 +329,9 @@ fn body(text: &mut String, shape: &Value) {
 
 /// A type in one cell.
 fn named(shape: &Value) -> String {
-    let Some(object) = shape.as_object() else { return "anything".to_owned() };
+    let Some(object) = shape.as_object() else {
+        return "anything".to_owned();
+    };
     if let Some(path) = object.get("$ref").and_then(Value::as_str) {
         let name = path.rsplit('/').next().unwrap_or_default();
         return format!("[{name}](#{})", anchor(name));
@@ -246,15 +341,26 @@ fn named(shape: &Value) -> String {
     }
     if let Some(words) = object.get("enum").and_then(Value::as_array) {
         let words = words.iter().filter(|word| !word.is_null());
-        return words.map(|word| format!("`{word}`").replace('"', "")).collect::<Vec<_>>().join(", ");
+        return words
+            .map(|word| format!("`{word}`").replace('"', ""))
+            .collect::<Vec<_>>()
+            .join(", ");
     }
-    if let Some(choices) = object.get("anyOf").or_else(|| object.get("oneOf")).and_then(Value::as_array) {
+    if let Some(choices) = object
+        .get("anyOf")
+        .or_else(|| object.get("oneOf"))
+        .and_then(Value::as_array)
+    {
         let known = choices.iter().filter(|choice| choice["type"] != "null");
         return known.map(named).collect::<Vec<_>>().join(" or ");
     }
     let kinds: Vec<_> = match object.get("type") {
         Some(Value::String(kind)) => vec![kind.as_str()],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect(),
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|kind| *kind != "null")
+            .collect(),
         _ => return "anything".to_owned(),
     };
     let kinds: Vec<_> = kinds.into_iter().map(|kind| one(kind, object)).collect();
@@ -263,18 +369,28 @@ fn named(shape: &Value) -> String {
 
 fn one(kind: &str, object: &Map<String, Value>) -> String {
     match kind {
-        "string" if object.get("format").is_some_and(|format| format == "uuid") => "UUID".to_owned(),
+        "string" if object.get("format").is_some_and(|format| format == "uuid") => {
+            "UUID".to_owned()
+        }
         "string" => "text".to_owned(),
         "integer" => "whole number".to_owned(),
         "boolean" => "yes or no".to_owned(),
         "array" => match (object.get("items"), object.get("prefixItems")) {
-            (_, Some(Value::Array(items))) => format!("[{}]", items.iter().map(named).collect::<Vec<_>>().join(", ")),
+            (_, Some(Value::Array(items))) => format!(
+                "[{}]",
+                items.iter().map(named).collect::<Vec<_>>().join(", ")
+            ),
             (Some(items), _) => format!("list of {}", named(items)),
             _ => "list".to_owned(),
         },
-        "object" => match (object.get("properties").and_then(Value::as_object), object.get("additionalProperties")) {
+        "object" => match (
+            object.get("properties").and_then(Value::as_object),
+            object.get("additionalProperties"),
+        ) {
             (Some(fields), _) => {
-                let fields = fields.iter().map(|(name, field)| format!("`{name}`: {}", named(field)));
+                let fields = fields
+                    .iter()
+                    .map(|(name, field)| format!("`{name}`: {}", named(field)));
                 format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
             }
             (None, Some(values)) if values.is_object() => format!("map of {}", named(values)),
@@ -294,10 +410,17 @@ fn summary(method: &Value) -> &str {
 
 /// The anchor that a heading gets on the usual hosts of Markdown.
 fn anchor(heading: &str) -> String {
-    heading.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-')).collect::<String>().to_lowercase()
+    heading
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+        .collect::<String>()
+        .to_lowercase()
 }
 
 /// Text that fits a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('|', "\\|")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -13,5 +13,5 @@ fn smoke() {
     let run = begun.elapsed();
     house.stop_daemon();
     house.logs()[0].check();
-    panic!("{up:?} {run:?} {:?} {done:?} {:#?}", begun.elapsed(), house.logs()[0].lines);
+    panic!("{up:?} {run:?} {:?} {done:?} {:#?}", begun.elapsed(), house.logs()[0].kinds());
 }

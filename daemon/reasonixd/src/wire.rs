@@ -29,9 +29,8 @@ pub struct Wire {
 type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 impl Wire {
-    fn setup(&self, loaded: Loaded, entry: &ProviderEntry, model: String) -> Result<Setup, Failure> {
+    fn setup(&self, loaded: Loaded, entry: &ProviderEntry, model: String, (codec, provider): Opened) -> Setup {
         let settings = loaded.settings;
-        let (codec, provider) = open(entry, &model, &settings)?;
         let trusted = loaded.project.as_ref().is_none_or(|project| project.trusted);
         let layers = vec![
             Layered { layer: policy::Layer::User, rules: settings.user_rules.clone(), trusted: true },
@@ -52,7 +51,7 @@ impl Wire {
             Some(rest) => self.user_home.join(rest),
             None => PathBuf::from(path),
         };
-        Ok(Setup {
+        Setup {
             provider_name: entry.name.clone(),
             provider_kind: entry.kind.clone(),
             model,
@@ -78,7 +77,8 @@ impl Wire {
             trusted,
             workspace_root: settings.workspace_root.as_ref().map(expand),
             notices,
-        })
+            unusable: None,
+        }
     }
 }
 
@@ -91,20 +91,25 @@ impl Assembly for Wire {
         };
         let (entry, model) = settings::find_model(&loaded.settings.providers, &wanted)?;
         let entry = entry.clone();
-        self.setup(loaded, &entry, model)
+        let opened = open(&entry, &model, &loaded.settings)?;
+        Ok(self.setup(loaded, &entry, model, opened))
     }
 
-    fn resume(&self, created: &SessionCreated) -> Result<Setup, Failure> {
+    fn resume(&self, created: &SessionCreated) -> Setup {
         let loaded = settings::load(self.home.root(), Some(Path::new(&created.cwd)), &self.user_home);
         let entry = loaded.settings.providers.iter().find(|entry| entry.name == created.provider).cloned();
-        let Some(entry) = entry.filter(|entry| entry.kind == created.provider_kind) else {
-            return Err(Failure::new(
+        let entry = entry.filter(|entry| entry.kind == created.provider_kind).ok_or_else(|| {
+            Failure::new(
                 ErrorName::InvalidConfig,
-                format!("The session's provider `{}` is not configured any more.", created.provider),
-                format!("Add it again (kind `{}`) in {}.", created.provider_kind, self.home.config().display()),
-            ));
-        };
-        self.setup(loaded, &entry, created.model.clone())
+                format!("its provider `{}` (kind `{}`) is not configured any more", created.provider, created.provider_kind),
+                "",
+            )
+        });
+        let opened = entry.and_then(|entry| Ok((open(&entry, &created.model, &loaded.settings)?, entry)));
+        match opened {
+            Ok((opened, entry)) => self.setup(loaded, &entry, created.model.clone(), opened),
+            Err(failure) => Setup { unusable: Some(failure.message), ..self.setup(loaded, &gone(created), created.model.clone(), silent()) },
+        }
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
@@ -140,6 +145,20 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
     Failure::new(ErrorName::InvalidConfig, "No provider is configured.", hint)
         .with("file", home.config().display().to_string())
         .with("problems", loaded.problems.clone())
+}
+
+/// The entry of a provider that is not configured any more.
+fn gone(created: &SessionCreated) -> ProviderEntry {
+    ProviderEntry {
+        name: created.provider.clone(),
+        kind: created.provider_kind.clone(),
+        ..ProviderEntry::default()
+    }
+}
+
+/// In the place of a provider that is gone: it says nothing, and is never asked.
+fn silent() -> Opened {
+    replay::open(replay::Cassette::default())
 }
 
 /// The kinds of providers, by name. A new kind is one line here, or in `providers`.

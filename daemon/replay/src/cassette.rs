@@ -26,6 +26,16 @@ pub struct Cassette {
     pub(crate) stall: Duration,
 }
 
+impl Default for Cassette {
+    /// An empty script.
+    fn default() -> Self {
+        Self {
+            answers: Vec::new(),
+            stall: STALL,
+        }
+    }
+}
+
 /// One answer with the tries that fail before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {

@@ -129,6 +129,10 @@ impl Actor {
 
     /// Lets the machine decide, and does what it says.
     pub(crate) fn step(&mut self, input: Input) {
+        if self.journal.failed.is_some() {
+            // What cannot be written is not done: nothing that follows from it may happen either.
+            return;
+        }
         let now = self.now();
         let effects = self.machine.step(input, now);
         self.perform(effects);
@@ -286,6 +290,9 @@ impl Actor {
         if !self.is_settled() {
             self.journal.unfinished(true);
         }
+        if self.machine.is_idle() {
+            self.judged.clear();
+        }
         self.journal.flush();
         self.fanout.release(self.journal.index.durable());
         self.answer_held();
@@ -338,12 +345,21 @@ impl Actor {
 
     pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
         self.closing = Some(reply);
-        let partial = self.partial();
-        self.step(Input::Stop { reason: StopReason::Shutdown, partial });
+        if !self.waits_for_person() {
+            let partial = self.partial();
+            self.step(Input::Stop { reason: StopReason::Shutdown, partial });
+        }
+    }
+
+    /// Nothing runs, and a question is open: it outlives the daemon, and the turn with it.
+    fn waits_for_person(&self) -> bool {
+        let facts = self.machine.facts();
+        !facts.pending.is_empty() && self.running.is_empty() && self.held.is_empty() && self.gather.is_none()
     }
 
     fn may_end(&self) -> bool {
-        self.journal.failed.is_some() || (self.machine.is_idle() && self.journal.is_settled())
+        let rests = self.machine.is_idle() || self.waits_for_person();
+        self.journal.failed.is_some() || (rests && self.journal.is_settled())
     }
 
     async fn end(self) {

@@ -354,7 +354,7 @@ impl Actor {
     }
 
     /// Answers when the record is on disk: acknowledged means durable (I3).
-    fn reply_when<T: Send + 'static>(&mut self, seq: Seq, reply: Reply<T>, output: T) {
+    pub(crate) fn reply_when<T: Send + 'static>(&mut self, seq: Seq, reply: Reply<T>, output: T) {
         let send = move |written: Result<(), Failure>| {
             // The caller may be gone; what it wanted is done all the same.
             let _ = reply.send(written.map(|()| output));

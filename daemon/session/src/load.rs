@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Prefix;
-use proto::params::session::SessionSummary;
-use proto::record::{Level, Notice, SessionCreated};
+use proto::params::session::{SessionSummary, When};
+use proto::record::{Level, Notice, PromptQueued, SessionCreated};
 use proto::state::Kind;
 use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use serde::Deserialize;
@@ -14,12 +14,13 @@ use store::home::Home;
 use store::log::{Index, LogFile};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use turn::{Facts, Machine, RecoverPolicy};
+use turn::{Facts, Input, Machine, RecoverPolicy};
 use workspace::{Options, Workspace};
 
 use crate::actor::{Actor, Inbox};
 use crate::call::Bench;
 use crate::catalog::CatalogFeed;
+use crate::commands::Reply;
 use crate::fanout::Fanout;
 use crate::handle::{Seen, SessionHandle, Shared};
 use crate::journal::Journal;
@@ -105,9 +106,16 @@ pub struct Parts {
 pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
     let Parts { created, file, index, facts, prefix, setup, keys, env, marked, read_only } = parts;
     let dir = ground.home.session_dir(created.session);
+    let is_new = index.last() == Seq(0);
     let spill_dir = dir.join("spill");
     let user_home = ground.assembly.user_home();
-    let workspace = Arc::new(open_workspace(ground, &created, &setup, &spill_dir)?);
+    let (workspace, lost) = match open_workspace(ground, &created, &setup, &spill_dir) {
+        Ok(workspace) => (workspace, None),
+        // The directory of an old session may be gone: it can still be read.
+        Err(failure) if !is_new => (nowhere(&dir)?, Some(failure.message)),
+        Err(failure) => return Err(failure),
+    };
+    let workspace = Arc::new(workspace);
     let bench = Arc::new(Bench {
         session: created.pid,
         tools: setup.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect(),
@@ -129,7 +137,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         machine.set_context(opening::context(Path::new(&created.cwd), Path::new(&created.root), shell));
     }
     let mut journal = Journal::new(file, index, created.session, Arc::clone(&ground.home), marked, happened.clone());
-    journal.failed = read_only;
+    journal.failed = read_only.or(setup.unusable).or(lost);
     let first = summary::of(machine.facts(), 0, journal.failed.clone()).unwrap_or_else(|| unborn(&created));
     let (seen, see) = watch::channel(Seen { summary: first, pending: Vec::new() });
     let handle = SessionHandle {
@@ -207,6 +215,12 @@ fn open_workspace(
     })
 }
 
+/// A workspace in which nothing can be done: for a session that is only read.
+fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
+    let options = Options { root: dir.to_path_buf(), cwd: dir.to_path_buf(), ..Options::default() };
+    Workspace::open(options).map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))
+}
+
 /// The summary of a session that has no record yet.
 fn unborn(created: &SessionCreated) -> SessionSummary {
     let mut facts = Facts::default();
@@ -220,12 +234,21 @@ fn unborn(created: &SessionCreated) -> SessionSummary {
 }
 
 impl Actor {
-    /// Writes the first record of a new session.
-    pub fn bear(&mut self, created: SessionCreated, notices: Vec<String>) {
+    /// Writes the first records of a new session: creation, notices and first prompt are one commit.
+    /// `born` is answered when they are on disk.
+    pub fn bear(&mut self, created: SessionCreated, notices: Vec<String>, prompt: Option<PromptQueued>, born: Reply<()>) {
         let now = self.now();
-        let effects = self.machine.record(Body::SessionCreated(created), now);
+        let mut effects = self.machine.record(Body::SessionCreated(created), now);
+        for text in notices {
+            effects.extend(self.machine.record(Body::Notice(Notice { level: Level::Warning, text }), now));
+        }
+        let mut last = self.machine.facts().seq;
+        if let Some(prompt) = prompt {
+            last = last.next();
+            effects.extend(self.machine.step(Input::Prompt { prompt, when: When::Queue }, now));
+        }
+        self.reply_when(last, born, ());
         self.perform(effects);
-        self.tell(Level::Warning, notices);
     }
 
     /// Brings a session that was in mid-turn to a valid state.
@@ -233,21 +256,18 @@ impl Actor {
         if self.journal.failed.is_some() {
             return;
         }
-        self.tell(Level::Warning, repair);
+        let mut effects = Vec::new();
+        if let Some(text) = repair {
+            let now = self.now();
+            effects = self.machine.record(Body::Notice(Notice { level: Level::Warning, text }), now);
+        }
         let policy = setting.unwrap_or(match self.machine.facts().settings.kind {
             Kind::Headless => RecoverPolicy::Continue,
             Kind::Interactive => RecoverPolicy::Idle,
         });
         let now = self.now();
-        let effects = self.machine.recover(policy, now);
+        effects.extend(self.machine.recover(policy, now));
         self.perform(effects);
     }
 
-    fn tell(&mut self, level: Level, texts: impl IntoIterator<Item = String>) {
-        for text in texts {
-            let now = self.now();
-            let effects = self.machine.record(Body::Notice(Notice { level, text }), now);
-            self.perform(effects);
-        }
-    }
 }

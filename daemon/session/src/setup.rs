@@ -48,6 +48,8 @@ pub struct Setup {
     pub workspace_root: Option<PathBuf>,
     /// What the user should know about this configuration.
     pub notices: Vec<String>,
+    /// Why the session can be read but not be worked in: its provider is gone, for instance.
+    pub unusable: Option<String>,
 }
 
 /// Makes setups: implemented by the daemon's assembly from its settings.
@@ -58,11 +60,9 @@ pub trait Assembly: Send + Sync {
     /// No such model, no usable provider, a config that this needs is wrong.
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
 
-    /// For a session of the log: provider and model are those it was created with.
-    ///
-    /// # Errors
-    /// The provider is not configured any more.
-    fn resume(&self, created: &SessionCreated) -> Result<Setup, Failure>;
+    /// For a session of the log: provider and model are those it was created with. Where they are not configured any
+    /// more, the setup is `unusable`: the session can still be read.
+    fn resume(&self, created: &SessionCreated) -> Setup;
 
     /// The one way to start a process.
     fn spawn(&self) -> Arc<dyn Spawn>;

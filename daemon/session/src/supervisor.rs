@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use proto::params::approval::Approval;
 use proto::params::session::{
-    CreateOutput, CreateParams, ListOutput, ListParams, PromptParams, ReadOutput, ReadParams, SessionSummary, When,
+    CreateOutput, CreateParams, ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary,
 };
-use proto::record::SessionCreated;
+use proto::record::{PromptQueued, SessionCreated};
 use proto::state::{Kind, OnAsk, State};
-use proto::{ApprovalId, ErrorName, Event, Failure, Pid, Seq, SessionId};
+use proto::{ApprovalId, ErrorName, Event, Failure, Pid, PromptId, Seq, SessionId};
 use store::catalog::{Catalog, CatalogError, Found};
 use store::home::Home;
 use store::log::LogFile;
@@ -144,7 +144,7 @@ impl Supervisor {
         &self,
         params: &CreateParams,
         client: &Client,
-    ) -> Result<(SessionHandle, Option<proto::PromptId>), Failure> {
+    ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         let cwd = PathBuf::from(&params.cwd);
         if !cwd.is_absolute() || !cwd.is_dir() {
             return Err(Failure::new(
@@ -182,26 +182,28 @@ impl Supervisor {
             marked: false,
             read_only: None,
         };
-        let (mut actor, inbox, handle) = load::build(&self.ground, parts)?;
-        actor.bear(created, notices);
+        let (mut actor, inbox, handle) = load::build(&self.ground, parts).inspect_err(|_| {
+            // Nobody was told of it: an empty directory would only be in the way.
+            let dir = self.ground.home.session_dir(session);
+            if let Err(error) = std::fs::remove_dir_all(&dir) {
+                tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
+            }
+        })?;
+        let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            prompt_id: PromptId::new(),
+            text: text.clone(),
+            steer: false,
+            by: client.name.clone(),
+            request_id: params.request_id,
+        });
+        let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
+        let (born, on_disk) = tokio::sync::oneshot::channel();
+        actor.bear(created, notices, prompt, born);
         tokio::spawn(actor.run(inbox));
-        let prompt_id = match &params.prompt {
-            Some(text) => {
-                let prompt = PromptParams {
-                    session: String::new(),
-                    text: text.clone(),
-                    when: When::Queue,
-                    credentials: BTreeMap::new(),
-                    request_id: params.request_id,
-                };
-                Some(handle.prompt(prompt, client.name.clone()).await?.prompt_id)
-            }
-            None => {
-                // Answers when the first record is on disk.
-                handle.set(proto::record::SessionSet::default()).await?;
-                None
-            }
-        };
+        match on_disk.await {
+            Ok(written) => written?,
+            Err(_) => return Err(Failure::new(ErrorName::Internal, "The session ended before it began.", "")),
+        }
         Ok((handle, prompt_id))
     }
 
@@ -334,7 +336,7 @@ impl Supervisor {
         let Some(created) = facts.created.clone() else {
             return Err(Failure::new(ErrorName::Storage, "The log has no first record.", ""));
         };
-        let setup = self.ground.assembly.resume(&created)?;
+        let setup = self.ground.assembly.resume(&created);
         let keys = Arc::new(Keys::default());
         keys.put(self.offered.lock().unwrap_or_else(PoisonError::into_inner).clone());
         let recover = setup.recover;

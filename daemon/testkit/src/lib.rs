@@ -1,6 +1,4 @@
-//! What tests are made with: models that play a script, project folders from text.
-//!
-//! Everything here is stricter than the real thing. Used by tests alone.
+//! What tests of several crates share: things that stand in for the world outside, stricter than the real ones.
 
 pub mod fixture;
 pub mod model;

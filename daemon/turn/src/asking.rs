@@ -17,7 +17,12 @@ use crate::words;
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
-        let asking = Asking { item: self.next_item(), attempt: 1, since_ms: self.now.mono_ms, waits: Waits::Answer };
+        let asking = Asking {
+            item: self.next_item(),
+            attempt: 1,
+            since_ms: self.now.mono_ms,
+            waits: Waits::Answer,
+        };
         self.send(asking)
     }
 
@@ -27,7 +32,11 @@ impl Step<'_> {
             upto: self.facts.seq,
             item: asking.item.clone(),
             attempt: asking.attempt,
-            tool_choice: if summing_up { ToolChoice::None } else { ToolChoice::Auto },
+            tool_choice: if summing_up {
+                ToolChoice::None
+            } else {
+                ToolChoice::Auto
+            },
         });
         Phase::Asking(asking)
     }
@@ -36,7 +45,9 @@ impl Step<'_> {
     pub fn ask_again(&mut self) -> Phase {
         self.fold_steering();
         let limit = self.facts.settings.max_steps;
-        let Some(open) = &self.facts.open else { return Phase::Idle };
+        let Some(open) = &self.facts.open else {
+            return Phase::Idle;
+        };
         if limit > 0 && open.steps >= limit && !open.summing_up {
             self.say(words::SUM_UP.to_owned(), None, None, Voice::Daemon);
         }
@@ -45,25 +56,46 @@ impl Step<'_> {
 
     /// Puts steering behind what there is. True if there was any.
     fn fold_steering(&mut self) -> bool {
-        let steering: Vec<_> = self.facts.queue.iter().filter(|queued| queued.steer).cloned().collect();
+        let steering: Vec<_> = self
+            .facts
+            .queue
+            .iter()
+            .filter(|queued| queued.steer)
+            .cloned()
+            .collect();
         for prompt in &steering {
-            self.say(prompt.text.clone(), Some(prompt.prompt_id), None, Voice::Steer);
+            self.say(
+                prompt.text.clone(),
+                Some(prompt.prompt_id),
+                None,
+                Voice::Steer,
+            );
         }
         !steering.is_empty()
     }
 
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
-        let Phase::Asking(asking) = phase else { return phase };
+        let Phase::Asking(asking) = phase else {
+            return phase;
+        };
         let finish = answer.finish.unwrap_or(Finish::Stop);
         self.usage(&asking, &answer);
         self.keep(asking.item, &answer, finish);
-        let Some(open) = &self.facts.open else { return Phase::Idle };
-        if open.calls.is_empty() { self.settle(finish) } else { self.begin_calls(Calls::default()) }
+        let Some(open) = &self.facts.open else {
+            return Phase::Idle;
+        };
+        if open.calls.is_empty() {
+            self.settle(finish)
+        } else {
+            self.begin_calls(Calls::default())
+        }
     }
 
     /// Goes on, or ends the turn, after an answer without calls.
     pub fn settle(&mut self, finish: Finish) -> Phase {
-        let Some(open) = &self.facts.open else { return Phase::Idle };
+        let Some(open) = &self.facts.open else {
+            return Phase::Idle;
+        };
         if open.summing_up {
             return self.end_turn(OutcomeKind::MaxSteps, None, None);
         }
@@ -79,7 +111,10 @@ impl Step<'_> {
             return self.prod();
         }
         if finish == Finish::Length {
-            self.notice(Level::Warning, "The answer was cut off by the model's output limit.");
+            self.notice(
+                Level::Warning,
+                "The answer was cut off by the model's output limit.",
+            );
         }
         // Steering that came while the last words were streamed is answered in the same turn.
         if self.fold_steering() {
@@ -104,7 +139,11 @@ impl Step<'_> {
 
     /// Keeps an answer, or what there is of it.
     fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
-        let calls = if finish == Finish::Interrupted { Vec::new() } else { self.with_own_ids(&answer.calls) };
+        let calls = if finish == Finish::Interrupted {
+            Vec::new()
+        } else {
+            self.with_own_ids(&answer.calls)
+        };
         self.append(Body::Assistant(AssistantMessage {
             item,
             text: answer.text.clone(),
@@ -165,12 +204,26 @@ impl Step<'_> {
         jitter: f64,
         key_lost: bool,
     ) -> Phase {
-        let Phase::Asking(asking) = phase else { return phase };
+        let Phase::Asking(asking) = phase else {
+            return phase;
+        };
+        if partial.reported.is_some() {
+            // It came to nothing, but the vendor counted it: the books must agree (I15).
+            self.usage(&asking, &partial);
+        }
         match error.kind {
             ErrorKind::Credentials if key_lost => {
                 self.supersede(&asking, &partial);
-                self.state(State::Waiting, Some(WaitingFor::Credentials), &error.message, None);
-                Phase::Asking(Asking { waits: Waits::Credentials, ..asking })
+                self.state(
+                    State::Waiting,
+                    Some(WaitingFor::Credentials),
+                    &error.message,
+                    None,
+                );
+                Phase::Asking(Asking {
+                    waits: Waits::Credentials,
+                    ..asking
+                })
             }
             ErrorKind::ContextLength => {
                 self.keep_partial(asking, Some(partial));
@@ -182,27 +235,54 @@ impl Step<'_> {
         }
     }
 
-    fn try_again(&mut self, asking: Asking, error: &ProviderError, partial: Answer, jitter: f64) -> Phase {
+    fn try_again(
+        &mut self,
+        asking: Asking,
+        error: &ProviderError,
+        partial: Answer,
+        jitter: f64,
+    ) -> Phase {
         let limits = self.limits;
         let wait = match error.retry_after {
             Some(after) => u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
-            None => backoff(limits.retry_base_ms, limits.retry_cap_ms, asking.attempt, jitter),
+            None => backoff(
+                limits.retry_base_ms,
+                limits.retry_cap_ms,
+                asking.attempt,
+                jitter,
+            ),
         };
         let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
-        if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > limits.retry_total_ms {
+        if asking.attempt >= limits.retry_tries
+            || spent.saturating_add(wait) > limits.retry_total_ms
+        {
             return self.give_up(asking, error, partial);
         }
         self.supersede(&asking, &partial);
-        let cause = format!("{} (try {} of {} follows)", error.message, asking.attempt + 1, limits.retry_tries);
+        let cause = format!(
+            "{} (try {} of {} follows)",
+            error.message,
+            asking.attempt + 1,
+            limits.retry_tries
+        );
         self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
-        self.effects.push(Effect::Retry { item: asking.item.clone(), attempt: asking.attempt, in_ms: wait });
-        Phase::Asking(Asking { waits: Waits::Retry, ..asking })
+        self.effects.push(Effect::Retry {
+            item: asking.item.clone(),
+            attempt: asking.attempt,
+            in_ms: wait,
+        });
+        Phase::Asking(Asking {
+            waits: Waits::Retry,
+            ..asking
+        })
     }
 
     /// What was shown of an answer that is asked for again does not count.
     fn supersede(&mut self, asking: &Asking, partial: &Answer) {
-        if *partial != Answer::default() {
-            self.effects.push(Effect::Supersede { item: asking.item.clone() });
+        if !(partial.text.is_empty() && partial.reasoning.is_empty() && partial.calls.is_empty()) {
+            self.effects.push(Effect::Supersede {
+                item: asking.item.clone(),
+            });
         }
     }
 
@@ -218,7 +298,9 @@ impl Step<'_> {
         match phase {
             // A wait of an earlier request may end late: it is not this one's.
             Phase::Asking(asking)
-                if asking.waits == Waits::Retry && asking.item == *item && asking.attempt == attempt =>
+                if asking.waits == Waits::Retry
+                    && asking.item == *item
+                    && asking.attempt == attempt =>
             {
                 self.resend(asking)
             }
@@ -228,31 +310,47 @@ impl Step<'_> {
 
     pub(crate) fn credentials_arrived(&mut self, phase: Phase) -> Phase {
         match phase {
-            Phase::Asking(asking) if asking.waits == Waits::Credentials => {
-                self.resend(Asking { attempt: 0, since_ms: self.now.mono_ms, ..asking })
-            }
+            Phase::Asking(asking) if asking.waits == Waits::Credentials => self.resend(Asking {
+                attempt: 0,
+                since_ms: self.now.mono_ms,
+                ..asking
+            }),
             other => other,
         }
     }
 
     fn resend(&mut self, asking: Asking) -> Phase {
         self.state(State::Running, None, "another try", None);
-        self.send(Asking { attempt: asking.attempt + 1, waits: Waits::Answer, ..asking })
+        self.send(Asking {
+            attempt: asking.attempt + 1,
+            waits: Waits::Answer,
+            ..asking
+        })
     }
 }
 
 /// Exponential backoff with jitter: half fixed, half by chance, from `base` to `cap`.
 fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
-    let full = base.saturating_mul(1_u64 << attempt.saturating_sub(1).min(20)).min(cap);
+    let full = base
+        .saturating_mul(1_u64 << attempt.saturating_sub(1).min(20))
+        .min(cap);
     let half = full / 2;
     // Jitter is within 0..1, and a wait within 30 s: no precision is lost that matters.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss
+    )]
     let by_chance = ((full - half) as f64 * jitter.clamp(0.0, 1.0)) as u64;
     half + by_chance
 }
 
 fn failure_of(error: &ProviderError) -> Failure {
-    let mut failure = Failure::new(ErrorName::ProviderFailed, error.message.clone(), error.hint.clone());
+    let mut failure = Failure::new(
+        ErrorName::ProviderFailed,
+        error.message.clone(),
+        error.hint.clone(),
+    );
     if let Some(status) = error.status {
         failure = failure.with("status", status);
     }

@@ -4,7 +4,9 @@ use contract::{Decision, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
 use proto::outcome::OutcomeKind;
 use proto::params::approval::{Approval, Decision as Answered};
-use proto::record::{ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Unattended as Left, Verdict};
+use proto::record::{
+    ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Unattended as Left, Verdict,
+};
 use proto::state::{State, WaitingFor};
 use proto::{ApprovalId, Body, CallId};
 
@@ -29,34 +31,59 @@ impl Step<'_> {
         self.close_where(calls, |open| match &open.stage {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
-            Stage::Open | Stage::Asked(_) | Stage::Approved { .. } | Stage::Started { .. } | Stage::Closed => None,
+            Stage::Open
+            | Stage::Asked(_)
+            | Stage::Approved { .. }
+            | Stage::Started { .. }
+            | Stage::Closed => None,
         });
     }
 
     /// Closes those calls that neither run nor have a result, and for which there is an outcome.
-    pub fn close_where(&mut self, calls: &mut Calls, outcome: impl Fn(&OpenCall) -> Option<Outcome>) {
+    pub fn close_where(
+        &mut self,
+        calls: &mut Calls,
+        outcome: impl Fn(&OpenCall) -> Option<Outcome>,
+    ) {
         for call in self.open_calls() {
             // A look at each when its turn comes: the result of one may let those of others be written.
-            let open = self.facts.open.iter().flat_map(|open| &open.calls).find(|open| open.call.id == call.id);
-            if let Some(outcome) = open.filter(|open| calls.has_no_end(open)).and_then(&outcome) {
+            let open = self
+                .facts
+                .open
+                .iter()
+                .flat_map(|open| &open.calls)
+                .find(|open| open.call.id == call.id);
+            if let Some(outcome) = open
+                .filter(|open| calls.has_no_end(open))
+                .and_then(&outcome)
+            {
                 self.close(calls, &call, outcome, 0);
             }
         }
     }
 
     fn open_calls(&self) -> Vec<ToolCall> {
-        self.facts.open.as_ref().map(|open| open.calls.iter().map(|open| open.call.clone()).collect()).unwrap_or_default()
+        self.facts
+            .open
+            .as_ref()
+            .map(|open| open.calls.iter().map(|open| open.call.clone()).collect())
+            .unwrap_or_default()
     }
 
     pub fn stage_of(&self, call: &CallId) -> Option<&Stage> {
         let open = self.facts.open.as_ref()?;
-        open.calls.iter().find(|open| open.call.id == *call).map(|open| &open.stage)
+        open.calls
+            .iter()
+            .find(|open| open.call.id == *call)
+            .map(|open| &open.stage)
     }
 
     /// Looks for what can be done next: results that may be written, the next call to be judged, the next request.
     pub fn proceed(&mut self, mut calls: Calls) -> Phase {
         self.write_results(&mut calls);
-        let Some(open) = &self.facts.open else { return Phase::Idle };
+        let Some(open) = &self.facts.open else {
+            return Phase::Idle;
+        };
         if open.calls.iter().all(|open| open.stage == Stage::Closed) {
             return self.ask_again();
         }
@@ -71,7 +98,9 @@ impl Step<'_> {
     }
 
     pub(crate) fn judged(&mut self, phase: Phase, id: &CallId, judgement: Judgement) -> Phase {
-        let Phase::Calls(mut calls) = phase else { return phase };
+        let Phase::Calls(mut calls) = phase else {
+            return phase;
+        };
         if calls.judging.as_ref() != Some(id) {
             return Phase::Calls(calls);
         }
@@ -81,14 +110,24 @@ impl Step<'_> {
         };
         match judgement {
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
-            Judgement::Decided { decision, subject, input_sha256, question, unattended } => {
+            Judgement::Decided {
+                decision,
+                subject,
+                input_sha256,
+                question,
+                unattended,
+            } => {
                 let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
                 if !decision.read_only && !alone {
                     // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
                 }
-                let decided = Decided { decision, subject, input_sha256 };
+                let decided = Decided {
+                    decision,
+                    subject,
+                    input_sha256,
+                };
                 let waits = self.decide(&mut calls, &call, decided, question, unattended);
                 if waits {
                     return Phase::Calls(calls);
@@ -100,7 +139,11 @@ impl Step<'_> {
 
     /// A writer has to wait. A call before it may have been approved while the writer was judged: then it is its turn.
     fn look_before(&mut self, calls: Calls, writer: &CallId) -> Phase {
-        let next = self.facts.open.as_ref().and_then(|open| next_to_judge(&open.calls, &calls));
+        let next = self
+            .facts
+            .open
+            .as_ref()
+            .and_then(|open| next_to_judge(&open.calls, &calls));
         match next {
             Some(next) if next.id != *writer => self.proceed(calls),
             Some(_) | None => Phase::Calls(calls),
@@ -109,7 +152,9 @@ impl Step<'_> {
 
     /// Whether every call before this one has its result.
     fn all_before_closed(&self, calls: &Calls, id: &CallId) -> bool {
-        let Some(open) = &self.facts.open else { return true };
+        let Some(open) = &self.facts.open else {
+            return true;
+        };
         open.calls
             .iter()
             .take_while(|open| open.call.id != *id)
@@ -129,7 +174,12 @@ impl Step<'_> {
         // A yes holds for what was shown: if it looks different now, it is asked again.
         let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
         if self.denied_before(call) && verdict != Verdict::Deny && !approved {
-            self.close(calls, call, Outcome::with_status(CallStatus::Denied, words::DENIED_BEFORE), 0);
+            self.close(
+                calls,
+                call,
+                Outcome::with_status(CallStatus::Denied, words::DENIED_BEFORE),
+                0,
+            );
             return false;
         }
         match (verdict, unattended) {
@@ -167,16 +217,30 @@ impl Step<'_> {
     /// Closes a call that the log says is denied, in the words that the log leads to.
     fn close_denied(&mut self, calls: &mut Calls, call: &ToolCall) {
         if let Some(Stage::Denied { words }) = self.stage_of(&call.id).cloned() {
-            self.close(calls, call, Outcome::with_status(CallStatus::Denied, words), 0);
+            self.close(
+                calls,
+                call,
+                Outcome::with_status(CallStatus::Denied, words),
+                0,
+            );
         }
     }
 
     fn denied_before(&self, call: &ToolCall) -> bool {
         let input = (call.name.clone(), call.arguments.clone());
-        self.facts.open.as_ref().is_some_and(|open| open.refused.contains(&input))
+        self.facts
+            .open
+            .as_ref()
+            .is_some_and(|open| open.refused.contains(&input))
     }
 
-    fn log_decision(&mut self, call: &ToolCall, decided: &Decided, left: Option<Left>, why: Option<String>) {
+    fn log_decision(
+        &mut self,
+        call: &ToolCall,
+        decided: &Decided,
+        left: Option<Left>,
+        why: Option<String>,
+    ) {
         let decision = &decided.decision;
         self.append(Body::PolicyDecided(PolicyDecided {
             call: call.id.clone(),
@@ -192,7 +256,12 @@ impl Step<'_> {
     }
 
     fn ask_person(&mut self, mut question: Approval) {
-        let session = self.facts.created.as_ref().map(|created| created.pid).unwrap_or_default();
+        let session = self
+            .facts
+            .created
+            .as_ref()
+            .map(|created| created.pid)
+            .unwrap_or_default();
         question.session = session;
         question.approval_id = ApprovalId(format!("{session}.{}", self.facts.questions + 1));
         question.asked_at = self.now.wall;
@@ -212,17 +281,24 @@ impl Step<'_> {
         }));
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
-        self.effects.push(Effect::Run { call: call.clone(), after });
+        self.effects.push(Effect::Run {
+            call: call.clone(),
+            after,
+        });
         !read_only
     }
 
     pub(crate) fn resolved(&mut self, phase: Phase, resolution: Resolution) -> Phase {
-        let Phase::Calls(mut calls) = phase else { return phase };
+        let Phase::Calls(mut calls) = phase else {
+            return phase;
+        };
         let Some(question) = self.facts.pending.get(&resolution.approval_id).cloned() else {
             return Phase::Calls(calls);
         };
         let scope = match resolution.decision {
-            Answered::AllowSession => resolution.scope.or_else(|| question.scopes.first().cloned()),
+            Answered::AllowSession => resolution
+                .scope
+                .or_else(|| question.scopes.first().cloned()),
             Answered::AllowOnce | Answered::Deny => None,
         };
         self.append(Body::ApprovalResolved(ApprovalResolved {
@@ -236,17 +312,31 @@ impl Step<'_> {
             request_id: resolution.request_id,
         }));
         if self.facts.pending.is_empty() {
-            self.state(State::Running, None, &format!("answered by {}", resolution.by), None);
+            self.state(
+                State::Running,
+                None,
+                &format!("answered by {}", resolution.by),
+                None,
+            );
         }
         if resolution.decision == Answered::Deny
-            && let Some(call) = self.open_calls().into_iter().find(|call| call.id == question.call)
+            && let Some(call) = self
+                .open_calls()
+                .into_iter()
+                .find(|call| call.id == question.call)
         {
             self.close_denied(&mut calls, &call);
         }
         self.proceed(calls)
     }
 
-    pub(crate) fn call_ended(&mut self, phase: Phase, id: &CallId, outcome: Outcome, duration_ms: u64) -> Phase {
+    pub(crate) fn call_ended(
+        &mut self,
+        phase: Phase,
+        id: &CallId,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) -> Phase {
         match phase {
             Phase::Calls(mut calls) => {
                 if !calls.running.remove(id) {
@@ -257,16 +347,39 @@ impl Step<'_> {
                 }
                 self.proceed(calls)
             }
-            Phase::Stopping { reason, calls } => self.ended_while_stopping(reason, calls, id, outcome, duration_ms),
+            Phase::Stopping { reason, calls } => {
+                self.ended_while_stopping(reason, calls, id, outcome, duration_ms)
+            }
             Phase::Idle | Phase::Asking(_) => phase,
         }
     }
 
     /// Takes a result: for people at once, for the model when it is its turn.
-    pub fn close(&mut self, calls: &mut Calls, call: &ToolCall, outcome: Outcome, duration_ms: u64) {
-        let Outcome { status, text, display, spill } = outcome;
-        self.finished(call, status, duration_ms, display, spill.map(|path| path.to_string_lossy().into_owned()));
-        calls.ready.push(Ready { call: call.id.clone(), status, text });
+    pub fn close(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) {
+        let Outcome {
+            status,
+            text,
+            display,
+            spill,
+        } = outcome;
+        self.finished(
+            call,
+            status,
+            duration_ms,
+            display,
+            spill.map(|path| path.to_string_lossy().into_owned()),
+        );
+        calls.ready.push(Ready {
+            call: call.id.clone(),
+            status,
+            text,
+        });
         self.write_results(calls);
     }
 
@@ -295,7 +408,9 @@ impl Step<'_> {
             if self.stage_of(&call.id) == Some(&Stage::Closed) {
                 continue;
             }
-            let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else { return };
+            let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else {
+                return;
+            };
             let Ready { status, text, .. } = calls.ready.remove(place);
             self.result(&call, status, text);
         }
@@ -304,7 +419,13 @@ impl Step<'_> {
     /// `message.tool`, for the model.
     pub fn result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
         let item = self.next_item();
-        self.append(Body::Tool(ToolMessage { item, call: call.id.clone(), tool: call.name.clone(), status, text }));
+        self.append(Body::Tool(ToolMessage {
+            item,
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            status,
+            text,
+        }));
     }
 
     /// Closes every call that has no result, with these words.

@@ -64,7 +64,11 @@ pub struct Standing {
 
 impl Default for Standing {
     fn default() -> Self {
-        Self { state: State::Idle, waiting_for: None, cause: String::new() }
+        Self {
+            state: State::Idle,
+            waiting_for: None,
+            cause: String::new(),
+        }
     }
 }
 
@@ -176,14 +180,24 @@ impl Facts {
             Body::SessionCreated(created) => self.apply_created(created, record),
             Body::SessionSet(_) => self.apply_set(record),
             Body::SessionState(state) => {
-                self.state =
-                    Standing { state: state.state, waiting_for: state.waiting_for, cause: state.cause.clone() };
+                self.state = Standing {
+                    state: state.state,
+                    waiting_for: state.waiting_for,
+                    cause: state.cause.clone(),
+                };
                 self.unsettled = false;
             }
             Body::SessionExited(exited) => {
-                self.exited =
-                    Some(Exited { outcome: exited.outcome, reason: exited.reason, exit_code: exited.exit_code });
-                self.state = Standing { state: State::Exited, waiting_for: None, cause: "exit".into() };
+                self.exited = Some(Exited {
+                    outcome: exited.outcome,
+                    reason: exited.reason,
+                    exit_code: exited.exit_code,
+                });
+                self.state = Standing {
+                    state: State::Exited,
+                    waiting_for: None,
+                    cause: "exit".into(),
+                };
                 self.unsettled = false;
                 self.woken = false;
                 self.remember(exited.request_id, record, "exit".into(), None);
@@ -191,16 +205,22 @@ impl Facts {
             Body::SessionReopened(reopened) => {
                 self.exited = None;
                 self.woken = false;
-                self.state =
-                    Standing { state: State::Idle, waiting_for: None, cause: format!("reopened by {}", reopened.by) };
+                self.state = Standing {
+                    state: State::Idle,
+                    waiting_for: None,
+                    cause: format!("reopened by {}", reopened.by),
+                };
             }
             Body::PromptQueued(_) | Body::PromptUnqueued(_) => self.apply_queue(record),
             // The prompt stays in the queue until its message is there: a batch may be torn between the two.
             Body::TurnStarted(_) => {
                 self.turns = record.turn.unwrap_or(self.turns + 1);
                 self.unsettled = false;
-                self.open =
-                    Some(OpenTurn { number: self.turns, started_at: record.at, ..OpenTurn::default() });
+                self.open = Some(OpenTurn {
+                    number: self.turns,
+                    started_at: record.at,
+                    ..OpenTurn::default()
+                });
             }
             Body::TurnEnded(ended) => {
                 self.open = None;
@@ -215,7 +235,11 @@ impl Facts {
                 }
                 let unattended = decided.unattended == Some(Unattended::Denied);
                 if unattended {
-                    self.nobody_there(&decided.call, &decided.subject, decided.why.as_deref().unwrap_or_default());
+                    self.nobody_there(
+                        &decided.call,
+                        &decided.subject,
+                        decided.why.as_deref().unwrap_or_default(),
+                    );
                 }
                 if unattended || decided.verdict == Verdict::Deny {
                     self.deny(&decided.call, words::denied_by_policy(decided));
@@ -224,12 +248,18 @@ impl Facts {
             Body::ToolFinished(_) | Body::Notice(_) | Body::Unknown { .. } => {}
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
-                    open.stage(&started.call, Stage::Started { read_only: started.read_only });
+                    open.stage(
+                        &started.call,
+                        Stage::Started {
+                            read_only: started.read_only,
+                        },
+                    );
                 }
             }
             Body::ApprovalRequested(approval) => {
                 self.questions += 1;
-                self.pending.insert(approval.approval_id.clone(), approval.clone());
+                self.pending
+                    .insert(approval.approval_id.clone(), approval.clone());
                 if let Some(open) = &mut self.open {
                     open.stage(&approval.call, Stage::Asked(approval.approval_id.clone()));
                 }
@@ -272,7 +302,9 @@ impl Facts {
     }
 
     fn apply_set(&mut self, record: &Record) {
-        let Body::SessionSet(set) = &record.body else { return };
+        let Body::SessionSet(set) = &record.body else {
+            return;
+        };
         let settings = &mut self.settings;
         settings.posture = set.posture.unwrap_or(settings.posture);
         settings.on_ask = set.on_ask.or(settings.on_ask);
@@ -285,7 +317,12 @@ impl Facts {
         if let Some(labels) = &set.labels {
             settings.labels.clone_from(labels);
         }
-        self.remember(set.request_id, record, format!("set {}", content_of_set(set)), None);
+        self.remember(
+            set.request_id,
+            record,
+            format!("set {}", content_of_set(set)),
+            None,
+        );
     }
 
     fn apply_queue(&mut self, record: &Record) {
@@ -306,7 +343,9 @@ impl Facts {
                     Some(prompt.prompt_id),
                 );
             }
-            Body::PromptUnqueued(prompt) => self.queue.retain(|queued| queued.prompt_id != prompt.prompt_id),
+            Body::PromptUnqueued(prompt) => self
+                .queue
+                .retain(|queued| queued.prompt_id != prompt.prompt_id),
             _ => {}
         }
     }
@@ -330,7 +369,8 @@ impl Facts {
             }
             Body::Assistant(message) => {
                 self.answered += 1;
-                self.call_ids.extend(message.calls.iter().map(|call| call.id.clone()));
+                self.call_ids
+                    .extend(message.calls.iter().map(|call| call.id.clone()));
                 if !message.text.trim().is_empty() {
                     self.last_line = first_line(&message.text);
                 }
@@ -340,12 +380,15 @@ impl Facts {
                     open.tool_calls += message.calls.len() as u64;
                     open.text.clone_from(&message.text);
                     open.plain_answer = message.calls.is_empty().then_some(message.finish);
-                    open.calls =
-                        message.calls.iter().map(|call| OpenCall {
+                    open.calls = message
+                        .calls
+                        .iter()
+                        .map(|call| OpenCall {
                             call: call.clone(),
                             stage: Stage::Open,
                             read_only: false,
-                        }).collect();
+                        })
+                        .collect();
                 }
             }
             Body::Tool(message) => {
@@ -368,7 +411,8 @@ impl Facts {
     fn deny(&mut self, call: &CallId, words: String) {
         let Some(open) = &mut self.open else { return };
         if let Some(denied) = open.calls.iter().find(|open| open.call.id == *call) {
-            open.refused.insert((denied.call.name.clone(), denied.call.arguments.clone()));
+            open.refused
+                .insert((denied.call.name.clone(), denied.call.arguments.clone()));
         }
         open.stage(call, Stage::Denied { words });
     }
@@ -376,7 +420,11 @@ impl Facts {
     /// Notes a call that was denied because nobody was there to say yes.
     fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
         let Some(open) = &mut self.open else { return };
-        let tool = open.calls.iter().find(|open| open.call.id == *call).map(|open| open.call.name.clone());
+        let tool = open
+            .calls
+            .iter()
+            .find(|open| open.call.id == *call)
+            .map(|open| open.call.name.clone());
         open.denied.push(Denied {
             call: call.clone(),
             tool: tool.unwrap_or_default(),
@@ -390,7 +438,11 @@ impl Facts {
         if resolved.unattended
             && let Some(asked) = &asked
         {
-            self.nobody_there(&resolved.call, &asked.subject, resolved.note.as_deref().unwrap_or_default());
+            self.nobody_there(
+                &resolved.call,
+                &asked.subject,
+                resolved.note.as_deref().unwrap_or_default(),
+            );
         }
         if resolved.decision == Decision::AllowSession
             && let Some(scope) = &resolved.scope
@@ -403,20 +455,39 @@ impl Facts {
             let shown_hash = asked.map(|asked| asked.shown_hash).unwrap_or_default();
             open.stage(&resolved.call, Stage::Approved { shown_hash });
         }
-        self.remember(resolved.request_id, record, content_of_answer(&resolved.approval_id, resolved.decision), None);
+        self.remember(
+            resolved.request_id,
+            record,
+            content_of_answer(&resolved.approval_id, resolved.decision),
+            None,
+        );
         self.resolved.push_back((resolved.clone(), record.at));
         if self.resolved.len() > RESOLVED_KEPT {
             self.resolved.pop_front();
         }
     }
 
-    fn remember(&mut self, id: Option<RequestId>, record: &Record, content: String, prompt_id: Option<PromptId>) {
+    fn remember(
+        &mut self,
+        id: Option<RequestId>,
+        record: &Record,
+        content: String,
+        prompt_id: Option<PromptId>,
+    ) {
         /// How long a `request_id` is remembered (contract, chapter 10): 24 hours.
         const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
         let Some(id) = id else { return };
         let at = record.at;
         self.requests.retain(|_, done| at.0 - done.at.0 <= KEPT_MS);
-        self.requests.insert(id, Done { at, seq: record.seq, content, prompt_id });
+        self.requests.insert(
+            id,
+            Done {
+                at,
+                seq: record.seq,
+                content,
+                prompt_id,
+            },
+        );
     }
 }
 
@@ -435,11 +506,21 @@ pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
 /// A change of settings in a form that repeats can be compared by.
 #[must_use]
 pub fn content_of_set(set: &proto::record::SessionSet) -> String {
-    let bare = proto::record::SessionSet { by: None, request_id: None, ..set.clone() };
+    let bare = proto::record::SessionSet {
+        by: None,
+        request_id: None,
+        ..set.clone()
+    };
     serde_json::to_string(&bare).unwrap_or_default()
 }
 
 /// The first line of a text that says something, at most 120 characters.
 fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().chars().take(120).collect()
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .chars()
+        .take(120)
+        .collect()
 }

@@ -41,15 +41,28 @@ pub enum Input {
     /// A key is there again.
     CredentialsArrived,
     /// Policy has looked at a call.
-    Judged { call: CallId, judgement: Box<Judgement> },
+    Judged {
+        call: CallId,
+        judgement: Box<Judgement>,
+    },
     /// A person answered (or the daemon had to). Checked for `stale` and `already_resolved` before.
     Resolved(Box<Resolution>),
     /// A call has ended.
-    CallEnded { call: CallId, outcome: Box<Outcome>, duration_ms: u64 },
+    CallEnded {
+        call: CallId,
+        outcome: Box<Outcome>,
+        duration_ms: u64,
+    },
     /// The turn is to end now. `partial` is what has been shown of an answer in progress.
-    Stop { reason: StopReason, partial: Option<Box<Answer>> },
+    Stop {
+        reason: StopReason,
+        partial: Option<Box<Answer>>,
+    },
     /// The time of turn `turn` is up.
-    TimeUp { turn: u64, partial: Option<Box<Answer>> },
+    TimeUp {
+        turn: u64,
+        partial: Option<Box<Answer>>,
+    },
     /// An interactive session is closed by a person.
     Close { request_id: Option<RequestId> },
 }
@@ -84,7 +97,10 @@ pub struct Answer {
 }
 
 /// What became of a call before it may run.
-#[allow(clippy::large_enum_variant, reason = "it travels in a box; most are of the large kind")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it travels in a box; most are of the large kind"
+)]
 #[derive(Clone, Debug)]
 pub enum Judgement {
     /// It can't run at all: unknown tool, arguments that don't parse.
@@ -124,19 +140,31 @@ pub struct Resolution {
 }
 
 /// Something to be done, in order.
-#[allow(clippy::large_enum_variant, reason = "most are records, and each is done as soon as it is made")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "most are records, and each is done as soon as it is made"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Append this record to the log and publish it. Its `seq` is the next one.
     Append(Record),
     /// Send the conversation up to `upto` to the model.
-    Ask { upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice },
+    Ask {
+        upto: Seq,
+        item: ItemId,
+        attempt: u32,
+        tool_choice: ToolChoice,
+    },
     /// Drop the request in flight.
     CancelAsk,
     /// What was streamed under this item does not count: another try follows.
     Supersede { item: ItemId },
     /// Come back with `RetryDue` after this time.
-    Retry { item: ItemId, attempt: u32, in_ms: u64 },
+    Retry {
+        item: ItemId,
+        attempt: u32,
+        in_ms: u64,
+    },
     /// Ask policy about a call, and come back with `Judged`.
     Judge { call: ToolCall },
     /// Run a call, once `after` is durable, and come back with `CallEnded`.

@@ -129,7 +129,12 @@ impl Machine {
     /// A machine over what the log says. Nothing runs yet: see `recover` for a log that ends in mid-turn.
     #[must_use]
     pub fn new(facts: Facts, limits: Limits) -> Self {
-        Self { facts, phase: Phase::Idle, limits, context: None }
+        Self {
+            facts,
+            phase: Phase::Idle,
+            limits,
+            context: None,
+        }
     }
 
     /// Sets what stands before the words of the session's first message (directory, date, branch).
@@ -163,7 +168,13 @@ impl Machine {
     }
 
     fn begin(&mut self, now: Now) -> Step<'_> {
-        Step { facts: &mut self.facts, limits: self.limits, context: &mut self.context, effects: Vec::new(), now }
+        Step {
+            facts: &mut self.facts,
+            limits: self.limits,
+            context: &mut self.context,
+            effects: Vec::new(),
+            now,
+        }
     }
 
     /// Takes what happened, returns what to do, in order.
@@ -200,7 +211,12 @@ impl Step<'_> {
                 }
             }
             Input::Unqueue(prompt_id) => {
-                if self.facts.queue.iter().any(|queued| queued.prompt_id == prompt_id) {
+                if self
+                    .facts
+                    .queue
+                    .iter()
+                    .any(|queued| queued.prompt_id == prompt_id)
+                {
                     self.append(Body::PromptUnqueued(PromptUnqueued { prompt_id }));
                 }
                 phase
@@ -214,13 +230,24 @@ impl Step<'_> {
                 Phase::Asking(_) | Phase::Calls(_) | Phase::Stopping { .. } => phase,
             },
             Input::Answered(answer) => self.answered(phase, *answer),
-            Input::Broke { error, partial, jitter, key_lost } => self.broke(phase, error, *partial, jitter, key_lost),
+            Input::Broke {
+                error,
+                partial,
+                jitter,
+                key_lost,
+            } => self.broke(phase, error, *partial, jitter, key_lost),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
             Input::CredentialsArrived => self.credentials_arrived(phase),
             Input::Judged { call, judgement } => self.judged(phase, &call, *judgement),
             Input::Resolved(resolution) => self.resolved(phase, *resolution),
-            Input::CallEnded { call, outcome, duration_ms } => self.call_ended(phase, &call, *outcome, duration_ms),
-            Input::Stop { reason, partial } => self.stop(phase, reason, partial.map(|partial| *partial)),
+            Input::CallEnded {
+                call,
+                outcome,
+                duration_ms,
+            } => self.call_ended(phase, &call, *outcome, duration_ms),
+            Input::Stop { reason, partial } => {
+                self.stop(phase, reason, partial.map(|partial| *partial))
+            }
             Input::TimeUp { turn, partial } => match &self.facts.open {
                 Some(open) if open.number == turn => {
                     self.stop(phase, StopReason::Timeout, partial.map(|partial| *partial))
@@ -237,36 +264,70 @@ impl Step<'_> {
             Body::TurnStarted(_) => Some(self.facts.turns + 1),
             _ => in_turn,
         };
-        let record = Record { seq: self.facts.seq.next(), at: self.now.wall, turn, body };
+        let record = Record {
+            seq: self.facts.seq.next(),
+            at: self.now.wall,
+            turn,
+            body,
+        };
         self.facts.apply(&record);
         self.effects.push(Effect::Append(record));
     }
 
     /// Notes a move of the state table, where it is one.
-    pub fn state(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, retry_in_ms: Option<u64>) {
+    pub fn state(
+        &mut self,
+        state: State,
+        waiting_for: Option<WaitingFor>,
+        cause: &str,
+        retry_in_ms: Option<u64>,
+    ) {
         let standing = &self.facts.state;
-        if standing.state == state && standing.waiting_for == waiting_for && state != State::Waiting {
+        if standing.state == state && standing.waiting_for == waiting_for && state != State::Waiting
+        {
             return;
         }
-        debug_assert!(standing.state.may_become(state), "{:?} → {state:?}", standing.state);
-        self.append(Body::SessionState(SessionState { state, waiting_for, cause: cause.to_owned(), retry_in_ms }));
+        debug_assert!(
+            standing.state.may_become(state),
+            "{:?} → {state:?}",
+            standing.state
+        );
+        self.append(Body::SessionState(SessionState {
+            state,
+            waiting_for,
+            cause: cause.to_owned(),
+            retry_in_ms,
+        }));
     }
 
     /// A notice to people.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
-        self.append(Body::Notice(Notice { level, text: text.into() }));
+        self.append(Body::Notice(Notice {
+            level,
+            text: text.into(),
+        }));
     }
 
     /// Starts the turn of the prompt that has waited longest, where there is one.
     pub fn start_next(&mut self) -> Phase {
-        let Some(prompt) = self.facts.queue.front().cloned() else { return Phase::Idle };
+        let Some(prompt) = self.facts.queue.front().cloned() else {
+            return Phase::Idle;
+        };
         if self.facts.exited.is_some() {
-            self.append(Body::SessionReopened(SessionReopened { by: prompt.by.clone() }));
+            self.append(Body::SessionReopened(SessionReopened {
+                by: prompt.by.clone(),
+            }));
         }
-        self.append(Body::TurnStarted(TurnStarted { prompt_id: prompt.prompt_id }));
+        self.append(Body::TurnStarted(TurnStarted {
+            prompt_id: prompt.prompt_id,
+        }));
         self.state(State::Running, None, "prompt", None);
         self.arm_timeout();
-        let context = if self.facts.spoken == 0 { self.context.take() } else { None };
+        let context = if self.facts.spoken == 0 {
+            self.context.take()
+        } else {
+            None
+        };
         self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
         self.ask()
     }
@@ -275,7 +336,10 @@ impl Step<'_> {
     pub fn arm_timeout(&mut self) {
         let in_ms = self.facts.settings.timeout_ms;
         if in_ms > 0 {
-            self.effects.push(Effect::ArmTimeout { turn: self.facts.turns, in_ms });
+            self.effects.push(Effect::ArmTimeout {
+                turn: self.facts.turns,
+                in_ms,
+            });
         }
     }
 
@@ -288,18 +352,35 @@ impl Step<'_> {
         voice: Voice,
     ) {
         let item = self.next_item();
-        self.append(Body::User(UserMessage { item, prompt_id, text, context, voice }));
+        self.append(Body::User(UserMessage {
+            item,
+            prompt_id,
+            text,
+            context,
+            voice,
+        }));
     }
 
     /// The id of the open turn's next message.
     pub fn next_item(&self) -> ItemId {
-        self.facts.open.as_ref().map_or_else(|| ItemId("m0.0".into()), |open| open.next_item())
+        self.facts
+            .open
+            .as_ref()
+            .map_or_else(|| ItemId("m0.0".into()), |open| open.next_item())
     }
 
     /// Ends the open turn, and goes on with the queue or to rest.
-    pub fn end_turn(&mut self, outcome: OutcomeKind, reason: Option<Reason>, error: Option<Failure>) -> Phase {
-        let Some(open) = self.facts.open.clone() else { return Phase::Idle };
-        let blocked = outcome == OutcomeKind::Completed && !open.denied.is_empty() && !open.ok_since_denial;
+    pub fn end_turn(
+        &mut self,
+        outcome: OutcomeKind,
+        reason: Option<Reason>,
+        error: Option<Failure>,
+    ) -> Phase {
+        let Some(open) = self.facts.open.clone() else {
+            return Phase::Idle;
+        };
+        let blocked =
+            outcome == OutcomeKind::Completed && !open.denied.is_empty() && !open.ok_since_denial;
         let (outcome, reason) = if blocked {
             // Contract, decision 22: what had to be denied unattended stopped the run.
             (OutcomeKind::Blocked, Some(Reason::Denied))
@@ -331,7 +412,9 @@ impl Step<'_> {
                 self.state(State::Idle, None, "turn ended", None);
                 self.start_next()
             }
-            _ if self.facts.settings.kind == Kind::Headless => self.exit(outcome, reason, exit_code, None),
+            _ if self.facts.settings.kind == Kind::Headless => {
+                self.exit(outcome, reason, exit_code, None)
+            }
             _ => {
                 self.state(State::Idle, None, "turn ended", None);
                 Phase::Idle
@@ -348,7 +431,12 @@ impl Step<'_> {
         request_id: Option<RequestId>,
     ) -> Phase {
         if self.facts.exited.is_none() {
-            self.append(Body::SessionExited(SessionExited { outcome, reason, exit_code, request_id }));
+            self.append(Body::SessionExited(SessionExited {
+                outcome,
+                reason,
+                exit_code,
+                request_id,
+            }));
         }
         Phase::Idle
     }

@@ -47,7 +47,9 @@ impl Machine {
 
 impl Step<'_> {
     fn recover(&mut self, policy: RecoverPolicy) -> Phase {
-        let Some(open) = self.facts.open.clone() else { return self.recover_between_turns(policy) };
+        let Some(open) = self.facts.open.clone() else {
+            return self.recover_between_turns(policy);
+        };
         let mut calls = Calls::default();
         self.close_where(&mut calls, |open| {
             let wrote = open.stage == (Stage::Started { read_only: false });
@@ -60,11 +62,19 @@ impl Step<'_> {
             // Kept only when a turn is about to end; why it was is lost.
             (RecoverPolicy::Continue, Some(Finish::Interrupted)) => {
                 self.end_recovered(calls);
-                let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
-                if done { self.exit_with_turn() } else { self.recover_between_turns(policy) }
+                let done =
+                    self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
+                if done {
+                    self.exit_with_turn()
+                } else {
+                    self.recover_between_turns(policy)
+                }
             }
             (RecoverPolicy::Continue, plain) => {
-                self.notice(Level::Info, "The daemon was restarted; the turn goes on where it was.");
+                self.notice(
+                    Level::Info,
+                    "The daemon was restarted; the turn goes on where it was.",
+                );
                 self.state(State::Running, None, "recovered", None);
                 self.arm_timeout();
                 self.say_unsaid_prompt();
@@ -86,7 +96,9 @@ impl Step<'_> {
         self.arm_timeout();
         if policy == RecoverPolicy::Idle {
             // Decision 9: what was approved and not started runs only where sessions go on by themselves.
-            self.close_where(&mut calls, |open| matches!(open.stage, Stage::Approved { .. }).then(not_started));
+            self.close_where(&mut calls, |open| {
+                matches!(open.stage, Stage::Approved { .. }).then(not_started)
+            });
         }
         self.begin_calls(calls)
     }
@@ -96,7 +108,9 @@ impl Step<'_> {
             && let Some(ended) = &self.facts.ended
         {
             let stopped = ended.reason == Some(Reason::Shutdown);
-            let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty() && !stopped;
+            let done = self.facts.settings.kind == Kind::Headless
+                && self.facts.queue.is_empty()
+                && !stopped;
             if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
                 return self.exit_with_turn();
             }
@@ -111,7 +125,9 @@ impl Step<'_> {
 
     /// Exits with the outcome of the turn that ended last.
     fn exit_with_turn(&mut self) -> Phase {
-        let Some(ended) = self.facts.ended.clone() else { return Phase::Idle };
+        let Some(ended) = self.facts.ended.clone() else {
+            return Phase::Idle;
+        };
         self.exit(ended.outcome, ended.reason, ended.exit_code(), None)
     }
 
@@ -120,7 +136,11 @@ impl Step<'_> {
         if self.facts.open.as_ref().is_some_and(|open| open.items == 0)
             && let Some(prompt) = self.facts.queue.front().cloned()
         {
-            let context = if self.facts.spoken == 0 { self.context.take() } else { None };
+            let context = if self.facts.spoken == 0 {
+                self.context.take()
+            } else {
+                None
+            };
             self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
         }
     }
@@ -133,7 +153,10 @@ impl Step<'_> {
         self.close_what_cannot_run(&mut calls);
         self.close_where(&mut calls, |open| match open.stage {
             Stage::Closed | Stage::Denied { .. } => None,
-            Stage::Started { .. } => Some(Outcome::with_status(CallStatus::Interrupted, words::LOST_READ)),
+            Stage::Started { .. } => Some(Outcome::with_status(
+                CallStatus::Interrupted,
+                words::LOST_READ,
+            )),
             Stage::Open | Stage::Asked(_) | Stage::Approved { .. } => Some(not_started()),
         });
         self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)

@@ -13,10 +13,17 @@ use crate::machine::{Calls, Phase, Step, Waits};
 use crate::words;
 
 impl Step<'_> {
-    pub(crate) fn stop(&mut self, phase: Phase, reason: StopReason, partial: Option<Answer>) -> Phase {
+    pub(crate) fn stop(
+        &mut self,
+        phase: Phase,
+        reason: StopReason,
+        partial: Option<Answer>,
+    ) -> Phase {
         match phase {
             Phase::Idle => match reason {
-                StopReason::Term => self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None),
+                StopReason::Term => {
+                    self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None)
+                }
                 StopReason::Kill => self.exit(OutcomeKind::Killed, None, 137, None),
                 StopReason::User | StopReason::Timeout | StopReason::Shutdown => Phase::Idle,
             },
@@ -28,10 +35,15 @@ impl Step<'_> {
                 self.end_stopped(reason)
             }
             Phase::Calls(calls) => self.stop_calls(calls, reason),
-            Phase::Stopping { reason: before, calls } => {
+            Phase::Stopping {
+                reason: before,
+                calls,
+            } => {
                 let reason = stronger(before, reason);
                 if reason != before {
-                    self.effects.push(Effect::CancelCalls { grace_ms: self.grace(reason) });
+                    self.effects.push(Effect::CancelCalls {
+                        grace_ms: self.grace(reason),
+                    });
                 }
                 Phase::Stopping { reason, calls }
             }
@@ -40,12 +52,20 @@ impl Step<'_> {
 
     fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {
         self.close_questions();
-        let words = if reason == StopReason::User { words::INTERRUPTED } else { words::STOPPED };
-        self.close_where(&mut calls, |_| Some(Outcome::with_status(CallStatus::Interrupted, words)));
+        let words = if reason == StopReason::User {
+            words::INTERRUPTED
+        } else {
+            words::STOPPED
+        };
+        self.close_where(&mut calls, |_| {
+            Some(Outcome::with_status(CallStatus::Interrupted, words))
+        });
         if calls.running.is_empty() {
             return self.end_stopped(reason);
         }
-        self.effects.push(Effect::CancelCalls { grace_ms: self.grace(reason) });
+        self.effects.push(Effect::CancelCalls {
+            grace_ms: self.grace(reason),
+        });
         calls.judging = None;
         Phase::Stopping { reason, calls }
     }
@@ -61,7 +81,12 @@ impl Step<'_> {
         if !calls.running.remove(id) {
             return Phase::Stopping { reason, calls };
         }
-        let call = self.facts.open.iter().flat_map(|open| &open.calls).find(|open| open.call.id == *id);
+        let call = self
+            .facts
+            .open
+            .iter()
+            .flat_map(|open| &open.calls)
+            .find(|open| open.call.id == *id);
         if let Some(call) = call.map(|open| open.call.clone()) {
             self.close(&mut calls, &call, outcome, duration_ms);
         }
@@ -92,7 +117,11 @@ impl Step<'_> {
     }
 
     fn grace(&self, reason: StopReason) -> u64 {
-        if reason == StopReason::Kill { 0 } else { self.limits.grace_ms }
+        if reason == StopReason::Kill {
+            0
+        } else {
+            self.limits.grace_ms
+        }
     }
 
     fn end_stopped(&mut self, reason: StopReason) -> Phase {

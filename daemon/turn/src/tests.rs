@@ -2,6 +2,7 @@
 
 mod chance;
 mod checker;
+mod made;
 mod recovery;
 mod scenes;
 mod script;

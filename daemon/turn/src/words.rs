@@ -9,8 +9,7 @@ pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const CUT_CALL: &str = "Not run: your answer was cut off by the output limit inside this call. Make a smaller call: write large files in several parts with `append`.";
-pub const DENIED_BEFORE: &str =
-    "Denied: the same call was denied before in this turn. Do something else, or explain what you need.";
+pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn. Do something else, or explain what you need.";
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";

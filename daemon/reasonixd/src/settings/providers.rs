@@ -6,7 +6,7 @@ use proto::{ErrorName, Failure};
 use serde::Deserialize;
 
 /// One entry.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderEntry {
     pub name: String,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::approval::Decision;
+use proto::params::approval::{Approval, Decision};
 use proto::record::{PolicyDecided, ToolStarted, Unattended, Verdict};
 use proto::state::State;
 use proto::{ApprovalId, Body, CallId, PromptId, Record, Seq};
@@ -22,7 +22,7 @@ pub struct Checker {
     state: Standing,
     turns: u64,
     pub open: Option<Open>,
-    pub pending: BTreeMap<ApprovalId, CallId>,
+    pub pending: BTreeMap<ApprovalId, Approval>,
     resolved: HashSet<ApprovalId>,
     /// Prompts that wait, and those that ever came.
     pub queued: BTreeSet<PromptId>,
@@ -66,6 +66,9 @@ pub struct Open {
     unattended: Vec<CallId>,
     /// How the results stand, in order: a good one, or one that nobody was there to allow.
     ledger: Vec<bool>,
+    /// Calls that policy would have a person asked about, and what people said yes to.
+    asked: HashSet<CallId>,
+    approved: HashMap<CallId, String>,
     pub summing_up: bool,
 }
 
@@ -84,15 +87,28 @@ impl Checker {
         let open = self.open.as_ref().map(|open| open.number);
         match &record.body {
             Body::TurnStarted(_) => assert_eq!(record.turn, Some(self.turns + 1), "turns count up"),
-            _ => assert_eq!(record.turn, open, "a record names the turn it stands in: {:?}", record.body),
+            _ => assert_eq!(
+                record.turn, open,
+                "a record names the turn it stands in: {:?}",
+                record.body
+            ),
         }
         match &record.body {
             Body::TurnStarted(started) => {
                 assert!(open.is_none(), "turns alternate: {} is open", self.turns);
-                assert!(self.queued.contains(&started.prompt_id), "a turn starts with a prompt that waits");
-                assert!(!self.exited, "an exited session is reopened before a turn starts");
+                assert!(
+                    self.queued.contains(&started.prompt_id),
+                    "a turn starts with a prompt that waits"
+                );
+                assert!(
+                    !self.exited,
+                    "an exited session is reopened before a turn starts"
+                );
                 self.turns += 1;
-                self.open = Some(Open { number: self.turns, ..Open::default() });
+                self.open = Some(Open {
+                    number: self.turns,
+                    ..Open::default()
+                });
             }
             Body::TurnEnded(ended) => self.ended(ended),
             Body::User(message) => self.user(message),
@@ -102,31 +118,60 @@ impl Checker {
             Body::ToolStarted(started) => self.started(started, record.seq),
             Body::ToolFinished(finished) => {
                 let open = self.open.as_mut().expect("a call ends within its turn");
-                assert!(open.unanswered.contains(&finished.call), "a call is finished before it has its result");
+                assert!(
+                    open.unanswered.contains(&finished.call),
+                    "a call is finished before it has its result"
+                );
                 open.finished.insert(finished.call.clone());
             }
             Body::ApprovalRequested(approval) => {
-                let open = self.open.as_ref().expect("questions are asked within a turn");
-                assert!(open.unanswered.contains(&approval.call), "only calls without a result are asked about");
-                assert!(!self.resolved.contains(&approval.approval_id), "I6: a question's id is used once");
-                assert!(!self.pending.values().any(|call| *call == approval.call), "one question a call at a time");
-                let before = self.pending.insert(approval.approval_id.clone(), approval.call.clone());
+                let open = self
+                    .open
+                    .as_ref()
+                    .expect("questions are asked within a turn");
+                assert!(
+                    open.unanswered.contains(&approval.call),
+                    "only calls without a result are asked about"
+                );
+                assert!(
+                    !self.resolved.contains(&approval.approval_id),
+                    "I6: a question's id is used once"
+                );
+                assert!(
+                    !self.pending.values().any(|open| open.call == approval.call),
+                    "one question a call at a time"
+                );
+                let before = self
+                    .pending
+                    .insert(approval.approval_id.clone(), approval.clone());
                 assert!(before.is_none(), "I6: a question's id is used once");
             }
             Body::ApprovalResolved(resolved) => {
                 let asked = self.pending.remove(&resolved.approval_id);
-                assert_eq!(asked.as_ref(), Some(&resolved.call), "I6: only open questions are resolved, and once");
+                let asked = asked.expect("I6: only open questions are resolved, and once");
+                assert_eq!(
+                    asked.call, resolved.call,
+                    "an answer is about the call of its question"
+                );
                 self.resolved.insert(resolved.approval_id.clone());
                 if resolved.decision == Decision::Deny {
                     self.deny(&resolved.call, resolved.unattended);
+                } else if let Some(open) = &mut self.open {
+                    open.approved.insert(asked.call, asked.shown_hash);
                 }
             }
             Body::PromptQueued(prompt) => {
                 self.accepted.insert(prompt.prompt_id);
-                assert!(self.queued.insert(prompt.prompt_id), "a prompt is queued once");
+                assert!(
+                    self.queued.insert(prompt.prompt_id),
+                    "a prompt is queued once"
+                );
             }
             Body::PromptUnqueued(prompt) => {
-                assert!(self.queued.remove(&prompt.prompt_id), "only prompts that wait are taken back");
+                assert!(
+                    self.queued.remove(&prompt.prompt_id),
+                    "only prompts that wait are taken back"
+                );
                 self.unqueued.insert(prompt.prompt_id);
             }
             Body::SessionState(state) => self.moves_to(state.state),
@@ -139,31 +184,52 @@ impl Checker {
                 self.moves_to(State::Idle);
                 self.exited = false;
             }
-            Body::SessionCreated(_) | Body::SessionSet(_) | Body::Usage(_) | Body::Notice(_) | Body::Unknown { .. } => {
-            }
+            Body::SessionCreated(_)
+            | Body::SessionSet(_)
+            | Body::Usage(_)
+            | Body::Notice(_)
+            | Body::Unknown { .. } => {}
         }
     }
 
     fn moves_to(&mut self, next: State) {
-        assert!(self.state.0.may_become(next), "the state table has no {:?} → {next:?}", self.state.0);
+        assert!(
+            self.state.0.may_become(next),
+            "the state table has no {:?} → {next:?}",
+            self.state.0
+        );
         self.state = Standing(next);
     }
 
     fn item(&mut self, item: &proto::ItemId) -> &mut Open {
         let open = self.open.as_mut().expect("messages stand within turns");
         open.items += 1;
-        assert_eq!(item.0, format!("m{}.{}", open.number, open.items), "messages count up in their turn");
+        assert_eq!(
+            item.0,
+            format!("m{}.{}", open.number, open.items),
+            "messages count up in their turn"
+        );
         open
     }
 
     fn user(&mut self, message: &UserMessage) {
         if let Some(prompt) = &message.prompt_id {
-            assert!(self.queued.remove(prompt), "a prompt is said once, and none that was taken back");
+            assert!(
+                self.queued.remove(prompt),
+                "a prompt is said once, and none that was taken back"
+            );
             self.spoken.insert(*prompt);
         }
-        assert_eq!(message.prompt_id.is_none(), message.voice == Voice::Daemon, "people speak through prompts");
+        assert_eq!(
+            message.prompt_id.is_none(),
+            message.voice == Voice::Daemon,
+            "people speak through prompts"
+        );
         let open = self.item(&message.item);
-        assert!(open.unanswered.is_empty(), "I2: every call has its result before the next message");
+        assert!(
+            open.unanswered.is_empty(),
+            "I2: every call has its result before the next message"
+        );
         if message.voice == Voice::Daemon && message.text == words::SUM_UP {
             open.summing_up = true;
         }
@@ -171,14 +237,30 @@ impl Checker {
     }
 
     fn assistant(&mut self, message: &AssistantMessage) {
-        assert_ne!(self.last, Some(Last::Assistant), "an answer follows words or results");
+        assert_ne!(
+            self.last,
+            Some(Last::Assistant),
+            "an answer follows words or results"
+        );
         for call in &message.calls {
-            assert!(self.call_ids.insert(call.id.clone()), "call ids are unique within a session: {}", call.id);
+            assert!(
+                self.call_ids.insert(call.id.clone()),
+                "call ids are unique within a session: {}",
+                call.id
+            );
         }
         let open = self.item(&message.item);
-        assert!(open.unanswered.is_empty(), "I2: every call has its result before the next answer");
+        assert!(
+            open.unanswered.is_empty(),
+            "I2: every call has its result before the next answer"
+        );
         open.unanswered = message.calls.iter().map(|call| call.id.clone()).collect();
-        open.cut = message.calls.iter().filter(|call| call.cut).map(|call| call.id.clone()).collect();
+        open.cut = message
+            .calls
+            .iter()
+            .filter(|call| call.cut)
+            .map(|call| call.id.clone())
+            .collect();
         open.started.clear();
         open.finished.clear();
         self.last = Some(Last::Assistant);
@@ -188,16 +270,28 @@ impl Checker {
         let number = self.open.as_ref().map_or(0, |open| open.number);
         let denied = self.denied.contains(&(number, message.call.clone()));
         let open = self.item(&message.item);
-        assert_eq!(open.unanswered.first(), Some(&message.call), "I2: one result a call, in call order");
-        assert!(open.finished.contains(&message.call), "people hear of a result as well");
+        assert_eq!(
+            open.unanswered.first(),
+            Some(&message.call),
+            "I2: one result a call, in call order"
+        );
+        assert!(
+            open.finished.contains(&message.call),
+            "people hear of a result as well"
+        );
         open.unanswered.remove(0);
         match message.status {
             CallStatus::Ok => {
                 assert!(!denied, "I7: a denied call has no good result");
-                assert!(open.started.contains_key(&message.call), "only what ran can have gone well");
+                assert!(
+                    open.started.contains_key(&message.call),
+                    "only what ran can have gone well"
+                );
                 open.ledger.push(true);
             }
-            CallStatus::Denied if open.unattended.contains(&message.call) => open.ledger.push(false),
+            CallStatus::Denied if open.unattended.contains(&message.call) => {
+                open.ledger.push(false)
+            }
             CallStatus::Denied
             | CallStatus::Failed
             | CallStatus::Interrupted
@@ -208,8 +302,17 @@ impl Checker {
     }
 
     fn decided(&mut self, decided: &PolicyDecided) {
-        let open = self.open.as_ref().expect("calls are judged within a turn");
-        assert!(open.unanswered.contains(&decided.call), "only calls without a result are judged");
+        let open = self.open.as_mut().expect("calls are judged within a turn");
+        assert!(
+            open.unanswered.contains(&decided.call),
+            "only calls without a result are judged"
+        );
+        let asked = decided.verdict == Verdict::Ask && decided.unattended.is_none();
+        if asked {
+            open.asked.insert(decided.call.clone())
+        } else {
+            open.asked.remove(&decided.call)
+        };
         let left = decided.unattended == Some(Unattended::Denied);
         if left || decided.verdict == Verdict::Deny {
             self.deny(&decided.call, left);
@@ -221,31 +324,57 @@ impl Checker {
         if unattended {
             open.unattended.push(call.clone());
         }
-        assert!(self.denied.insert((open.number, call.clone())), "a denied call is not judged again: {call}");
+        assert!(
+            self.denied.insert((open.number, call.clone())),
+            "a denied call is not judged again: {call}"
+        );
     }
 
     fn started(&mut self, started: &ToolStarted, seq: Seq) {
         let open = self.open.as_mut().expect("calls run within a turn");
-        assert!(open.unanswered.contains(&started.call), "a call starts before it has its result");
-        assert!(!open.cut.contains(&started.call), "a call that was cut never starts");
-        assert!(!self.denied.contains(&(open.number, started.call.clone())), "I7: a denied call never starts");
+        assert!(
+            open.unanswered.contains(&started.call),
+            "a call starts before it has its result"
+        );
+        assert!(
+            !open.cut.contains(&started.call),
+            "a call that was cut never starts"
+        );
+        assert!(
+            !self.denied.contains(&(open.number, started.call.clone())),
+            "I7: a denied call never starts"
+        );
         if let Some((_, read_only)) = open.started.get(&started.call) {
             assert!(read_only, "I4: a call that changes things starts once");
         }
-        open.started.insert(started.call.clone(), (seq, started.read_only));
+        open.started
+            .insert(started.call.clone(), (seq, started.read_only));
     }
 
     fn ended(&mut self, ended: &TurnEnded) {
         let open = self.open.take().expect("turns alternate: none is open");
-        assert!(open.unanswered.is_empty(), "I2: every call has its result when the turn ends");
+        assert!(
+            open.unanswered.is_empty(),
+            "I2: every call has its result when the turn ends"
+        );
         assert!(self.pending.is_empty(), "no question outlives its turn");
         let told: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
         assert_eq!(told.len(), ended.denied.len(), "a denial is told once");
-        assert_eq!(told, open.unattended.iter().collect(), "every unattended denial is told, and no other");
+        assert_eq!(
+            told,
+            open.unattended.iter().collect(),
+            "every unattended denial is told, and no other"
+        );
         let blocked = !open.unattended.is_empty() && open.ledger.last() != Some(&true);
         match ended.outcome {
-            OutcomeKind::Blocked => assert!(blocked && ended.reason == Some(Reason::Denied), "wrongly blocked"),
-            OutcomeKind::Completed => assert!(!blocked, "a run that was denied and did nothing after is blocked"),
+            OutcomeKind::Blocked => assert!(
+                blocked && ended.reason == Some(Reason::Denied),
+                "wrongly blocked"
+            ),
+            OutcomeKind::Completed => assert!(
+                !blocked,
+                "a run that was denied and did nothing after is blocked"
+            ),
             OutcomeKind::Failed
             | OutcomeKind::Interrupted
             | OutcomeKind::Killed
@@ -258,28 +387,67 @@ impl Checker {
     /// The conversation may be sent to the strictest provider.
     pub fn may_be_sent(&self) {
         let open = self.open.as_ref().expect("requests are made within a turn");
-        assert!(open.unanswered.is_empty(), "I2: every call has its result before the next request");
-        assert!(matches!(self.last, Some(Last::User | Last::Tool)), "a request ends with words or a result");
-        assert!(self.pending.is_empty(), "no request while a question is open");
+        assert!(
+            open.unanswered.is_empty(),
+            "I2: every call has its result before the next request"
+        );
+        assert!(
+            matches!(self.last, Some(Last::User | Last::Tool)),
+            "a request ends with words or a result"
+        );
+        assert!(
+            self.pending.is_empty(),
+            "no request while a question is open"
+        );
+    }
+
+    /// A call that a person had to be asked about runs on a yes to what would be shown now.
+    pub fn was_allowed(&self, call: &CallId, shown: Option<&String>) {
+        let open = self.open.as_ref().expect("calls run within a turn");
+        if open.asked.contains(call) {
+            assert_eq!(
+                open.approved.get(call),
+                shown,
+                "I24: what was shown is what runs"
+            );
+        }
     }
 
     /// A call's place and id.
     pub fn key(&self, call: &CallId) -> Key {
-        (self.open.as_ref().map_or(0, |open| open.number), call.clone())
+        (
+            self.open.as_ref().map_or(0, |open| open.number),
+            call.clone(),
+        )
     }
 
     /// Calls that changed things, or may have: started, and without a result.
     pub fn half_done(&self) -> Vec<Key> {
-        let Some(open) = &self.open else { return Vec::new() };
-        let writers = open.started.iter().filter(|(call, (_, read_only))| !read_only && open.unanswered.contains(call));
-        writers.map(|(call, _)| (open.number, call.clone())).collect()
+        let Some(open) = &self.open else {
+            return Vec::new();
+        };
+        let writers = open
+            .started
+            .iter()
+            .filter(|(call, (_, read_only))| !read_only && open.unanswered.contains(call));
+        writers
+            .map(|(call, _)| (open.number, call.clone()))
+            .collect()
     }
 
     /// Every prompt that was accepted has been said, was taken back, or waits.
     pub fn no_prompt_is_lost(&self) {
         for prompt in &self.accepted {
-            let places = [self.queued.contains(prompt), self.spoken.contains(prompt), self.unqueued.contains(prompt)];
-            assert_eq!(places.iter().filter(|there| **there).count(), 1, "a prompt is in one place: {places:?}");
+            let places = [
+                self.queued.contains(prompt),
+                self.spoken.contains(prompt),
+                self.unqueued.contains(prompt),
+            ];
+            assert_eq!(
+                places.iter().filter(|there| **there).count(),
+                1,
+                "a prompt is in one place: {places:?}"
+            );
         }
     }
 }

@@ -17,10 +17,8 @@
 
 use std::time::Duration;
 
-use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
-use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, UserMessage, Voice};
-use proto::outcome::TurnEnded;
+use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
 use proto::params::session::When;
 use proto::record::{PromptQueued, SessionSet, Verdict};
@@ -28,38 +26,56 @@ use proto::state::Kind;
 use proto::{ApprovalId, Body, CallId, ItemId, Record, Stamp};
 
 use super::checker::Checker;
-use super::world::{created, judgement, prompt_id};
+use super::made::{created, judgement, prompt_id};
 use crate::input::{Resolution, Unattended};
-use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy, StopReason, words};
+use crate::{
+    Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy, StopReason,
+};
+
+mod told;
+
+use told::told;
 
 /// Plays a scene, and compares what came of each line.
 #[track_caller]
 pub fn check(script: &str) {
     let mut stage = Stage::new();
     let (mut played, mut wanted) = (Vec::new(), Vec::new());
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    for line in script
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
         match line.strip_prefix("> ") {
             Some(happens) => {
                 played.push((happens, stage.play(happens)));
                 wanted.push((happens, Vec::new()));
             }
             None => {
-                let (_, made) = wanted.last_mut().expect("a scene begins with something that happens");
-                made.extend(line.split('|').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned));
+                let (_, made) = wanted
+                    .last_mut()
+                    .expect("a scene begins with something that happens");
+                made.extend(
+                    line.split('|')
+                        .map(str::trim)
+                        .filter(|part| !part.is_empty())
+                        .map(str::to_owned),
+                );
             }
         }
     }
     let tell = |scene: &[(&str, Vec<String>)]| -> String {
-        scene.iter().map(|(happens, made)| format!("> {happens}\n  {}\n", made.join(" | "))).collect()
+        scene
+            .iter()
+            .map(|(happens, made)| format!("> {happens}\n  {}\n", made.join(" | ")))
+            .collect()
     };
-    if played != wanted && std::env::var_os("TURN_BLESS").is_some() {
-        let at = std::panic::Location::caller();
-        let name = format!("/tmp/bless/{}@{}", at.file().replace('/', "+"), at.line());
-        let text: String = played.iter().map(|(_, made)| format!("{}\n", made.join(" | "))).collect();
-        std::fs::write(name, text).unwrap();
-        return;
-    }
-    assert!(played == wanted, "it went so:\n{}\nand not so:\n{}", tell(&played), tell(&wanted));
+    assert!(
+        played == wanted,
+        "it went so:\n{}\nand not so:\n{}",
+        tell(&played),
+        tell(&wanted)
+    );
     Checker::of(&stage.log).no_prompt_is_lost();
 }
 
@@ -79,7 +95,10 @@ impl Stage {
             machine: Machine::new(Facts::default(), Limits::default()),
             limits: Limits::default(),
             log: Vec::new(),
-            now: Now { wall: Stamp(0), mono_ms: 0 },
+            now: Now {
+                wall: Stamp(0),
+                mono_ms: 0,
+            },
             prompts: Vec::new(),
             retry: (ItemId::from("none"), 0),
         };
@@ -96,8 +115,12 @@ impl Stage {
                 None => record.kind = kind(setting),
                 Some(("max_steps", steps)) => record.max_steps = number(steps),
                 Some(("timeout_ms", ms)) => record.timeout_ms = number(ms),
-                Some(("tries", tries)) => self.limits.retry_tries = tries.parse().expect("a number"),
-                Some(("parallel", count)) => self.limits.parallel = count.parse().expect("a number"),
+                Some(("tries", tries)) => {
+                    self.limits.retry_tries = tries.parse().expect("a number")
+                }
+                Some(("parallel", count)) => {
+                    self.limits.parallel = count.parse().expect("a number")
+                }
                 Some((other, _)) => panic!("there is no setting `{other}`"),
             }
         }
@@ -131,9 +154,15 @@ impl Stage {
             "stop" => stop(what),
             "time" => {
                 let turn = number(what.strip_prefix("up ").expect("time up TURN"));
-                Input::TimeUp { turn, partial: None }
+                Input::TimeUp {
+                    turn,
+                    partial: None,
+                }
             }
-            "retry" => Input::RetryDue { item: self.retry.0.clone(), attempt: self.retry.1 },
+            "retry" => Input::RetryDue {
+                item: self.retry.0.clone(),
+                attempt: self.retry.1,
+            },
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },
             other => panic!("nobody is called `{other}`"),
@@ -166,25 +195,46 @@ impl Stage {
     }
 
     fn prompt_named(&self, text: &str) -> proto::PromptId {
-        let place = self.prompts.iter().rposition(|prompt| prompt == text).expect("somebody said that");
+        let place = self
+            .prompts
+            .iter()
+            .rposition(|prompt| prompt == text)
+            .expect("somebody said that");
         prompt_id(u64::try_from(place).expect("small") + 1)
     }
 
     fn policy(&self, what: &str) -> Input {
         let (what, seeing) = what.split_once(" seeing ").unwrap_or((what, "it"));
         let (id, says) = what.split_once(' ').expect("policy CALL VERDICT");
-        let open = self.machine.facts().open.iter().flat_map(|open| &open.calls);
-        let call = open.map(|open| &open.call).find(|call| call.id.0 == id).expect("the model made that call").clone();
+        let open = self
+            .machine
+            .facts()
+            .open
+            .iter()
+            .flat_map(|open| &open.calls);
+        let call = open
+            .map(|open| &open.call)
+            .find(|call| call.id.0 == id)
+            .expect("the model made that call")
+            .clone();
         let wait = Unattended::Wait;
         let (verdict, unattended) = match says {
             "allow" => (Verdict::Allow, wait),
             "ask" => (Verdict::Ask, wait),
             "deny" => (Verdict::Deny, wait),
-            "left-denied" => (Verdict::Ask, Unattended::Deny("Nobody was there; `--allow` would do.".into())),
+            "left-denied" => (
+                Verdict::Ask,
+                Unattended::Deny("Nobody was there; `--allow` would do.".into()),
+            ),
             "left-allowed" => (Verdict::Ask, Unattended::Allow),
             "refuse" => {
-                let judgement = Box::new(Judgement::Refused(contract::Outcome::refused("There is no such tool.")));
-                return Input::Judged { call: call.id, judgement };
+                let judgement = Box::new(Judgement::Refused(contract::Outcome::refused(
+                    "There is no such tool.",
+                )));
+                return Input::Judged {
+                    call: call.id,
+                    judgement,
+                };
             }
             other => panic!("policy never says `{other}`"),
         };
@@ -192,13 +242,21 @@ impl Stage {
         if let Judgement::Decided { question, .. } = &mut judgement {
             seeing.clone_into(&mut question.shown_hash);
         }
-        Input::Judged { call: call.id, judgement: Box::new(judgement) }
+        Input::Judged {
+            call: call.id,
+            judgement: Box::new(judgement),
+        }
     }
 
     /// The daemon dies; the log is cut; it comes back.
     fn crash(&mut self, what: &str) -> Vec<Effect> {
         let words: Vec<_> = what.split(' ').collect();
-        let last = |kind: &str| self.log.iter().rposition(|record| record.body.kind() == kind).expect("it is in the log");
+        let last = |kind: &str| {
+            self.log
+                .iter()
+                .rposition(|record| record.body.kind() == kind)
+                .expect("it is in the log")
+        };
         let kept = match words[..] {
             [_] => self.log.len(),
             [_, "before", kind] => last(kind),
@@ -231,21 +289,37 @@ fn kind(text: &str) -> Kind {
 fn set(what: &str) -> Input {
     let (key, value) = what.split_once('=').expect("set KEY=VALUE");
     Input::Set(match key {
-        "kind" => SessionSet { kind: Some(kind(value)), ..SessionSet::default() },
-        "max_steps" => SessionSet { max_steps: Some(number(value)), ..SessionSet::default() },
+        "kind" => SessionSet {
+            kind: Some(kind(value)),
+            ..SessionSet::default()
+        },
+        "max_steps" => SessionSet {
+            max_steps: Some(number(value)),
+            ..SessionSet::default()
+        },
         other => panic!("there is no setting `{other}`"),
     })
 }
 
 fn model(what: &str) -> Input {
     let (does, what) = what.split_once(' ').unwrap_or((what, ""));
-    let says = |text: &str, finish| Answer { text: text.to_owned(), finish: Some(finish), ..Answer::default() };
+    let says = |text: &str, finish| Answer {
+        text: text.to_owned(),
+        finish: Some(finish),
+        ..Answer::default()
+    };
     let answer = match does {
         "says" => says(what, Finish::Stop),
         "cut" => says(what, Finish::Length),
         "filtered" => says(what, Finish::ContentFilter),
-        "thinks" => Answer { reasoning: what.to_owned(), ..says("", Finish::Stop) },
-        "calls" => Answer { calls: what.split(", ").map(call).collect(), ..says("", Finish::ToolCalls) },
+        "thinks" => Answer {
+            reasoning: what.to_owned(),
+            ..says("", Finish::Stop)
+        },
+        "calls" => Answer {
+            calls: what.split(", ").map(call).collect(),
+            ..says("", Finish::ToolCalls)
+        },
         "breaks" => return breaks(what),
         other => panic!("a model never `{other}`"),
     };
@@ -254,16 +328,27 @@ fn model(what: &str) -> Input {
 
 /// `read a`, `x:read a`, `read a!`.
 fn call(text: &str) -> ToolCall {
-    let (text, cut) = text.strip_suffix('!').map_or((text, false), |text| (text, true));
-    let (id, text) = text.split_once(':').map_or((None, text), |(id, text)| (Some(id), text));
+    let (text, cut) = text
+        .strip_suffix('!')
+        .map_or((text, false), |text| (text, true));
+    let (id, text) = text
+        .split_once(':')
+        .map_or((None, text), |(id, text)| (Some(id), text));
     let (name, subject) = text.split_once(' ').expect("TOOL SUBJECT");
     let arguments = format!("{{\"path\":\"{subject}\"}}");
-    ToolCall { id: CallId::from(id.unwrap_or(subject)), name: name.to_owned(), arguments, cut }
+    ToolCall {
+        id: CallId::from(id.unwrap_or(subject)),
+        name: name.to_owned(),
+        arguments,
+        cut,
+    }
 }
 
 fn breaks(what: &str) -> Input {
     let (what, shown) = what.split_once(" showing ").unwrap_or((what, ""));
-    let (what, after) = what.split_once(" after ").map_or((what, None), |(what, after)| (what, Some(after)));
+    let (what, after) = what
+        .split_once(" after ")
+        .map_or((what, None), |(what, after)| (what, Some(after)));
     let kind = match what {
         "transient" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
@@ -272,10 +357,24 @@ fn breaks(what: &str) -> Input {
         other => panic!("nothing breaks `{other}`"),
     };
     let retry_after = after.map(|after| Duration::from_secs(number(after.trim_end_matches('s'))));
-    let error = ProviderError { message: what.to_owned(), hint: String::new(), kind, status: None, retry_after };
-    let partial = Box::new(Answer { text: shown.to_owned(), ..Answer::default() });
+    let error = ProviderError {
+        message: what.to_owned(),
+        hint: String::new(),
+        kind,
+        status: None,
+        retry_after,
+    };
+    let partial = Box::new(Answer {
+        text: shown.to_owned(),
+        ..Answer::default()
+    });
     // Chance at its most: the waits are then 500, 1000, 2000, … milliseconds.
-    Input::Broke { error, partial, jitter: 1.0, key_lost: what == "lost-key" }
+    Input::Broke {
+        error,
+        partial,
+        jitter: 1.0,
+        key_lost: what == "lost-key",
+    }
 }
 
 fn answer_question(what: &str, unattended: bool) -> Input {
@@ -291,7 +390,11 @@ fn answer_question(what: &str, unattended: bool) -> Input {
         decision,
         scope: None,
         note: words.next().map(str::to_owned),
-        by: "ann".into(),
+        by: if unattended {
+            "reasonix".into()
+        } else {
+            "ann".into()
+        },
         unattended,
         request_id: None,
     }))
@@ -306,11 +409,17 @@ fn ends(what: &str) -> Input {
         other => panic!("no call ends `{other}`"),
     };
     let outcome = Box::new(contract::Outcome::with_status(status, "its output"));
-    Input::CallEnded { call: CallId::from(call), outcome, duration_ms: 5 }
+    Input::CallEnded {
+        call: CallId::from(call),
+        outcome,
+        duration_ms: 5,
+    }
 }
 
 fn stop(what: &str) -> Input {
-    let (why, shown) = what.split_once(" showing ").map_or((what, None), |(why, shown)| (why, Some(shown)));
+    let (why, shown) = what
+        .split_once(" showing ")
+        .map_or((what, None), |(why, shown)| (why, Some(shown)));
     let reason = match why {
         "user" => StopReason::User,
         "term" => StopReason::Term,
@@ -318,97 +427,11 @@ fn stop(what: &str) -> Input {
         "shutdown" => StopReason::Shutdown,
         other => panic!("nothing stops for `{other}`"),
     };
-    let partial = shown.map(|text| Box::new(Answer { text: text.to_owned(), ..Answer::default() }));
+    let partial = shown.map(|text| {
+        Box::new(Answer {
+            text: text.to_owned(),
+            ..Answer::default()
+        })
+    });
     Input::Stop { reason, partial }
-}
-
-// What came of it, in words. What only repeats the line above is left out.
-
-fn told(effect: &Effect) -> Option<String> {
-    Some(match effect {
-        Effect::Append(record) => return recorded(&record.body),
-        Effect::Ask { attempt, tool_choice, .. } => {
-            let without = if *tool_choice == ToolChoice::None { " without tools" } else { "" };
-            let again = if *attempt > 1 { format!(", try {attempt}") } else { String::new() };
-            format!("ask{without}{again}")
-        }
-        Effect::CancelAsk => "drop the request".into(),
-        Effect::Supersede { .. } => "what was shown does not count".into(),
-        Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
-        Effect::Judge { call } => format!("judge {}", call.id),
-        Effect::Run { call, after: None } => format!("run {}", call.id),
-        Effect::Run { call, after: Some(_) } => format!("run {} once that is on disk", call.id),
-        Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
-        Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
-    })
-}
-
-fn recorded(body: &Body) -> Option<String> {
-    Some(match body {
-        Body::SessionCreated(_) | Body::SessionSet(_) | Body::PromptQueued(_) | Body::Usage(_) | Body::Unknown { .. } => {
-            return None;
-        }
-        Body::SessionState(state) => match state.waiting_for {
-            Some(what) => format!("waiting for {}", lower(what)),
-            None => lower(state.state),
-        },
-        Body::SessionExited(exited) => format!("exited {}", exited.exit_code),
-        Body::SessionReopened(_) => "reopened".into(),
-        Body::PromptUnqueued(_) => "taken back".into(),
-        Body::TurnStarted(_) => "turn starts".into(),
-        Body::TurnEnded(ended) => turn_ended(ended),
-        Body::User(message) => user(message),
-        Body::Assistant(message) => assistant(message),
-        Body::Tool(message) if message.status == CallStatus::Ok => format!("result {} ok", message.call),
-        Body::Tool(message) => {
-            let first = message.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
-            format!("result {} {}: {first}", message.call, lower(message.status))
-        }
-        Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
-        Body::ToolStarted(started) => format!("started {}", started.call),
-        Body::ToolFinished(finished) => format!("finished {} {}", finished.call, lower(finished.status)),
-        Body::ApprovalRequested(approval) => format!("question {} about {}", approval.approval_id, approval.call),
-        Body::ApprovalResolved(resolved) => {
-            format!("{} answers {}: {}", resolved.by, resolved.approval_id, lower(resolved.decision))
-        }
-        Body::Notice(notice) => format!("notice: {}", notice.text.split(['.', ';']).next().unwrap_or_default()),
-    })
-}
-
-fn turn_ended(ended: &TurnEnded) -> String {
-    let reason = ended.reason.map(|reason| format!(" ({})", lower(reason))).unwrap_or_default();
-    let error = ended.error.as_ref().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    format!("turn ends {}{reason}{error}", lower(ended.outcome))
-}
-
-fn user(message: &UserMessage) -> String {
-    match (message.voice, message.text.as_str()) {
-        (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
-        (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
-        (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
-        (Voice::Prompt, text) => format!("prompt: {text}"),
-        (Voice::Steer, text) => format!("steer: {text}"),
-    }
-}
-
-fn assistant(message: &AssistantMessage) -> String {
-    let calls: Vec<_> = message.calls.iter().map(|call| call.id.0.as_str()).collect();
-    match (message.text.as_str(), &calls[..]) {
-        (text, []) if message.finish == Finish::Interrupted => format!("model (interrupted): {text}"),
-        (text, []) => format!("model: {text}"),
-        (_, calls) => format!("model calls {}", calls.join(" ")),
-    }
-}
-
-/// The name of a variant as people read it.
-fn lower(variant: impl std::fmt::Debug) -> String {
-    let name = format!("{variant:?}");
-    let mut words = String::new();
-    for (place, letter) in name.chars().enumerate() {
-        if letter.is_uppercase() && place > 0 {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    words
 }

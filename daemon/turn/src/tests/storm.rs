@@ -1,15 +1,27 @@
 //! The invariants, in thousands of worlds. More by `PROPTEST_CASES`.
 
-use proptest::prelude::*;
+use std::collections::BTreeSet;
 
-use super::world::play;
+use proptest::prelude::*;
+use proto::Body;
+
+use super::world::{log_of, play};
+use crate::Facts;
 
 /// Worlds in a default run: seconds in a debug build.
 fn storms() -> ProptestConfig {
     let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 1_500 };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
+        default.cases
+    } else {
+        1_500
+    };
     // A failure names the call that repeats it; no files are left in the source tree.
-    ProptestConfig { cases, failure_persistence: None, ..default }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..default
+    }
 }
 
 proptest! {
@@ -26,4 +38,64 @@ proptest! {
     fn a_turn_survives_everything_in_every_order(seed in any::<u64>().no_shrink(), steps in 0_usize..40) {
         play(seed, steps);
     }
+
+    /// Logs of other versions, and logs that somebody edited, are read as well as can be.
+    #[test]
+    fn a_log_with_holes_is_folded_all_the_same(seed in any::<u64>().no_shrink(), keep in any::<u64>(), steps in 0_usize..100) {
+        let log = log_of(seed, steps);
+        let facts = Facts::fold(log.iter().filter(|record| keep.rotate_left(record.seq.0 as u32) & 3 != 0));
+        prop_assert!(facts.seq <= log.last().expect("a log has records").seq);
+    }
+}
+
+/// A storm in which nothing happens proves nothing.
+#[test]
+fn the_storm_reaches_everything() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..400 {
+        for record in log_of(seed, 150) {
+            seen.insert(record.body.kind().to_owned());
+            match &record.body {
+                Body::TurnEnded(ended) => {
+                    seen.insert(format!("{:?} {:?}", ended.outcome, ended.reason))
+                }
+                Body::Tool(message) => seen.insert(format!("{:?}", message.status)),
+                Body::SessionState(state) => seen.insert(format!("{:?}", state.waiting_for)),
+                Body::User(message) => seen.insert(format!("{:?}", message.voice)),
+                _ => false,
+            };
+        }
+    }
+    let kinds = Body::KINDS.iter().copied();
+    let outcomes = [
+        "Completed None",
+        "Failed None",
+        "MaxSteps None",
+        "ContextFull None",
+        "Blocked Some(Denied)",
+        "Interrupted Some(User)",
+        "Interrupted Some(Timeout)",
+        "Interrupted Some(Term)",
+        "Interrupted Some(Shutdown)",
+        "Killed Some(User)",
+    ];
+    let statuses = [
+        "Ok",
+        "Failed",
+        "Denied",
+        "Interrupted",
+        "Unknown",
+        "Refused",
+    ];
+    let others = [
+        "Some(Approval)",
+        "Some(Retry)",
+        "Some(Credentials)",
+        "Prompt",
+        "Steer",
+        "Daemon",
+    ];
+    let wanted = kinds.chain(outcomes).chain(statuses).chain(others);
+    let missing: Vec<_> = wanted.filter(|name| !seen.contains(*name)).collect();
+    assert!(missing.is_empty(), "never seen: {missing:?}");
 }

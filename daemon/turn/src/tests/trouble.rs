@@ -4,210 +4,334 @@ use super::script::check;
 
 #[test]
 fn a_passing_failure_is_tried_again_with_growing_waits() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks transient showing Once
+          what was shown does not count | waiting for retry | try again in 500 ms
         > retry
+          running | ask, try 2
         > model breaks transient
+          waiting for retry | try again in 1000 ms
         > retry
+          running | ask, try 3
         > model says Here.
-    ");
+          model: Here. | turn ends completed | idle
+    ",
+    );
 }
 
 #[test]
 fn the_vendors_own_wait_is_kept() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks transient after 7s
+          waiting for retry | try again in 7000 ms
         > retry
-    ");
+          running | ask, try 2
+    ",
+    );
 }
 
 #[test]
 fn a_wait_beyond_all_patience_is_a_failure_at_once() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks transient after 601s showing Once
-    ");
+          model (interrupted): Once | turn ends failed: transient | idle
+    ",
+    );
 }
 
 #[test]
 fn after_the_last_try_what_was_shown_is_kept() {
-    check("
+    check(
+        "
         > session headless tries=2
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks transient showing Once
+          what was shown does not count | waiting for retry | try again in 500 ms
         > retry
+          running | ask, try 2
         > model breaks transient showing Once upon
-    ");
+          model (interrupted): Once upon | turn ends failed: transient | exited 1
+    ",
+    );
 }
 
 #[test]
 fn a_wait_that_is_over_late_is_nobodys() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks transient
+          waiting for retry | try again in 500 ms
         > stop user
+          turn ends interrupted (user) | idle
         > user again
+          turn starts | running | prompt: again | ask
         > retry
-    ");
+    ",
+    );
 }
 
 #[test]
 fn a_lasting_failure_is_not_tried_again() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks permanent
+          turn ends failed: permanent | idle
         > user again
+          turn starts | running | prompt: again | ask
         > model breaks no-key
-    ");
+          turn ends failed: no-key | idle
+    ",
+    );
 }
 
 #[test]
 fn too_long_a_conversation_ends_the_turn() {
-    check("
+    check(
+        "
         > session headless
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks too-long
-    ");
+          turn ends context full: too-long | exited 2
+    ",
+    );
 }
 
 #[test]
 fn a_lost_key_is_waited_for() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > model breaks lost-key
+          waiting for credentials
         > key
+          running | ask
         > model says Here.
-    ");
+          model: Here. | turn ends completed | idle
+    ",
+    );
 }
 
 #[test]
 fn an_interrupt_keeps_what_was_shown() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > stop user showing Once upon
+          drop the request | model (interrupted): Once upon | turn ends interrupted (user) | idle
         > user go on
-    ");
+          turn starts | running | prompt: go on | ask
+    ",
+    );
 }
 
 #[test]
 fn an_interrupt_before_a_word_leaves_no_answer() {
-    check("
+    check(
+        "
         > user go
+          turn starts | running | prompt: go | ask
         > stop user
-    ");
+          drop the request | turn ends interrupted (user) | idle
+    ",
+    );
 }
 
 #[test]
 fn an_interrupt_stops_what_runs_and_closes_the_rest() {
-    check("
+    check(
+        "
         > user change it
+          turn starts | running | prompt: change it | ask
         > model calls read a, read b, write c
+          model calls a b c | judge a
         > policy a allow
+          started a | run a | judge b
         > policy b allow
+          started b | run b | judge c
         > stop user
+          finished c interrupted | stop the calls, KILL after 2000 ms
         > ends b interrupted
+          finished b interrupted
         > ends a ok
-    ");
+          finished a ok | result a ok | result b interrupted: its output |
+          result c interrupted: Not run: the user interrupted the turn |
+          turn ends interrupted (user) | idle
+    ",
+    );
 }
 
 #[test]
 fn a_judgement_that_comes_after_an_interrupt_is_nobodys() {
-    check("
+    check(
+        "
         > user change it
+          turn starts | running | prompt: change it | ask
         > model calls read a, write b
+          model calls a b | judge a
         > policy a allow
+          started a | run a | judge b
         > stop user
+          finished b interrupted | stop the calls, KILL after 2000 ms
         > policy b allow
         > ends a interrupted
-    ");
+          finished a interrupted | result a interrupted: its output |
+          result b interrupted: Not run: the user interrupted the turn |
+          turn ends interrupted (user) | idle
+    ",
+    );
 }
 
 #[test]
 fn an_interrupt_closes_the_question() {
-    check("
+    check(
+        "
         > user change it
+          turn starts | running | prompt: change it | ask
         > model calls write a, read b
+          model calls a b | judge a
         > policy a ask
+          question 7.1 about a | waiting for approval
         > stop user
+          reasonix answers 7.1: deny | running | finished a interrupted |
+          result a interrupted: Not run: the user interrupted the turn | finished b interrupted |
+          result b interrupted: Not run: the user interrupted the turn |
+          turn ends interrupted (user) | idle
         > ann yes 7.1
-    ");
+    ",
+    );
 }
 
 #[test]
 fn a_kill_gives_no_grace() {
-    check("
+    check(
+        "
         > user change it
+          turn starts | running | prompt: change it | ask
         > model calls write a
+          model calls a | judge a
         > policy a allow
+          started a | run a once that is on disk
         > stop kill
+          stop the calls, KILL after 0 ms
         > ends a interrupted
-    ");
+          finished a interrupted | result a interrupted: its output | turn ends killed (user) |
+          exited 137
+    ",
+    );
 }
 
 #[test]
 fn a_stronger_reason_takes_over() {
-    check("
+    check(
+        "
         > user change it
+          turn starts | running | prompt: change it | ask
         > user and this
         > model calls write a
+          model calls a | judge a
         > policy a allow
+          started a | run a once that is on disk
         > stop user
+          stop the calls, KILL after 2000 ms
         > time up 1
         > stop term
+          stop the calls, KILL after 2000 ms
         > stop user
         > stop kill
+          stop the calls, KILL after 0 ms
         > ends a interrupted
-    ");
+          finished a interrupted | result a interrupted: its output | turn ends killed (user) |
+          exited 137
+    ",
+    );
 }
 
 #[test]
 fn a_turn_ends_when_its_time_is_up() {
-    check("
+    check(
+        "
         > session headless timeout_ms=9000
         > user go
+          turn starts | running | turn 1 has 9000 ms | prompt: go | ask
         > time up 1
-    ");
+          drop the request | turn ends interrupted (timeout) | exited 124
+    ",
+    );
 }
 
 #[test]
 fn the_time_of_an_earlier_turn_is_nobodys() {
-    check("
+    check(
+        "
         > session interactive timeout_ms=9000
         > user one
+          turn starts | running | turn 1 has 9000 ms | prompt: one | ask
         > model says First.
+          model: First. | turn ends completed | idle
         > user two
+          turn starts | running | turn 2 has 9000 ms | prompt: two | ask
         > time up 1
-    ");
+    ",
+    );
 }
 
 #[test]
 fn term_ends_turn_and_session_and_leaves_the_queue() {
-    check("
+    check(
+        "
         > user one
+          turn starts | running | prompt: one | ask
         > user two
         > stop term showing Once
+          drop the request | model (interrupted): Once | turn ends interrupted (term) | exited 143
         > user three
+          reopened | turn starts | running | prompt: two | ask
         > model says Second.
-    ");
+          model: Second. | turn ends completed | idle | turn starts | running | prompt: three | ask
+    ",
+    );
 }
 
 #[test]
 fn signals_reach_a_session_at_rest() {
-    check("
+    check(
+        "
         > stop user
         > stop term
+          exited 143
         > stop kill
-    ");
+    ",
+    );
 }
 
 #[test]
 fn a_shutdown_ends_the_turn_and_leaves_the_queue() {
-    check("
+    check(
+        "
         > user one
+          turn starts | running | prompt: one | ask
         > user two
         > stop shutdown showing Once
+          drop the request | model (interrupted): Once | turn ends interrupted (shutdown) | idle
         > crash continue
-    ");
+          turn starts | running | prompt: two | ask
+    ",
+    );
 }

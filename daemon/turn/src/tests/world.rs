@@ -3,22 +3,23 @@
 //! Does what a session does with effects, in any order that a session could see. Checks after every step; see
 //! `checker` for what must hold of the log, and `holds` for what must hold of the moment.
 
-use std::collections::HashSet;
-use std::time::Duration;
+use std::collections::{HashMap, HashSet};
 
-use contract::provider::{ErrorKind, ProviderError, Reported};
-use contract::{Basis, Confinement, Decision, Outcome, ToolChoice};
-use proto::item::{CallStatus, Display, Finish, ToolCall};
-use proto::params::approval::{Approval, Decision as Answered, Scope};
+use contract::ToolChoice;
+use proto::item::{CallStatus, ToolCall};
+use proto::params::approval::Decision as Answered;
 use proto::params::session::When;
-use proto::record::{PromptQueued, SessionCreated, SessionSet, Verdict};
-use proto::state::{Kind, OnAsk, Posture};
-use proto::{ApprovalId, Body, CallId, ItemId, Pid, PromptId, Record, Seq, SessionId, Stamp};
+use proto::record::{PromptQueued, SessionSet, Verdict};
+use proto::state::{Kind, WaitingFor};
+use proto::{ApprovalId, Body, CallId, ItemId, Record, Seq, Stamp};
 
 use super::chance::Chance;
 use super::checker::{Checker, Key};
-use crate::input::{Resolution, Unattended};
-use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy, StopReason};
+use super::made::{created, judgement, outcome, prompt_id};
+use crate::input::Unattended;
+use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
+
+mod others;
 
 /// Steps within which a world that is left in peace must come to rest.
 const PEACE: usize = 5_000;
@@ -39,6 +40,8 @@ pub struct World {
     wrote: HashSet<Key>,
     /// Calls of which a recovery found that they may have run.
     tainted: HashSet<Key>,
+    /// What policy last said that people would be shown of a call.
+    shown: HashMap<CallId, String>,
     prompts: u64,
     calls: u64,
     /// The daemon goes down: clients are refused.
@@ -78,6 +81,13 @@ pub fn play(seed: u64, steps: usize) {
     }
 }
 
+/// The log of one world.
+pub fn log_of(seed: u64, steps: usize) -> Vec<Record> {
+    let mut world = World::new(seed, false);
+    live(&mut world, steps).expect("`play` tells why");
+    world.log
+}
+
 /// Lives a life. The error says what was broken.
 fn live(world: &mut World, steps: usize) -> Result<(), String> {
     let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -88,7 +98,10 @@ fn live(world: &mut World, steps: usize) -> Result<(), String> {
         world.come_to_rest();
     }));
     lived.map_err(|broken| {
-        let why = broken.downcast_ref::<String>().map(String::as_str).or(broken.downcast_ref::<&str>().copied());
+        let why = broken
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or(broken.downcast_ref::<&str>().copied());
         why.unwrap_or("the machine panicked").to_owned()
     })
 }
@@ -106,7 +119,10 @@ impl World {
             chance,
             machine: Machine::new(Facts::default(), limits),
             limits,
-            now: Now { wall: Stamp(1_000_000), mono_ms: 0 },
+            now: Now {
+                wall: Stamp(1_000_000),
+                mono_ms: 0,
+            },
             log: Vec::new(),
             durable: 0,
             check: Checker::default(),
@@ -114,6 +130,7 @@ impl World {
             outside: Outside::default(),
             wrote: HashSet::new(),
             tainted: HashSet::new(),
+            shown: HashMap::new(),
             prompts: 0,
             calls: 0,
             closing: false,
@@ -185,10 +202,16 @@ impl World {
 
     fn disk(&mut self) {
         let waiting = usize::try_from(self.seq() - self.durable).expect("small");
-        let batch = if self.peace { waiting } else { self.chance.below(waiting + 1) };
+        let batch = if self.peace {
+            waiting
+        } else {
+            self.chance.below(waiting + 1)
+        };
         self.durable += u64::try_from(batch).expect("small");
         self.tell(|world| format!("durable {}", world.durable));
-        let (due, held) = std::mem::take(&mut self.outside.held).into_iter().partition(|(seq, _)| seq.0 <= self.durable);
+        let (due, held) = std::mem::take(&mut self.outside.held)
+            .into_iter()
+            .partition(|(seq, _)| seq.0 <= self.durable);
         self.outside.held = held;
         let due: Vec<(Seq, ToolCall)> = due;
         for (_, call) in due {
@@ -202,14 +225,27 @@ impl World {
             3..6 => self.prompt(When::Steer),
             6..8 => {
                 let waiting: Vec<_> = self.check.queued.iter().copied().collect();
-                let prompt = if waiting.is_empty() { prompt_id(99_999) } else { self.chance.one_of(&waiting) };
+                let prompt = if waiting.is_empty() {
+                    prompt_id(99_999)
+                } else {
+                    self.chance.one_of(&waiting)
+                };
                 self.step(Input::Unqueue(prompt));
             }
             8 => {
                 let set = SessionSet {
-                    kind: self.chance.once_in(3).then(|| self.chance.one_of(&[Kind::Interactive, Kind::Headless])),
-                    max_steps: self.chance.once_in(2).then(|| self.chance.one_of(&[0, 1, 3])),
-                    timeout_ms: self.chance.once_in(2).then(|| self.chance.one_of(&[0, 1_000])),
+                    kind: self
+                        .chance
+                        .once_in(3)
+                        .then(|| self.chance.one_of(&[Kind::Interactive, Kind::Headless])),
+                    max_steps: self
+                        .chance
+                        .once_in(2)
+                        .then(|| self.chance.one_of(&[0, 1, 3])),
+                    timeout_ms: self
+                        .chance
+                        .once_in(2)
+                        .then(|| self.chance.one_of(&[0, 1_000])),
                     ..SessionSet::default()
                 };
                 self.step(Input::Set(set));
@@ -232,7 +268,13 @@ impl World {
     }
 
     fn stop(&mut self) {
-        let reasons = [StopReason::User, StopReason::User, StopReason::Term, StopReason::Kill, StopReason::Shutdown];
+        let reasons = [
+            StopReason::User,
+            StopReason::User,
+            StopReason::Term,
+            StopReason::Kill,
+            StopReason::Shutdown,
+        ];
         let reason = self.chance.one_of(&reasons);
         self.closing |= reason == StopReason::Shutdown;
         let partial = self.partial();
@@ -249,39 +291,77 @@ impl World {
     fn partial(&mut self) -> Option<Box<Answer>> {
         self.outside.request.as_ref()?;
         let partial = self.answer();
-        Some(Box::new(Answer { finish: None, ..partial }))
+        Some(Box::new(Answer {
+            finish: None,
+            ..partial
+        }))
     }
 
-    /// Messages that come when nobody waits for them any more.
+    /// Messages that come when nobody waits for them any more change nothing.
     fn something_late(&mut self) {
-        match self.chance.below(4) {
-            0 => {
-                let call = self.any_call_id();
-                self.step(Input::CallEnded { call, outcome: Box::new(outcome(CallStatus::Ok)), duration_ms: 1 });
-            }
-            1 => self.step(Input::RetryDue { item: ItemId::from("m1.2"), attempt: 1 }),
-            2 => {
-                let approval_id = ApprovalId(format!("7.{}", 1 + self.chance.below(4)));
-                if !self.check.pending.contains_key(&approval_id) {
-                    self.answer_question(approval_id, Answered::AllowOnce);
+        let late = match self.chance.below(5) {
+            0 => Input::CallEnded {
+                call: self.any_call_id(),
+                outcome: Box::new(outcome(CallStatus::Ok)),
+                duration_ms: 1,
+            },
+            1 => {
+                let turn = self.check.open.as_ref().map_or(1, |open| open.number + 1);
+                Input::TimeUp {
+                    turn,
+                    partial: None,
                 }
+            }
+            2 => {
+                let (item, attempt) = (ItemId::from("m1.2"), 1);
+                if self.outside.retries.contains(&(item.clone(), attempt)) {
+                    return;
+                }
+                Input::RetryDue { item, attempt }
+            }
+            3 => {
+                let approval_id = ApprovalId(format!("7.{}", 1 + self.chance.below(4)));
+                if self.check.pending.contains_key(&approval_id) {
+                    return;
+                }
+                self.resolution(approval_id, Answered::AllowOnce)
             }
             _ => {
-                let call = self.any_call_id();
-                if !self.outside.judging.iter().any(|judging| judging.id == call) {
-                    let call = ToolCall { id: call, name: "write".into(), arguments: "{}".into(), cut: false };
-                    let judgement = Box::new(judgement(&call, Verdict::Allow, Unattended::Wait, false, 0));
-                    self.step(Input::Judged { call: call.id, judgement });
+                let id = self.any_call_id();
+                if self.outside.judging.iter().any(|judging| judging.id == id) {
+                    return;
+                }
+                let call = ToolCall {
+                    id,
+                    name: "write".into(),
+                    arguments: "{}".into(),
+                    cut: false,
+                };
+                let judgement =
+                    Box::new(judgement(&call, Verdict::Allow, Unattended::Wait, false, 0));
+                Input::Judged {
+                    call: call.id,
+                    judgement,
                 }
             }
-        }
+        };
+        self.tell(|_| format!("> late: {}", short(&late)));
+        let effects = self.machine.step(late, self.now);
+        assert_eq!(effects, [], "what comes late changes nothing");
+        self.holds();
     }
 
     /// A call that is not running.
     fn any_call_id(&mut self) -> CallId {
         let id = CallId(format!("c{}", self.chance.below(6)));
         let held = self.outside.held.iter().map(|(_, call)| &call.id);
-        let busy = self.outside.running.iter().map(|running| &running.call.id).chain(held).any(|busy| *busy == id);
+        let busy = self
+            .outside
+            .running
+            .iter()
+            .map(|running| &running.call.id)
+            .chain(held)
+            .any(|busy| *busy == id);
         if busy { CallId::from("nobody") } else { id }
     }
 
@@ -297,142 +377,14 @@ impl World {
         self.tainted.extend(self.check.half_done());
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
-        let policy = self.chance.one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
+        let policy = self
+            .chance
+            .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
         self.tell(|_| format!("crash at {kept}, {policy:?}"));
         self.now.mono_ms = 0;
         let effects = self.machine.recover(policy, self.now);
         self.perform(effects);
         self.holds();
-    }
-
-    // The model.
-
-    fn model(&mut self) {
-        let Some((_, without_tools)) = self.outside.request.take() else { return };
-        let breaks = !self.peace && self.chance.once_in(4);
-        if !breaks {
-            let mut answer = self.answer();
-            if without_tools && !self.chance.once_in(4) {
-                answer.calls.clear();
-            }
-            return self.step(Input::Answered(Box::new(answer)));
-        }
-        let kinds =
-            [ErrorKind::Transient, ErrorKind::Transient, ErrorKind::Permanent, ErrorKind::Credentials, ErrorKind::ContextLength];
-        let kind = self.chance.one_of(&kinds);
-        let retry_after = self.chance.once_in(4).then(|| Duration::from_secs(7));
-        let error = ProviderError { message: "no".into(), hint: String::new(), kind, status: None, retry_after };
-        let partial = if self.chance.once_in(2) { self.answer() } else { Answer::default() };
-        let (jitter, key_lost) = (self.chance.part(), self.chance.once_in(2));
-        self.step(Input::Broke { error, partial: Box::new(partial), jitter, key_lost });
-    }
-
-    fn answer(&mut self) -> Answer {
-        let mut answer = Answer { finish: Some(Finish::Stop), ..Answer::default() };
-        let kind = if self.peace { 0 } else { self.chance.below(10) };
-        answer.reported = (kind % 2 == 0).then_some(Reported { prompt_tokens: 10, output_tokens: 2, ..Reported::default() });
-        match kind {
-            0..3 => answer.text = "words".into(),
-            3 => answer.reasoning = "thoughts".into(),
-            4 => {}
-            _ => {
-                answer.text = self.chance.one_of(&["", "words"]).into();
-                answer.calls = (0..=self.chance.below(5)).map(|_| self.call()).collect();
-                answer.finish = Some(Finish::ToolCalls);
-            }
-        }
-        if !self.peace && self.chance.once_in(8) {
-            answer.finish = Some(Finish::Length);
-            if let Some(last) = answer.calls.last_mut() {
-                last.cut = true;
-            }
-        }
-        if !self.peace && self.chance.once_in(30) {
-            answer.finish = Some(Finish::ContentFilter);
-        }
-        answer
-    }
-
-    /// A call as a model names it: some vendors number the calls of every answer from 0.
-    fn call(&mut self) -> ToolCall {
-        self.calls += 1;
-        let id = if self.chance.once_in(3) { self.calls % 3 } else { self.calls };
-        ToolCall {
-            id: CallId(format!("c{id}")),
-            name: self.chance.one_of(&["read", "read", "write", "bash"]).into(),
-            arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
-            cut: false,
-        }
-    }
-
-    // Policy and people.
-
-    fn policy(&mut self) {
-        let Some(call) = self.chance.take(&mut self.outside.judging) else { return };
-        let read_only = match call.name.as_str() {
-            "read" => true,
-            "write" => false,
-            _ => self.chance.once_in(2),
-        };
-        let version = self.chance.below(2);
-        let judgement = match if self.peace { 0 } else { self.chance.below(10) } {
-            0..4 => judgement(&call, Verdict::Allow, Unattended::Wait, read_only, version),
-            4..7 => judgement(&call, Verdict::Ask, Unattended::Wait, read_only, version),
-            7 => {
-                let left = self.chance.one_of(&[Unattended::Allow, Unattended::Deny("nobody was there".into())]);
-                judgement(&call, Verdict::Ask, left, read_only, version)
-            }
-            8 => judgement(&call, Verdict::Deny, Unattended::Wait, read_only, version),
-            _ => Judgement::Refused(Outcome::refused("no such tool")),
-        };
-        self.step(Input::Judged { call: call.id, judgement: Box::new(judgement) });
-    }
-
-    fn person_answers(&mut self) {
-        let pending: Vec<_> = self.check.pending.keys().cloned().collect();
-        let choices = [Answered::AllowOnce, Answered::AllowOnce, Answered::AllowSession, Answered::Deny];
-        let decision = if self.peace { Answered::AllowOnce } else { self.chance.one_of(&choices) };
-        let approval_id = self.chance.one_of(&pending);
-        self.answer_question(approval_id, decision);
-    }
-
-    fn answer_question(&mut self, approval_id: ApprovalId, decision: Answered) {
-        let denied = decision == Answered::Deny;
-        let resolution = Resolution {
-            approval_id,
-            decision,
-            scope: None,
-            note: (denied && self.chance.once_in(2)).then(|| "leave it".into()),
-            by: "ann".into(),
-            unattended: denied && self.chance.once_in(4),
-            request_id: None,
-        };
-        self.step(Input::Resolved(Box::new(resolution)));
-    }
-
-    // Tools and clocks.
-
-    fn start(&mut self, call: ToolCall, writes: bool) {
-        if writes {
-            let key = self.check.key(&call.id);
-            assert!(self.wrote.insert(key), "I4: {} is run a second time", call.id);
-        }
-        self.outside.running.push(Running { call, writes, cancelled: false });
-    }
-
-    fn tool_ends(&mut self) {
-        let Some(Running { call, cancelled, .. }) = self.chance.take(&mut self.outside.running) else { return };
-        let status = match cancelled {
-            true => self.chance.one_of(&[CallStatus::Interrupted, CallStatus::Ok]),
-            false => self.chance.one_of(&[CallStatus::Ok, CallStatus::Ok, CallStatus::Failed]),
-        };
-        self.step(Input::CallEnded { call: call.id, outcome: Box::new(outcome(status)), duration_ms: 5 });
-    }
-
-    fn retry_due(&mut self) {
-        if let Some((item, attempt)) = self.chance.take(&mut self.outside.retries) {
-            self.step(Input::RetryDue { item, attempt });
-        }
     }
 
     // What the machine wants.
@@ -453,15 +405,26 @@ impl World {
                     self.shadow.apply(&record);
                     self.log.push(record);
                 }
-                Effect::Ask { upto, item, tool_choice, .. } => self.ask(upto, item, tool_choice),
+                Effect::Ask {
+                    upto,
+                    item,
+                    tool_choice,
+                    ..
+                } => self.ask(upto, item, tool_choice),
                 Effect::CancelAsk => {
-                    assert!(self.outside.request.take().is_some(), "only a request in flight is dropped");
+                    assert!(
+                        self.outside.request.take().is_some(),
+                        "only a request in flight is dropped"
+                    );
                 }
                 Effect::Supersede { .. } => {}
                 Effect::Retry { item, attempt, .. } => self.outside.retries.push((item, attempt)),
                 Effect::Judge { call } => {
                     assert!(!call.cut, "a call that was cut is not judged");
-                    assert!(!self.check.denied.contains(&self.check.key(&call.id)), "I7: denied, and judged again");
+                    assert!(
+                        !self.check.denied.contains(&self.check.key(&call.id)),
+                        "I7: denied, and judged again"
+                    );
                     self.outside.judging.push(call);
                 }
                 Effect::Run { call, after } => self.run(call, after),
@@ -474,25 +437,57 @@ impl World {
     fn ask(&mut self, upto: Seq, item: ItemId, tool_choice: ToolChoice) {
         assert_eq!(upto.0, self.seq(), "the whole conversation is sent");
         assert!(self.outside.request.is_none(), "one request at a time");
-        assert!(self.outside.running.is_empty() && self.outside.held.is_empty(), "no request while calls run");
+        assert!(
+            self.outside.running.is_empty() && self.outside.held.is_empty(),
+            "no request while calls run"
+        );
         self.check.may_be_sent();
         let summing_up = self.check.open.as_ref().is_some_and(|open| open.summing_up);
-        assert_eq!(tool_choice == ToolChoice::None, summing_up, "tools are there unless it is to sum up");
+        assert_eq!(
+            tool_choice == ToolChoice::None,
+            summing_up,
+            "tools are there unless it is to sum up"
+        );
         self.outside.request = Some((item, summing_up));
     }
 
     fn run(&mut self, call: ToolCall, after: Option<Seq>) {
         let key = self.check.key(&call.id);
         let open = self.check.open.as_ref().expect("calls run within a turn");
-        let (started, read_only) = *open.started.get(&call.id).expect("I4: a start is logged before the call runs");
-        assert_eq!(after, (!read_only).then_some(started), "I4: a call that changes things waits for its start");
-        assert!(!self.check.denied.contains(&key), "I7: a denied call never runs");
-        assert!(!self.tainted.contains(&key), "I4: a recovery found that it may have run");
+        let (started, read_only) = *open
+            .started
+            .get(&call.id)
+            .expect("I4: a start is logged before the call runs");
+        assert_eq!(
+            after,
+            (!read_only).then_some(started),
+            "I4: a call that changes things waits for its start"
+        );
+        assert!(
+            !self.check.denied.contains(&key),
+            "I7: a denied call never runs"
+        );
+        self.check.was_allowed(&call.id, self.shown.get(&call.id));
+        assert!(
+            !self.tainted.contains(&key),
+            "I4: a recovery found that it may have run"
+        );
         let busy = self.outside.running.len() + self.outside.held.len();
-        assert!(busy < self.limits.parallel, "at most {} run side by side", self.limits.parallel);
-        assert!(read_only || busy == 0, "a call that changes things runs alone");
-        let writer_runs = !self.outside.held.is_empty() || self.outside.running.iter().any(|running| running.writes);
-        assert!(!writer_runs, "nothing runs beside a call that changes things");
+        assert!(
+            busy < self.limits.parallel,
+            "at most {} run side by side",
+            self.limits.parallel
+        );
+        assert!(
+            read_only || busy == 0,
+            "a call that changes things runs alone"
+        );
+        let writer_runs = !self.outside.held.is_empty()
+            || self.outside.running.iter().any(|running| running.writes);
+        assert!(
+            !writer_runs,
+            "nothing runs beside a call that changes things"
+        );
         match after {
             Some(seq) if seq.0 > self.durable => self.outside.held.push((seq, call)),
             Some(_) => self.start(call, true),
@@ -506,7 +501,11 @@ impl World {
         }
         // A call that was held back for the disk never starts: it comes back at once.
         for (_, call) in std::mem::take(&mut self.outside.held) {
-            self.outside.running.push(Running { call, writes: false, cancelled: true });
+            self.outside.running.push(Running {
+                call,
+                writes: false,
+                cancelled: true,
+            });
         }
     }
 
@@ -520,16 +519,40 @@ impl World {
     // What must hold.
 
     fn holds(&self) {
-        assert_eq!(self.shadow, *self.machine.facts(), "the machine knows what the log says, and nothing else");
+        assert_eq!(
+            self.shadow,
+            *self.machine.facts(),
+            "the machine knows what the log says, and nothing else"
+        );
         let outside = &self.outside;
-        let works = outside.request.is_some() || !outside.running.is_empty() || !outside.held.is_empty();
+        let works =
+            outside.request.is_some() || !outside.running.is_empty() || !outside.held.is_empty();
         if self.machine.is_idle() {
             assert!(!works, "idle, and something runs");
-            assert!(self.check.pending.is_empty(), "idle, and a question is open");
+            assert!(
+                self.check.pending.is_empty(),
+                "idle, and a question is open"
+            );
         }
+        let waits_for = self.machine.facts().state.waiting_for;
+        let asked = waits_for == Some(WaitingFor::Approval);
+        assert_eq!(
+            asked,
+            !self.check.pending.is_empty(),
+            "people see whether they are asked"
+        );
+        let keyless = waits_for == Some(WaitingFor::Credentials);
+        assert_eq!(
+            keyless,
+            self.machine.wants_credentials(),
+            "people see whether a key is missing"
+        );
         let comes = works || !outside.judging.is_empty() || !outside.retries.is_empty();
         if !comes && self.check.pending.is_empty() {
-            assert!(self.machine.is_idle() || self.machine.wants_credentials(), "stuck: nothing will ever happen");
+            assert!(
+                self.machine.is_idle() || self.machine.wants_credentials(),
+                "stuck: nothing will ever happen"
+            );
         }
     }
 
@@ -542,13 +565,23 @@ impl World {
             self.crash();
             self.quiet();
         }
-        assert_eq!(Facts::fold(&self.log), *self.machine.facts(), "a fold of the whole log knows the same");
+        assert_eq!(
+            Facts::fold(&self.log),
+            *self.machine.facts(),
+            "a fold of the whole log knows the same"
+        );
         // Whatever was left waiting (an exit, a recovery that waits for a person) goes on with the next prompt.
         self.prompt(When::Queue);
         self.quiet();
-        assert!(self.check.queued.is_empty(), "a session that works leaves no prompt behind");
+        assert!(
+            self.check.queued.is_empty(),
+            "a session that works leaves no prompt behind"
+        );
         let headless = self.machine.facts().settings.kind == Kind::Headless;
-        assert_eq!(self.check.exited, headless, "a headless run exits, an interactive one does not");
+        assert_eq!(
+            self.check.exited, headless,
+            "a headless run exits, an interactive one does not"
+        );
         self.check.no_prompt_is_lost();
     }
 
@@ -576,72 +609,11 @@ impl World {
     }
 }
 
-/// The first record of a session with these settings.
-pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
-    SessionCreated {
-        session: "00000000-0000-0000-0000-000000000007".parse::<SessionId>().expect("it is a UUID"),
-        pid: Pid(7),
-        ppid: Pid(0),
-        epoch: 1,
-        cwd: "/w".into(),
-        root: "/w".into(),
-        provider: "p".into(),
-        provider_kind: "openai".into(),
-        model: "m".into(),
-        context_window: 0,
-        prefix_sha256: String::new(),
-        kind,
-        posture: Posture::Ask,
-        on_ask: OnAsk::Wait,
-        name: None,
-        labels: Vec::new(),
-        max_steps,
-        timeout_ms,
-        rules: proto::record::Rules::default(),
-        env: std::collections::BTreeMap::new(),
-        env_names: Vec::new(),
-        request_id: None,
-        version: "0".into(),
-    }
-}
-
-pub fn prompt_id(number: u64) -> PromptId {
-    format!("00000000-0000-0000-0000-{number:012x}").parse().expect("it is a UUID")
-}
-
-pub fn outcome(status: CallStatus) -> Outcome {
-    Outcome::with_status(status, "result")
-}
-
-/// What policy says to a call. `version`: what a person would be shown may change with the file it is about.
-pub fn judgement(call: &ToolCall, verdict: Verdict, unattended: Unattended, read_only: bool, version: usize) -> Judgement {
-    let scope = Scope { rule: format!("{}(*)", call.name), words: "all of them".into() };
-    let decision = Decision {
-        verdict,
-        rule: "a rule".into(),
-        basis: Basis::Rule,
-        layer: "user".into(),
-        parts: Vec::new(),
-        scopes: vec![scope.clone()],
-        read_only,
-        confinement: Confinement::None,
-    };
-    let question = Approval {
-        approval_id: ApprovalId(String::new()),
-        session: Pid(7),
-        call: call.id.clone(),
-        tool: call.name.clone(),
-        subject: call.arguments.clone(),
-        preview: Display::Line { text: format!("version {version}") },
-        rule: "a rule".into(),
-        scopes: vec![scope],
-        shown_hash: format!("{}{version}", call.arguments),
-        asked_at: Stamp::default(),
-    };
-    Judgement::Decided { decision, subject: call.arguments.clone(), input_sha256: String::new(), question, unattended }
-}
-
 /// The start of a thing's debug form: enough to follow a story by.
 fn short(thing: &impl std::fmt::Debug) -> String {
-    format!("{thing:?}").replace("Append(Record ", "").chars().take(240).collect()
+    format!("{thing:?}")
+        .replace("Append(Record ", "")
+        .chars()
+        .take(240)
+        .collect()
 }

@@ -1,0 +1,77 @@
+//! I1: between two cache resets each request extends the one before it, byte for byte.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The parts of a request, as they stand in its bytes.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow)]
+    model: &'a RawValue,
+    #[serde(borrow)]
+    messages: &'a RawValue,
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+}
+
+/// Checks requests of one session in order.
+///
+/// The messages' array without its closing bracket must be a prefix of the next one's, ending where a message ends;
+/// tools and model must be the same bytes. (The system prompt is the first message.)
+///
+/// # Errors
+/// Which request differs, and where.
+pub fn check<'a>(bodies: impl IntoIterator<Item = &'a [u8]>) -> Result<(), String> {
+    let mut before: Option<Parts<'a>> = None;
+    for (index, body) in bodies.into_iter().enumerate() {
+        let number = index + 1;
+        let parts: Parts<'a> = serde_json::from_slice(body)
+            .map_err(|error| format!("request {number} is no request: {error}"))?;
+        if let Some(before) = &before {
+            extends(before, &parts).map_err(|why| {
+                format!("request {number} does not extend request {index}: {why}")
+            })?;
+        }
+        before = Some(parts);
+    }
+    Ok(())
+}
+
+fn extends(before: &Parts<'_>, now: &Parts<'_>) -> Result<(), String> {
+    same("model", before.model.get(), now.model.get())?;
+    let text = |part: Option<&RawValue>| part.map_or("", RawValue::get).to_owned();
+    same("tools", &text(before.tools), &text(now.tools))?;
+    let old = before.messages.get();
+    let old = old.strip_suffix(']').unwrap_or(old);
+    let new = now.messages.get();
+    match new.strip_prefix(old) {
+        Some(rest) if rest.starts_with([',', ']']) => Ok(()),
+        Some(rest) => Err(format!(
+            "the last message goes on with `{}`",
+            excerpt(rest, 0)
+        )),
+        None => same("messages", old, new),
+    }
+}
+
+fn same(what: &str, old: &str, new: &str) -> Result<(), String> {
+    if old == new {
+        return Ok(());
+    }
+    let at = old
+        .bytes()
+        .zip(new.bytes())
+        .take_while(|(one, two)| one == two)
+        .count();
+    Err(format!(
+        "{what} differ at byte {at}:\n  was `{}`\n  is  `{}`",
+        excerpt(old, at),
+        excerpt(new, at)
+    ))
+}
+
+/// What stands around a byte.
+fn excerpt(text: &str, at: usize) -> String {
+    let (start, end) = (at.saturating_sub(60), (at + 100).min(text.len()));
+    String::from_utf8_lossy(text.as_bytes().get(start..end).unwrap_or_default()).into_owned()
+}

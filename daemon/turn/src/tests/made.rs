@@ -1,0 +1,99 @@
+//! Things that scenes and worlds are made from.
+
+use std::collections::BTreeMap;
+
+use contract::{Basis, Confinement, Decision, Outcome};
+use proto::item::{CallStatus, Display, ToolCall};
+use proto::params::approval::{Approval, Scope};
+use proto::record::{Rules, SessionCreated, Verdict};
+use proto::state::{Kind, OnAsk, Posture};
+use proto::{ApprovalId, Pid, PromptId, SessionId, Stamp};
+
+use crate::Judgement;
+use crate::input::Unattended;
+
+/// The first record of a session with these settings.
+pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
+    SessionCreated {
+        session: "00000000-0000-0000-0000-000000000007"
+            .parse::<SessionId>()
+            .expect("it is a UUID"),
+        pid: Pid(7),
+        ppid: Pid(0),
+        epoch: 1,
+        cwd: "/w".into(),
+        root: "/w".into(),
+        provider: "p".into(),
+        provider_kind: "openai".into(),
+        model: "m".into(),
+        context_window: 0,
+        prefix_sha256: String::new(),
+        kind,
+        posture: Posture::Ask,
+        on_ask: OnAsk::Wait,
+        name: None,
+        labels: Vec::new(),
+        max_steps,
+        timeout_ms,
+        rules: Rules::default(),
+        env: BTreeMap::new(),
+        env_names: Vec::new(),
+        request_id: None,
+        version: "0".into(),
+    }
+}
+
+pub fn prompt_id(number: u64) -> PromptId {
+    format!("00000000-0000-0000-0000-{number:012x}")
+        .parse()
+        .expect("it is a UUID")
+}
+
+pub fn outcome(status: CallStatus) -> Outcome {
+    Outcome::with_status(status, "result")
+}
+
+/// What policy says to a call. `version`: what a person would be shown may change with the file it is about.
+pub fn judgement(
+    call: &ToolCall,
+    verdict: Verdict,
+    unattended: Unattended,
+    read_only: bool,
+    version: usize,
+) -> Judgement {
+    let scope = Scope {
+        rule: format!("{}(*)", call.name),
+        words: "all of them".into(),
+    };
+    let decision = Decision {
+        verdict,
+        rule: "a rule".into(),
+        basis: Basis::Rule,
+        layer: "user".into(),
+        parts: Vec::new(),
+        scopes: vec![scope.clone()],
+        read_only,
+        confinement: Confinement::None,
+    };
+    let question = Approval {
+        approval_id: ApprovalId(String::new()),
+        session: Pid(7),
+        call: call.id.clone(),
+        tool: call.name.clone(),
+        subject: call.arguments.clone(),
+        preview: Display::Line {
+            text: format!("version {version}"),
+        },
+        rule: "a rule".into(),
+        scopes: vec![scope],
+        shown_hash: format!("{}{version}", call.arguments),
+        asked_at: Stamp::default(),
+    };
+    Judgement::Decided {
+        decision,
+        subject: call.arguments.clone(),
+        input_sha256: String::new(),
+        question,
+        unattended,
+    }
+}

@@ -1,0 +1,149 @@
+//! What came of a line, in words. What only repeats the line is left out.
+
+use contract::ToolChoice;
+use proto::Body;
+use proto::item::{AssistantMessage, CallStatus, Finish, UserMessage, Voice};
+use proto::outcome::TurnEnded;
+
+use crate::{Effect, words};
+
+pub fn told(effect: &Effect) -> Option<String> {
+    Some(match effect {
+        Effect::Append(record) => return recorded(&record.body),
+        Effect::Ask {
+            attempt,
+            tool_choice,
+            ..
+        } => {
+            let without = if *tool_choice == ToolChoice::None {
+                " without tools"
+            } else {
+                ""
+            };
+            let again = if *attempt > 1 {
+                format!(", try {attempt}")
+            } else {
+                String::new()
+            };
+            format!("ask{without}{again}")
+        }
+        Effect::CancelAsk => "drop the request".into(),
+        Effect::Supersede { .. } => "what was shown does not count".into(),
+        Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
+        Effect::Judge { call } => format!("judge {}", call.id),
+        Effect::Run { call, after: None } => format!("run {}", call.id),
+        Effect::Run {
+            call,
+            after: Some(_),
+        } => format!("run {} once that is on disk", call.id),
+        Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
+        Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
+    })
+}
+
+fn recorded(body: &Body) -> Option<String> {
+    Some(match body {
+        Body::SessionCreated(_)
+        | Body::SessionSet(_)
+        | Body::PromptQueued(_)
+        | Body::Usage(_)
+        | Body::Unknown { .. } => {
+            return None;
+        }
+        Body::SessionState(state) => match state.waiting_for {
+            Some(what) => format!("waiting for {}", lower(what)),
+            None => lower(state.state),
+        },
+        Body::SessionExited(exited) => format!("exited {}", exited.exit_code),
+        Body::SessionReopened(_) => "reopened".into(),
+        Body::PromptUnqueued(_) => "taken back".into(),
+        Body::TurnStarted(_) => "turn starts".into(),
+        Body::TurnEnded(ended) => turn_ended(ended),
+        Body::User(message) => user(message),
+        Body::Assistant(message) => assistant(message),
+        Body::Tool(message) if message.status == CallStatus::Ok => {
+            format!("result {} ok", message.call)
+        }
+        Body::Tool(message) => {
+            let first = message
+                .text
+                .split(". ")
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches('.');
+            format!("result {} {}: {first}", message.call, lower(message.status))
+        }
+        Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
+        Body::ToolStarted(started) => format!("started {}", started.call),
+        Body::ToolFinished(finished) => {
+            format!("finished {} {}", finished.call, lower(finished.status))
+        }
+        Body::ApprovalRequested(approval) => {
+            format!("question {} about {}", approval.approval_id, approval.call)
+        }
+        Body::ApprovalResolved(resolved) => {
+            format!(
+                "{} answers {}: {}",
+                resolved.by,
+                resolved.approval_id,
+                lower(resolved.decision)
+            )
+        }
+        Body::Notice(notice) => format!(
+            "notice: {}",
+            notice.text.split(['.', ';']).next().unwrap_or_default()
+        ),
+    })
+}
+
+fn turn_ended(ended: &TurnEnded) -> String {
+    let reason = ended
+        .reason
+        .map(|reason| format!(" ({})", lower(reason)))
+        .unwrap_or_default();
+    let error = ended
+        .error
+        .as_ref()
+        .map(|error| format!(": {}", error.message))
+        .unwrap_or_default();
+    format!("turn ends {}{reason}{error}", lower(ended.outcome))
+}
+
+fn user(message: &UserMessage) -> String {
+    match (message.voice, message.text.as_str()) {
+        (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
+        (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
+        (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
+        (Voice::Prompt, text) => format!("prompt: {text}"),
+        (Voice::Steer, text) => format!("steer: {text}"),
+    }
+}
+
+fn assistant(message: &AssistantMessage) -> String {
+    let calls: Vec<_> = message
+        .calls
+        .iter()
+        .map(|call| call.id.0.as_str())
+        .collect();
+    match (message.text.as_str(), &calls[..]) {
+        (text, []) if message.finish == Finish::Interrupted => {
+            format!("model (interrupted): {text}")
+        }
+        ("", []) => "model: nothing".into(),
+        (text, []) => format!("model: {text}"),
+        (_, calls) => format!("model calls {}", calls.join(" ")),
+    }
+}
+
+/// The name of a variant as people read it.
+fn lower(variant: impl std::fmt::Debug) -> String {
+    let name = format!("{variant:?}");
+    let mut words = String::new();
+    for (place, letter) in name.chars().enumerate() {
+        if letter.is_uppercase() && place > 0 {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}

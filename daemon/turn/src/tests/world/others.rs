@@ -1,0 +1,226 @@
+//! Those whom a session has to do with: a model, policy, people, tools. They do what they like.
+
+use std::time::Duration;
+
+use contract::Outcome;
+use contract::provider::{ErrorKind, ProviderError, Reported};
+use proto::item::{CallStatus, Finish, ToolCall};
+use proto::params::approval::Decision as Answered;
+use proto::record::Verdict;
+use proto::{ApprovalId, CallId};
+
+use super::{Running, World};
+use crate::input::{Resolution, Unattended};
+use crate::tests::made::{judgement, outcome};
+use crate::{Answer, Input, Judgement};
+
+impl World {
+    // The model.
+
+    pub(super) fn model(&mut self) {
+        let Some((_, without_tools)) = self.outside.request.take() else {
+            return;
+        };
+        let breaks = !self.peace && self.chance.once_in(4);
+        if !breaks {
+            let mut answer = self.answer();
+            if without_tools && !self.chance.once_in(4) {
+                answer.calls.clear();
+            }
+            return self.step(Input::Answered(Box::new(answer)));
+        }
+        let kinds = [
+            ErrorKind::Transient,
+            ErrorKind::Transient,
+            ErrorKind::Permanent,
+            ErrorKind::Credentials,
+            ErrorKind::ContextLength,
+        ];
+        let kind = self.chance.one_of(&kinds);
+        let retry_after = self.chance.once_in(4).then(|| Duration::from_secs(7));
+        let error = ProviderError {
+            message: "no".into(),
+            hint: String::new(),
+            kind,
+            status: None,
+            retry_after,
+        };
+        let partial = if self.chance.once_in(2) {
+            self.answer()
+        } else {
+            Answer::default()
+        };
+        let (jitter, key_lost) = (self.chance.part(), self.chance.once_in(2));
+        self.step(Input::Broke {
+            error,
+            partial: Box::new(partial),
+            jitter,
+            key_lost,
+        });
+    }
+
+    pub(super) fn answer(&mut self) -> Answer {
+        let mut answer = Answer {
+            finish: Some(Finish::Stop),
+            ..Answer::default()
+        };
+        let kind = if self.peace { 0 } else { self.chance.below(10) };
+        answer.reported = (kind % 2 == 0).then_some(Reported {
+            prompt_tokens: 10,
+            output_tokens: 2,
+            ..Reported::default()
+        });
+        match kind {
+            0..3 => answer.text = "words".into(),
+            3 => answer.reasoning = "thoughts".into(),
+            4 => {}
+            _ => {
+                answer.text = self.chance.one_of(&["", "words"]).into();
+                answer.calls = (0..=self.chance.below(5)).map(|_| self.call()).collect();
+                answer.finish = Some(Finish::ToolCalls);
+            }
+        }
+        if !self.peace && self.chance.once_in(8) {
+            answer.finish = Some(Finish::Length);
+            if let Some(last) = answer.calls.last_mut() {
+                last.cut = true;
+            }
+        }
+        if !self.peace && self.chance.once_in(30) {
+            answer.finish = Some(Finish::ContentFilter);
+        }
+        answer
+    }
+
+    /// A call as a model names it: some vendors number the calls of every answer from 0.
+    fn call(&mut self) -> ToolCall {
+        self.calls += 1;
+        let id = if self.chance.once_in(3) {
+            self.calls % 3
+        } else {
+            self.calls
+        };
+        ToolCall {
+            id: CallId(format!("c{id}")),
+            name: self
+                .chance
+                .one_of(&["read", "read", "write", "bash"])
+                .into(),
+            arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
+            cut: false,
+        }
+    }
+
+    // Policy and people.
+
+    pub(super) fn policy(&mut self) {
+        let Some(call) = self.chance.take(&mut self.outside.judging) else {
+            return;
+        };
+        let read_only = match call.name.as_str() {
+            "read" => true,
+            "write" => false,
+            _ => self.chance.once_in(2),
+        };
+        let version = self.chance.below(2);
+        let judgement = match if self.peace { 0 } else { self.chance.below(10) } {
+            0..4 => judgement(&call, Verdict::Allow, Unattended::Wait, read_only, version),
+            4..7 => judgement(&call, Verdict::Ask, Unattended::Wait, read_only, version),
+            7 => {
+                let left = self.chance.one_of(&[
+                    Unattended::Allow,
+                    Unattended::Deny("nobody was there".into()),
+                ]);
+                judgement(&call, Verdict::Ask, left, read_only, version)
+            }
+            8 => judgement(&call, Verdict::Deny, Unattended::Wait, read_only, version),
+            _ => Judgement::Refused(Outcome::refused("no such tool")),
+        };
+        if let Judgement::Decided { question, .. } = &judgement {
+            self.shown
+                .insert(call.id.clone(), question.shown_hash.clone());
+        }
+        self.step(Input::Judged {
+            call: call.id,
+            judgement: Box::new(judgement),
+        });
+    }
+
+    pub(super) fn person_answers(&mut self) {
+        let pending: Vec<_> = self.check.pending.keys().cloned().collect();
+        let choices = [
+            Answered::AllowOnce,
+            Answered::AllowOnce,
+            Answered::AllowSession,
+            Answered::Deny,
+        ];
+        let decision = if self.peace {
+            Answered::AllowOnce
+        } else {
+            self.chance.one_of(&choices)
+        };
+        let approval_id = self.chance.one_of(&pending);
+        let answer = self.resolution(approval_id, decision);
+        self.step(answer);
+    }
+
+    /// An answer to a question.
+    pub(super) fn resolution(&mut self, approval_id: ApprovalId, decision: Answered) -> Input {
+        let denied = decision == Answered::Deny;
+        Input::Resolved(Box::new(Resolution {
+            approval_id,
+            decision,
+            scope: None,
+            note: (denied && self.chance.once_in(2)).then(|| "leave it".into()),
+            by: "ann".into(),
+            unattended: denied && self.chance.once_in(4),
+            request_id: None,
+        }))
+    }
+
+    // Tools and clocks.
+
+    pub(super) fn start(&mut self, call: ToolCall, writes: bool) {
+        if writes {
+            let key = self.check.key(&call.id);
+            assert!(
+                self.wrote.insert(key),
+                "I4: {} is run a second time",
+                call.id
+            );
+        }
+        self.outside.running.push(Running {
+            call,
+            writes,
+            cancelled: false,
+        });
+    }
+
+    pub(super) fn tool_ends(&mut self) {
+        let Some(Running {
+            call, cancelled, ..
+        }) = self.chance.take(&mut self.outside.running)
+        else {
+            return;
+        };
+        let status = match cancelled {
+            true => self
+                .chance
+                .one_of(&[CallStatus::Interrupted, CallStatus::Ok]),
+            false => self
+                .chance
+                .one_of(&[CallStatus::Ok, CallStatus::Ok, CallStatus::Failed]),
+        };
+        self.step(Input::CallEnded {
+            call: call.id,
+            outcome: Box::new(outcome(status)),
+            duration_ms: 5,
+        });
+    }
+
+    pub(super) fn retry_due(&mut self) {
+        if let Some((item, attempt)) = self.chance.take(&mut self.outside.retries) {
+            self.step(Input::RetryDue { item, attempt });
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the tests against a scripted endpoint share: a house whose provider is a `Model`, and runs whose event stream
+//! is read to its last line.
+
+use serde_json::Value;
+use testkit::model::Model;
+use tests::{Done, House};
+
+/// Settings with which failures are over in milliseconds.
+pub const HASTE: &str = "[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 1\n";
+
+/// A house whose only provider is this model, with a daemon that runs.
+pub fn house(model: &Model) -> House {
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    house
+}
+
+/// What `run --output-format jsonl` printed.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub events: Vec<Value>,
+    /// The last line.
+    pub result: Value,
+    pub err: String,
+}
+
+impl Ran {
+    /// Reads a run's output: the result is the last line, there is one, and its numbers rise.
+    pub fn of(done: &Done) -> Self {
+        let mut events = done.lines();
+        let result = events.pop().unwrap_or_else(|| panic!("no line came: {done:?}"));
+        assert_eq!(result["kind"], "result", "the last line is the result: {done:?}");
+        assert!(events.iter().all(|event| event["kind"] != "result"), "one result: {done:?}");
+        let numbers: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbers without a gap: {numbers:?}");
+        Self { code: done.code(), events, result, err: done.err.clone() }
+    }
+
+    /// The same, where the test wants this exit code and outcome.
+    pub fn expect(self, code: i32, outcome: &str) -> Self {
+        let what = (self.code, self.result["outcome"].as_str());
+        assert_eq!(what, (Some(code), Some(outcome)), "{self:#?}");
+        self
+    }
+
+    pub fn text(&self) -> &str {
+        self.result["text"].as_str().unwrap_or_default()
+    }
+
+    pub fn pid(&self) -> String {
+        self.result["pid"].to_string()
+    }
+
+    /// The data of all events of a kind.
+    pub fn all(&self, kind: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["kind"] == kind).map(|event| &event["data"]).collect()
+    }
+
+    /// The pieces of text that were streamed, until what was streamed before was taken back.
+    pub fn streamed(&self) -> Vec<String> {
+        let mut tries = vec![String::new()];
+        for event in &self.events {
+            match event["kind"].as_str() {
+                Some("delta.text") => {
+                    let text = event["data"]["text"].as_str().unwrap_or_default();
+                    if let Some(last) = tries.last_mut() {
+                        last.push_str(text);
+                    }
+                }
+                Some("message.partial") => tries.push(String::new()),
+                _ => {}
+            }
+        }
+        tries
+    }
+}
+
+/// Runs a prompt to its end; further arguments before it.
+pub fn run(house: &House, arguments: &[&str], prompt: &str) -> Ran {
+    let line = [&["run", "--output-format", "jsonl"], arguments, &[prompt]].concat();
+    Ran::of(&house.reasonix(&line))
+}
