@@ -5,6 +5,6 @@ mod exit_codes;
 mod house;
 mod prefix;
 mod provider;
-mod scripted;
 mod reference;
+mod scripted;
 mod walk;

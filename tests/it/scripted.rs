@@ -24,7 +24,6 @@ pub struct Ran {
     pub events: Vec<Value>,
     /// The last line.
     pub result: Value,
-    pub err: String,
 }
 
 impl Ran {
@@ -36,7 +35,7 @@ impl Ran {
         assert!(events.iter().all(|event| event["kind"] != "result"), "one result: {done:?}");
         let numbers: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbers without a gap: {numbers:?}");
-        Self { code: done.code(), events, result, err: done.err.clone() }
+        Self { code: done.code(), events, result }
     }
 
     /// The same, where the test wants this exit code and outcome.

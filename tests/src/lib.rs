@@ -8,10 +8,12 @@ pub mod house;
 pub mod log;
 pub mod processes;
 pub mod program;
+pub mod proxy;
 pub mod raw;
 pub mod wait;
 
 pub use house::House;
 pub use program::{Done, Running};
+pub use proxy::Proxy;
 pub use raw::Raw;
 pub use wait::{BOUND, soon, until};

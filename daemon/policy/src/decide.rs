@@ -121,7 +121,12 @@ impl Case<'_> {
 /// Judges a call. `context.paths` are the call's [`subjects`], resolved.
 #[must_use]
 pub fn decide(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Decision {
-    let mut case = Case { rules, context, call, budget: Budget::new() };
+    let mut case = Case {
+        rules,
+        context,
+        call,
+        budget: Budget::new(),
+    };
     let subjects = subjects(call);
     let judged = match (whole(&case), &subjects) {
         (Some(denied), _) => {
@@ -212,11 +217,14 @@ fn finish(case: &Case<'_>, judged: Judged) -> Decision {
         Family::Read | Family::Edit if !is_mcp(case.call.tool) => Confinement::Files,
         Family::Read | Family::Edit | Family::Bash => Confinement::None,
     };
-    let confined = confinement == Confinement::Files || case.context.sandbox == Sandbox::Full;
+    // Commands are held by the sandbox alone.
+    let commands = case.call.family == Family::Bash && !is_mcp(case.call.tool);
     let lifted = match case.context.posture {
         Posture::Ask => false,
-        // Only where something holds the call in a person's place.
-        Posture::Auto => finding.basis == Basis::Fallback && confined && !is_mcp(case.call.tool),
+        Posture::Auto => {
+            let held = !commands || case.context.sandbox == Sandbox::Full;
+            finding.basis == Basis::Fallback && held
+        }
         Posture::Yolo => finding.basis != Basis::AlwaysAsked,
     };
     let asks = finding.verdict == Verdict::Ask;

@@ -3,6 +3,7 @@
 //! Tables, and nothing that knows rules. A program that stands in no table is simply not known.
 //! Called by `options`, `decide` and `grants`.
 
+use crate::git;
 use crate::options;
 use crate::shell::Word;
 
@@ -414,7 +415,7 @@ pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
     let (program, arguments) = words.split_first()?;
     let program = program.text.as_str();
     if program == "git" {
-        return git(arguments).then_some(Reading { files: true });
+        return git::only_reads(arguments).then_some(Reading { files: true });
     }
     if VERSIONED.contains(&program) && matches!(arguments, [only] if only.text == "--version") {
         return Some(Reading { files: false });
@@ -426,113 +427,4 @@ pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
     options::risk(words, 1)
         .is_none()
         .then_some(Reading { files })
-}
-
-/// Global options of git that change nothing and take no value.
-const GIT_GLOBALS: &[&str] = &[
-    "--no-pager",
-    "-P",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--no-replace-objects",
-];
-
-/// Subcommands that only read, but for the options that `options` knows.
-const GIT_READERS: &[&str] = &[
-    "status",
-    "log",
-    "diff",
-    "show",
-    "blame",
-    "shortlog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "ls-files",
-    "ls-tree",
-    "cat-file",
-    "merge-base",
-    "name-rev",
-    "for-each-ref",
-    "show-ref",
-    "count-objects",
-    "grep",
-    "range-diff",
-    "diff-tree",
-    "diff-index",
-    "diff-files",
-    "cherry",
-    "whatchanged",
-    "version",
-    "--version",
-];
-
-fn git(arguments: &[Word]) -> bool {
-    let globals = arguments
-        .iter()
-        .take_while(|word| GIT_GLOBALS.contains(&word.text.as_str()))
-        .count();
-    let Some((subcommand, rest)) = arguments[globals..].split_first() else {
-        return false;
-    };
-    let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.text.as_str()));
-    let first = rest.first().map(|word| word.text.as_str());
-    let reads = match subcommand.text.as_str() {
-        name if GIT_READERS.contains(&name) => true,
-        "branch" => lists_refs(rest, &["-a", "-r", "-v", "-vv", "-l", "-i"]),
-        "tag" => lists_refs(rest, &["-l", "-n", "-i"]),
-        "remote" => {
-            rest.is_empty()
-                || matches!(rest, [only] if matches!(only.text.as_str(), "-v" | "--verbose"))
-                || first == Some("get-url")
-        }
-        "stash" => matches!(first, Some("list" | "show")),
-        "reflog" => !has(&["expire", "delete", "drop", "write"]),
-        "worktree" => first == Some("list"),
-        "config" => options::git_config_reads(rest),
-        _ => false,
-    };
-    reads
-        && options::git_risk(subcommand, rest).is_none()
-        && !rest.iter().any(Word::may_become_option)
-}
-
-/// `git branch` and `git tag` list as long as no name stands alone.
-fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
-    const LISTS: &[&str] = &["-l", "--list"];
-    const LONGS: &[&str] = &[
-        "--all",
-        "--remotes",
-        "--verbose",
-        "--show-current",
-        "--ignore-case",
-        "--column",
-        "--no-column",
-        "--no-color",
-        "--color",
-    ];
-    const VALUED: &[&str] = &[
-        "--contains",
-        "--no-contains",
-        "--merged",
-        "--no-merged",
-        "--points-at",
-        "--sort",
-        "--format",
-    ];
-    let listed = rest.iter().any(|word| LISTS.contains(&word.text.as_str()));
-    let mut value = false;
-    rest.iter().all(|word| {
-        let text = word.text.as_str();
-        let name = text.split('=').next().unwrap_or(text);
-        let was_value = std::mem::replace(&mut value, VALUED.contains(&text));
-        if text.starts_with('-') {
-            shorts.contains(&text)
-                || LISTS.contains(&text)
-                || LONGS.contains(&name)
-                || VALUED.contains(&name)
-        } else {
-            listed || was_value
-        }
-    })
 }

@@ -200,7 +200,7 @@ struct Open {
     bracket: bool,
     brackets: bool,
     brace: bool,
-    /// Digits only so far, none of them quoted: may turn out to be a descriptor.
+    /// A comma or two dots stand inside an open brace.
     braced_list: bool,
 }
 
@@ -328,6 +328,10 @@ impl<'a> Lexer<'a> {
         };
         if open.braced_list {
             return Err(Reason::Braces);
+        }
+        // `~+`, `~-` and `~name` are other places each time.
+        if open.tilde && open.text != "~" && !open.text.starts_with("~/") {
+            return Err(Reason::Expansion);
         }
         self.words.push(Word {
             text: open.text,

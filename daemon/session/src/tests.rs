@@ -1,1 +1,8 @@
-//! Empty.
+//! Scenes of one session in this process: a scripted model, a tool that tells when it runs, a disk that can be held.
+
+mod house;
+
+mod arguments;
+mod following;
+mod opening;
+mod order;

@@ -14,7 +14,7 @@ fn storms() -> ProptestConfig {
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
         default.cases
     } else {
-        1_500
+        3_000
     };
     // A failure names the call that repeats it; no files are left in the source tree.
     ProptestConfig {

@@ -1,0 +1,277 @@
+//! Commands under rules.
+
+use super::*;
+
+#[test]
+fn a_prefix_rule_covers_one_plain_command_and_ends_at_a_word() {
+    check(
+        "allow Bash(cargo test:*)",
+        "allow | cargo test
+         allow | cargo  test --workspace
+         allow | cargo\\ttest -- --nocapture
+         allow | cargo test 2>&1
+         allow | cargo test 'a | b; c'
+         ask   | cargo tests
+         ask   | cargo build
+         ask   | cargo test; touch x
+         ask   | cargo test && cargo test
+         ask   | cargo test | tee out
+         ask   | cargo test > out
+         ask   | cargo test 2>err
+         ask   | cargo test $(touch x)
+         ask   | cargo test \"$HOME\"
+         ask   | cargo test `touch x`
+         ask   | cargo test\\ntouch x
+         ask   | cargo test # all
+         ask   | cargo test {a,b}
+         ask   | X=1 cargo test
+         ask   | cargo test 'open
+         ask   | (cargo test)
+         ask   | ! cargo test
+         ask   | cargo test --config x=1
+         ask   | /usr/bin/cargo test",
+    );
+}
+
+#[test]
+fn the_older_forms_of_a_prefix_mean_the_same() {
+    for rule in [
+        "allow Bash(go test *)",
+        "allow Bash(go test:*)",
+        "allow Bash(go test*)",
+    ] {
+        check(
+            rule,
+            "allow | go test ./...\n allow | go test\n ask | go tests\n ask | go test -exec sh",
+        );
+    }
+    check(
+        "allow bash=make all",
+        "allow | make all\n ask | make all -k",
+    );
+}
+
+#[test]
+fn an_exact_rule_covers_its_line_and_nothing_else() {
+    check(
+        "allow Bash(make a && make b)",
+        "allow | make a && make b
+         allow |   make a && make b
+         ask   | make a  && make b
+         ask   | make a && make b && make c",
+    );
+}
+
+#[test]
+fn a_bare_rule_covers_every_command_that_could_be_read() {
+    check(
+        "allow Bash",
+        "allow | make
+         allow | cd src && make | tail
+         ask   | echo 'open
+         ask   | echo a\u{202e}b
+         ask   | echo a\u{200b}b
+         ask   | cp x .git/hooks/pre-commit
+         ask   | echo x > reasonix.toml",
+    );
+}
+
+#[test]
+fn options_that_run_or_write_are_not_covered_by_a_prefix() {
+    check(
+        "allow Bash(find:*) / allow Bash(git:*) / allow Bash(sed:*) / allow Bash(rg:*) / allow Bash(tar:*) / \
+         allow Bash(sort:*) / allow Bash(timeout:*) / allow Bash(python:*) / allow Bash(cp:*) / allow Bash(awk:*) / \
+         allow Bash(make:*) / allow Bash(docker:*) / allow Bash(npm:*) / allow Bash(uniq:*) / allow Bash(printf:*)",
+        "ask   | find . -exec rm {} +
+         ask   | find . -delete
+         ask   | find . -fprintf out %p
+         allow | find . -name '*.rs'
+         ask   | git -c core.pager=x log
+         ask   | git log --output=x
+         ask   | git log --outp x
+         ask   | git -C x status
+         ask   | git rebase -x make main
+         ask   | git submodule foreach make
+         ask   | git fetch --upload-pack=x
+         ask   | git clone ext::sh
+         ask   | git config alias.x !make
+         allow | git commit -m 'about reasonix.toml; and more'
+         allow | sed -n '1,5p' file
+         allow | sed 's/a/b/g' file
+         ask   | sed -i 's/a/b/' file
+         ask   | sed 's/a/b/e' file
+         ask   | sed 's/a/b/w out' file
+         ask   | sed -n '1e touch x' file
+         ask   | sed --expression='1e x' file
+         ask   | rg --pre ./x a
+         allow | rg -n a src
+         ask   | rg a *
+         allow | tar -tf x.tar
+         ask   | tar -xf x.tar
+         ask   | tar tf x.tar --to-command=x
+         ask   | sort -ro out in
+         ask   | sort --outp=out in
+         allow | sort -n in
+         ask   | timeout 5 make
+         ask   | python -c 'x'
+         ask   | python x.py
+         allow | cp a b
+         ask   | cp a ../b
+         ask   | cp a ~/b
+         ask   | cp a /etc/b
+         ask   | cp -t /etc b
+         allow | awk '{print $1}' file
+         ask   | awk 'BEGIN{system(\"x\")}'
+         ask   | awk '{print > \"x\"}' file
+         allow | make test
+         ask   | make SHELL=x
+         ask   | make -f x
+         allow | docker ps
+         ask   | docker run x
+         ask   | docker --log-level debug run x
+         allow | npm test
+         ask   | npm exec x
+         ask   | uniq a b
+         ask   | printf -v 'a[$(x)]' y",
+    );
+}
+
+#[test]
+fn an_interpreter_is_covered_where_the_rule_names_the_code() {
+    check(
+        "allow Bash(python -m pytest:*) / allow Bash(node scripts/build.js:*) / allow Bash(git -C sub status:*) / allow Bash(git --no-pager log:*) / allow Bash(sh -c:*)",
+        "allow | python -m pytest -x
+         allow | git -C sub status -s
+         allow | git --no-pager log -1
+         ask   | git -C sub -c a=b status
+         allow | node scripts/build.js --fast
+         ask   | python -m http.server
+         ask   | node scripts/other.js
+         ask   | sh -c make",
+    );
+}
+
+#[test]
+fn deny_rules_see_through_spelling_and_launchers() {
+    check(
+        "allow Bash / deny Bash(rm -rf*) / deny Bash(git push:*) / ask Bash(curl:*)",
+        "deny  | rm -rf build
+         deny  | rm -rfv build
+         deny  | r'm' -rf build
+         deny  | \\rm -rf build
+         deny  | /bin/rm -rf build
+         deny  | rm -r -f build
+         deny  | rm -fr build
+         ask   | rm --recursive --force build
+         deny  | sudo rm -rf build
+         deny  | env A=1 timeout 5 rm -rf build
+         deny  | sh -c 'rm -rf build'
+         deny  | sh -c'rm -rf build'
+         deny  | bash -c \"cd x; rm -rf y\"
+         deny  | eval rm -rf build
+         deny  | echo a; rm -rf build
+         deny  | find . -exec rm -rf {} +
+         deny  | if true; then rm -rf x; fi
+         deny  | A=1 rm -rf x
+         deny  | true && { rm -rf x; }
+         deny  | echo $(rm -rf x)
+         deny  | rm${IFS}-rf${IFS}x
+         ask   | $X -rf x
+         ask   | sh -c '$X -rf x'
+         deny  | git push
+         deny  | git 'push' origin
+         deny  | git -c a=b --no-pager push
+         deny  | cd x && git -C y push
+         allow | git pull
+         ask   | curl http://example.org
+         ask   | xargs curl
+         allow | rm file
+         allow | firm -rf x
+         allow | echo rm
+         allow | npm run rm-rf-check",
+    );
+}
+
+#[test]
+fn a_glob_that_denies_may_have_stars_anywhere() {
+    check(
+        "allow Bash / deny Bash(*--force*) / deny Bash(dd *of=/dev/*) / deny Bash(kubectl * delete*)",
+        "deny  | git push --force
+         deny  | dd if=x of=/dev/sda
+         allow | dd if=x of=y
+         deny  | kubectl -n a delete pod
+         allow | kubectl get pod",
+    );
+}
+
+#[test]
+fn readers_do_not_ask_unless_they_can_do_more() {
+    check(
+        "",
+        "allow | ls -la src
+         allow | git status
+         allow | git --no-pager diff HEAD~1
+         allow | git branch -a
+         allow | git branch --merged main
+         allow | git stash list
+         allow | git config --get user.name
+         allow | cat a b
+         allow | rg -n 'a|b' src
+         allow | find . -name '*.rs' -type f
+         allow | sed -n 1,20p file
+         allow | cargo --version
+         allow | echo hello
+         ask   | git branch new
+         ask   | git branch -D old
+         ask   | git tag v1
+         ask   | git diff --output=x
+         ask   | git diff --ext-diff
+         ask   | git config user.name x
+         ask   | git -C /elsewhere status
+         ask   | git stash
+         ask   | git reflog expire --all
+         ask   | ls > out
+         ask   | ls | sh
+         ask   | ./ls
+         ask   | find . -delete
+         ask   | rg --pre x y
+         ask   | sort -o a b
+         ask   | env
+         ask   | tee out
+         ask   | date -s 1
+         ask   | test -v 'a[$(x)]'",
+    );
+    let decision = scene("").bash("git status");
+    assert!(decision.read_only);
+    assert_eq!(decision.basis, Basis::Fallback);
+    assert!(!scene("allow Bash").bash("make").read_only);
+}
+
+#[test]
+fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
+    let rules = "allow Bash(cat:*) / allow Bash(cp:*) / allow Bash(cargo test:*) / deny Read(secrets/**) / deny Edit(fixed/**)";
+    check(
+        rules,
+        "deny  | cat secrets/key
+         deny  | cat ./a/../secrets/key
+         ask   | cat README.md
+         deny  | cp a fixed/b
+         ask   | head README.md
+         ask   | cp s*/a b
+         ask   | cp ~+/secrets/a b
+         allow | cargo test
+         deny  | cargo test secrets/a
+         allow | echo hello",
+    );
+    let held = scene("deny Read(secrets/**)").sandbox(Sandbox::Full);
+    assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
+    let yolo = scene("deny Read(secrets/**)").posture(Posture::Yolo);
+    assert_eq!(yolo.bash("cp secrets/key /tmp/x").verdict, Verdict::Deny);
+    assert_eq!(yolo.bash("cat secrets/key | head").verdict, Verdict::Ask);
+    assert_eq!(
+        scene("allow Bash / deny Read(secrets/**)")
+            .bash("make")
+            .verdict,
+        Verdict::Ask
+    );
+}

@@ -1,0 +1,222 @@
+//! Paths under rules.
+
+use super::*;
+
+#[test]
+fn path_rules_are_anchored_at_the_root_and_hold_for_the_resolved_path() {
+    for (rules, path, expected) in [
+        ("allow Edit(docs/**)", "docs/a/b.md", Verdict::Allow),
+        ("allow Edit(docs/**)", "./docs//a.md", Verdict::Allow),
+        ("allow Edit(docs/**)", "docs", Verdict::Allow),
+        ("allow Edit(docs/**)", "src/docs/a.md", Verdict::Ask),
+        ("allow Edit(docs/**)", "docs-evil/a.md", Verdict::Ask),
+        ("allow Edit(docs/**)", "docs/../src/a", Verdict::Ask),
+        ("allow Edit(docs/*)", "docs/a/b.md", Verdict::Ask),
+        ("allow Edit(*.md)", "a.md", Verdict::Allow),
+        ("allow Edit(*.md)", "docs/a.md", Verdict::Ask),
+        ("allow Edit(**/*.md)", "docs/a.md", Verdict::Allow),
+        ("allow Edit(Docs/**)", "docs/a.md", Verdict::Ask),
+        ("allow Edit(~/project/docs/**)", "docs/a.md", Verdict::Allow),
+        (
+            "allow Edit(/home/someone/project/docs/**)",
+            "docs/a.md",
+            Verdict::Allow,
+        ),
+        ("allow Write(docs/**)", "docs/a.md", Verdict::Allow),
+        ("allow write_file=docs/a.md", "docs/a.md", Verdict::Allow),
+        ("allow write_file=docs/*", "docs/a.md", Verdict::Ask),
+        (
+            "allow Edit / deny Edit(secrets)",
+            "secrets/key",
+            Verdict::Deny,
+        ),
+        (
+            "allow Edit / deny Read(secrets/**)",
+            "secrets/key",
+            Verdict::Deny,
+        ),
+        ("allow Edit / ask Edit(**/*.lock)", "a/b.lock", Verdict::Ask),
+        ("allow edit_file", "src/a", Verdict::Allow),
+        ("allow write_file", "src/a", Verdict::Ask),
+        ("allow Edit", "../other/a", Verdict::Deny),
+        ("allow Edit", "/etc/passwd", Verdict::Deny),
+    ] {
+        assert_eq!(
+            verdict_of_edit(rules, path),
+            expected,
+            "`{path}` under `{rules}`"
+        );
+    }
+}
+
+#[test]
+fn a_link_is_judged_by_where_it_leads_and_denied_by_its_name_too() {
+    let edit = json!({"path": "docs/link", "old_string": "a", "new_string": "b"});
+    let leads = |rules: &str, to: &str| {
+        let to = PathBuf::from(to);
+        scene(rules)
+            .call_with("edit_file", edit.clone(), |path| {
+                path.absolute = Some(to.clone())
+            })
+            .verdict
+    };
+    assert_eq!(
+        leads("allow Edit(docs/**)", "/home/someone/project/src/x"),
+        Verdict::Ask
+    );
+    assert_eq!(
+        leads(
+            "allow Edit / deny Edit(src/**)",
+            "/home/someone/project/src/x"
+        ),
+        Verdict::Deny
+    );
+    assert_eq!(
+        leads(
+            "allow Edit / deny Edit(docs/**)",
+            "/home/someone/project/src/x"
+        ),
+        Verdict::Deny
+    );
+    assert_eq!(
+        leads("allow Edit", "/home/someone/project/.git/config"),
+        Verdict::Ask
+    );
+}
+
+#[test]
+fn a_move_needs_both_ends_and_a_copy_only_reads_its_source() {
+    let rules = "allow Edit(a/**) / allow Edit(b/**) / deny Edit(kept/**)";
+    let pair = |tool: &str, source: &str, destination: &str| {
+        scene(rules)
+            .call(tool, json!({"source": source, "destination": destination}))
+            .verdict
+    };
+    assert_eq!(pair("move_file", "a/x", "b/x"), Verdict::Allow);
+    assert_eq!(pair("move_file", "c/x", "b/x"), Verdict::Ask);
+    assert_eq!(pair("move_file", "a/x", "kept/x"), Verdict::Deny);
+    assert_eq!(pair("move_file", "kept/x", "a/x"), Verdict::Deny);
+    assert_eq!(pair("copy_file", "kept/x", "a/x"), Verdict::Allow);
+    assert_eq!(pair("copy_file", "c/x", "a/x"), Verdict::Allow);
+}
+
+#[test]
+fn what_configures_the_agent_is_asked_in_every_posture() {
+    for path in [
+        "reasonix.toml",
+        ".reasonix/commands/x.md",
+        "sub/.git/config",
+        ".GIT/hooks/x",
+        ".vscode/tasks.json",
+    ] {
+        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+            let decision = scene("allow Edit")
+                .posture(posture)
+                .call("write_file", json!({"path": path, "content": ""}));
+            assert_eq!(decision.verdict, Verdict::Ask, "{path} in {posture:?}");
+            assert_eq!(decision.basis, Basis::AlwaysAsked);
+            assert!(decision.scopes.is_empty());
+        }
+    }
+    for path in [
+        ".reasonix/autoresearch/notes.md",
+        "docs/reasonix.toml.md",
+        ".gitignore",
+    ] {
+        assert_eq!(
+            verdict_of_edit("allow Edit", path),
+            Verdict::Allow,
+            "{path}"
+        );
+    }
+    for command in [
+        "cp x reasonix.toml",
+        "git config core.hooksPath x",
+        "sh -c 'rm -r .reasonix'",
+        "mv .git x",
+        "ln -s a .mcp.json",
+    ] {
+        let decision = scene("allow Bash").posture(Posture::Yolo).bash(command);
+        assert_eq!(
+            (decision.verdict, decision.basis),
+            (Verdict::Ask, Basis::AlwaysAsked),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
+    let read = json!({"path": "a"});
+    let masked = |path: &mut ResolvedPath| path.error = Some("`a` is closed to tools".to_owned());
+    let decision = scene("allow Read").call_with("read_file", read.clone(), masked);
+    assert_eq!(
+        (decision.verdict, decision.rule.as_str()),
+        (Verdict::Deny, "`a` is closed to tools")
+    );
+    // A list of paths that is not the call's.
+    let other = |path: &mut ResolvedPath| path.text = "b".to_owned();
+    assert_eq!(
+        scene("allow Read")
+            .posture(Posture::Yolo)
+            .call_with("read_file", read, other)
+            .verdict,
+        Verdict::Ask
+    );
+    for arguments in [json!({}), json!({"path": ["a"]}), json!({"path": 3})] {
+        let decision = scene("allow Edit")
+            .posture(Posture::Yolo)
+            .call("edit_file", arguments);
+        assert_eq!(decision.verdict, Verdict::Ask);
+    }
+    assert_eq!(
+        scene("allow Bash")
+            .call("bash", json!({"command": 3}))
+            .verdict,
+        Verdict::Ask
+    );
+}
+
+#[test]
+fn a_search_through_a_folder_asks_where_a_rule_closes_something_in_it() {
+    let search = |path: &str| {
+        scene("deny Read(secrets/**) / deny Read(~/.ssh/**)")
+            .call("grep", json!({"pattern": "a", "path": path}))
+    };
+    assert_eq!(search(".").verdict, Verdict::Ask);
+    assert_eq!(search("src").verdict, Verdict::Allow);
+    assert_eq!(search("secrets").verdict, Verdict::Deny);
+    assert_eq!(
+        scene("").call("grep", json!({"pattern": "a"})).verdict,
+        Verdict::Allow
+    );
+}
+
+#[test]
+fn a_glob_that_climbs_is_about_where_it_climbs_to() {
+    let base = |pattern: &str| {
+        let arguments = json!({ "pattern": pattern });
+        let Value::Object(arguments) = arguments else {
+            panic!("an object")
+        };
+        let call = Call {
+            tool: "glob",
+            family: Family::Read,
+            read_only_tool: true,
+            arguments: &arguments,
+        };
+        let found = subjects(&call);
+        (
+            found.unclear,
+            found
+                .paths
+                .into_iter()
+                .map(|path| path.text)
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(base("src/**/*.rs"), (false, vec![".".to_owned()]));
+    assert_eq!(base("/etc/*"), (false, vec!["/etc".to_owned()]));
+    assert_eq!(base("../../x/*"), (false, vec!["../../x".to_owned()]));
+    assert!(base("*/../../etc/*").0);
+}

@@ -1,0 +1,194 @@
+//! Postures, layers, and rules that cannot be read.
+
+use super::*;
+
+#[test]
+fn postures_lift_what_they_say_and_no_more() {
+    let edit = json!({"path": "a", "old_string": "a", "new_string": "b"});
+    let auto = |rules: &str| scene(rules).posture(Posture::Auto);
+    let yolo = |rules: &str| scene(rules).posture(Posture::Yolo);
+    assert_eq!(
+        auto("").call("edit_file", edit.clone()).verdict,
+        Verdict::Allow
+    );
+    assert_eq!(
+        auto("ask Edit").call("edit_file", edit.clone()).verdict,
+        Verdict::Ask
+    );
+    assert_eq!(auto("").bash("make").verdict, Verdict::Ask);
+    assert_eq!(
+        auto("").sandbox(Sandbox::Partial).bash("make").verdict,
+        Verdict::Ask
+    );
+    assert_eq!(
+        auto("").sandbox(Sandbox::Full).bash("make").verdict,
+        Verdict::Allow
+    );
+    assert_eq!(
+        auto("ask Bash(make:*)")
+            .sandbox(Sandbox::Full)
+            .bash("make")
+            .verdict,
+        Verdict::Ask
+    );
+    assert_eq!(yolo("").bash("make && make").verdict, Verdict::Allow);
+    assert_eq!(
+        yolo("ask Bash(make:*)").bash("make").verdict,
+        Verdict::Allow
+    );
+    assert_eq!(
+        yolo("deny Bash(make:*)").bash("make").verdict,
+        Verdict::Deny
+    );
+    // A line that is not known, while something is denied.
+    assert_eq!(yolo("deny Bash(rm:*)").bash("$X y").verdict, Verdict::Ask);
+    assert_eq!(yolo("ask Bash(rm:*)").bash("a; b").verdict, Verdict::Ask);
+    assert_eq!(
+        yolo("")
+            .call("edit_file", json!({"path": "/etc/x", "old_string": "a"}))
+            .verdict,
+        Verdict::Deny
+    );
+}
+
+#[test]
+fn an_untrusted_layer_only_tightens() {
+    let project = read_rules("allow Bash / deny Bash(make:*)");
+    let (rules, problems) = RuleSet::parse(&[(Layer::Project, &project, false)]);
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].to_string().contains("not trusted"),
+        "{}",
+        problems[0]
+    );
+    let scene = scene("");
+    let arguments = Map::from_iter([("command".to_owned(), json!("touch x"))]);
+    let call = Call {
+        tool: "bash",
+        family: Family::Bash,
+        read_only_tool: false,
+        arguments: &arguments,
+    };
+    assert_eq!(
+        decide(&rules, &scene.context(&call), &call).verdict,
+        Verdict::Ask
+    );
+    let arguments = Map::from_iter([("command".to_owned(), json!("make"))]);
+    let call = Call {
+        arguments: &arguments,
+        ..call
+    };
+    let decision = decide(&rules, &scene.context(&call), &call);
+    assert_eq!(
+        (decision.verdict, decision.layer.as_str()),
+        (Verdict::Deny, "project")
+    );
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_is_reported_and_fails_closed() {
+    let deny = |text: &str| {
+        RuleSet::parse(&[(
+            Layer::User,
+            &Rules {
+                deny: vec![text.to_owned()],
+                ..Rules::default()
+            },
+            true,
+        )])
+        .1
+        .len()
+    };
+    for text in [
+        "Edit(../x)",
+        "Bash()",
+        "Foo(x)",
+        "Bash(rm",
+        "",
+        "Grep(x)",
+        "WebFetch(example.org)",
+        "Task(x)",
+        "Edit([)",
+    ] {
+        assert_eq!(deny(text), 1, "{text}");
+    }
+    assert_eq!(
+        verdict_of_edit("allow Edit / deny Edit(../x)", "a"),
+        Verdict::Deny
+    );
+    assert_eq!(
+        verdict_of_edit("allow Edit / deny Foo(x)", "a"),
+        Verdict::Ask
+    );
+    check("allow Bash / deny Bash(rm", "ask | make\n allow | ls");
+    for text in [
+        "Bash(*)",
+        "Bash(a * b:*)",
+        "Bash(a && b:*)",
+        "Bash($X:*)",
+        "Edit(../x)",
+        "Foo",
+        "Bash( *)",
+    ] {
+        let rules = Rules {
+            allow: vec![text.to_owned()],
+            ..Rules::default()
+        };
+        assert_eq!(
+            RuleSet::parse(&[(Layer::User, &rules, true)]).1.len(),
+            1,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_fallback_is_what_the_mode_says() {
+    let scene = scene("");
+    let arguments = Map::from_iter([("command".to_owned(), json!("make"))]);
+    let call = Call {
+        tool: "bash",
+        family: Family::Bash,
+        read_only_tool: false,
+        arguments: &arguments,
+    };
+    for fallback in [Verdict::Allow, Verdict::Ask, Verdict::Deny] {
+        let rules = RuleSet::default().with_fallback(fallback);
+        assert_eq!(
+            decide(&rules, &scene.context(&call), &call).verdict,
+            fallback
+        );
+    }
+}
+
+#[test]
+fn rules_for_servers_name_them_exactly() {
+    let verdict = |rules: &str, tool: &str| {
+        let scene = scene(rules);
+        let arguments = Map::new();
+        let call = Call {
+            tool,
+            family: Family::Read,
+            read_only_tool: false,
+            arguments: &arguments,
+        };
+        decide(&scene.rule_set(), &scene.context(&call), &call).verdict
+    };
+    assert_eq!(verdict("allow mcp__srv", "mcp__srv__get"), Verdict::Allow);
+    assert_eq!(verdict("allow Mcp(srv)", "mcp__srv__get"), Verdict::Allow);
+    assert_eq!(
+        verdict("allow Mcp(srv:get)", "mcp__srv__get"),
+        Verdict::Allow
+    );
+    assert_eq!(verdict("allow mcp__srv", "mcp__srv2__get"), Verdict::Ask);
+    assert_eq!(
+        verdict("allow mcp__srv__get", "mcp__srv__get_all"),
+        Verdict::Ask
+    );
+    assert_eq!(verdict("allow mcp__srv__x", "mcp__srv__x__y"), Verdict::Ask);
+    assert_eq!(verdict("allow Read", "mcp__srv__get"), Verdict::Ask);
+    assert_eq!(
+        verdict("allow Mcp / deny mcp__srv", "mcp__srv__get"),
+        Verdict::Deny
+    );
+}

@@ -1,0 +1,92 @@
+//! Durable, then acknowledged, then published, then started: proved with a disk that is held.
+
+use proto::params::session::{AttachParams, Until};
+use proto::{ErrorName, Seq};
+
+use super::house::{begin, until};
+use crate::{Attach, Following};
+
+const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
+{"text":"Marked."}"#;
+
+fn attach_all() -> Attach {
+    Attach {
+        name: "watcher".into(),
+        role: proto::hello::Role::Watch,
+        interactive: false,
+        params: AttachParams {
+            session: String::new(),
+            subscription: "s".into(),
+            after_seq: Some(Seq(0)),
+            epoch: None,
+            ephemeral: false,
+            backlog: None,
+        },
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
+    let mut house = begin(MARKS, "mark it");
+    until("the first sync begins", || house.gate.begun() == 1).await;
+    assert!(house.born.try_recv().is_err(), "acknowledged before it was on disk");
+    let (attached, mut follow) = house.handle.attach(attach_all()).await.unwrap();
+    assert_eq!(attached.seq, Seq(0), "a record was seen that is not on disk");
+
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    house.handle.wait(Until::Turn).await.unwrap();
+    assert_eq!(*house.runs.lock().unwrap(), ["one"]);
+
+    let mut last = Seq(0);
+    let end = house.handle.summary().seq;
+    while last < end {
+        let Following::Event { seq, .. } = follow.next().await else { panic!("the subscription ended") };
+        if let Some(seq) = seq {
+            assert_eq!(seq, last.next(), "events come once, in order");
+            last = seq;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_changes_things_waits_for_the_disk() {
+    let mut house = begin(MARKS, "mark it");
+    until("the first sync begins", || house.gate.begun() == 1).await;
+    // The request to the model does not wait: its answer and the start of the call gather behind the held batch.
+    // One sync is let through; the next one, which holds the start of the call, is held again.
+    let gate = std::sync::Arc::clone(&house.gate);
+    gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    gate.close();
+    until("a later sync is held, or the call has run", || {
+        gate.begun() >= 2 || !house.runs.lock().unwrap().is_empty()
+    })
+    .await;
+    let started = house.runs.lock().unwrap().len();
+    gate.open();
+    house.handle.wait(Until::Turn).await.unwrap();
+    assert_eq!(house.runs.lock().unwrap().len(), 1, "the call ran once");
+    assert!(started <= 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_fails_makes_the_session_read_only() {
+    let mut house = begin(MARKS, "mark it");
+    until("the first sync begins", || house.gate.begun() == 1).await;
+    house.gate.break_down();
+    let refusal = (&mut house.born).await.unwrap().unwrap_err();
+    assert_eq!(refusal.name, ErrorName::Storage);
+    assert!(refusal.message.contains("the disk is gone"), "{}", refusal.message);
+    assert!(house.runs.lock().unwrap().is_empty(), "a call was started that cannot be known after a crash");
+    let params = proto::params::session::PromptParams {
+        session: String::new(),
+        text: "again".into(),
+        when: proto::params::session::When::Queue,
+        credentials: Default::default(),
+        request_id: None,
+    };
+    let again = house.handle.prompt(params, "test".into()).await.unwrap_err();
+    assert_eq!(again.name, ErrorName::Storage);
+    until("the reason is shown", || house.handle.summary().read_only.is_some()).await;
+}

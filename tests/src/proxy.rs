@@ -1,0 +1,123 @@
+//! A socket between a client and the daemon, whose connections a test can cut at any byte.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Passes bytes on, until it is told to cut.
+pub struct Proxy {
+    path: PathBuf,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Both ends of the connections that are passed on.
+    ends: Mutex<Vec<UnixStream>>,
+    connections: AtomicUsize,
+    /// A connection is cut when so many bytes have come from the daemon; 0: never.
+    cut_after: AtomicU64,
+    gone: AtomicBool,
+}
+
+impl Shared {
+    fn ends(&self) -> MutexGuard<'_, Vec<UnixStream>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Proxy {
+    /// Listens at `path`, and passes every connection on to `to`.
+    ///
+    /// # Panics
+    /// The path cannot be bound.
+    #[must_use]
+    pub fn start(path: &Path, to: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("bind the proxy's socket");
+        let shared = Arc::new(Shared::default());
+        let (theirs, to) = (Arc::clone(&shared), to.to_path_buf());
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if theirs.gone.load(Ordering::SeqCst) {
+                    return;
+                }
+                // Nobody there: the client sees its connection end.
+                if let Ok(daemon) = UnixStream::connect(&to) {
+                    pass_on(client, daemon, &theirs);
+                }
+            }
+        });
+        Self { path: path.to_path_buf(), shared }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Connections so far.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+
+    /// Cuts every connection, wherever it is.
+    pub fn cut(&self) {
+        for end in self.shared.ends().drain(..) {
+            // One that has ended already is cut.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// From now on, each connection is cut after so many bytes from the daemon; 0: never.
+    pub fn cut_after(&self, bytes: u64) {
+        self.shared.cut_after.store(bytes, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.gone.store(true, Ordering::SeqCst);
+        self.cut();
+        // Wakes the listener, so that it sees that it is not wanted any more.
+        let _ = UnixStream::connect(&self.path);
+    }
+}
+
+fn pass_on(client: UnixStream, daemon: UnixStream, shared: &Arc<Shared>) {
+    shared.connections.fetch_add(1, Ordering::SeqCst);
+    let pair = (client.try_clone(), daemon.try_clone());
+    let (Ok(client_too), Ok(daemon_too)) = pair else { return };
+    if let (Ok(one), Ok(two)) = (client.try_clone(), daemon.try_clone()) {
+        shared.ends().extend([one, two]);
+    }
+    std::thread::spawn(move || copy(client, daemon, |_| true));
+    let shared = Arc::clone(shared);
+    let mut passed = 0;
+    std::thread::spawn(move || {
+        copy(daemon_too, client_too, |bytes| {
+            passed += bytes;
+            let limit = shared.cut_after.load(Ordering::SeqCst);
+            limit == 0 || passed <= limit
+        });
+    });
+}
+
+/// Copies until one side ends, or `go_on` has had enough.
+fn copy(mut from: UnixStream, mut to: UnixStream, mut go_on: impl FnMut(u64) -> bool) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        let whole = go_on(count as u64);
+        // The last piece is passed on by half: connections break inside frames.
+        let part = if whole { &buffer[..count] } else { &buffer[..count / 2] };
+        if to.write_all(part).is_err() || !whole {
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}

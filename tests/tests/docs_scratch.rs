@@ -1,5 +1,0 @@
-//! Temporary.
-#[path = "../it/house.rs"]
-mod house;
-#[path = "../it/reference.rs"]
-mod reference;
