@@ -98,7 +98,13 @@ fn has_none(details: &Box<Map<String, Value>>) -> bool {
 impl Failure {
     /// A failure with a name, what happened, and what to do next.
     pub fn new(name: ErrorName, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, message: message.into(), hint: hint.into(), retryable: false, details: Box::default() }
+        Self {
+            name,
+            message: message.into(),
+            hint: hint.into(),
+            retryable: false,
+            details: Box::default(),
+        }
     }
 
     /// The same, with one more detail for programs.
@@ -133,7 +139,12 @@ impl Failure {
             .and_then(|data| data.get("name"))
             .and_then(|name| serde_json::from_value::<ErrorName>(name.clone()).ok());
         let name = by_name
-            .or_else(|| ErrorName::ALL.iter().copied().find(|name| name.code() == code))
+            .or_else(|| {
+                ErrorName::ALL
+                    .iter()
+                    .copied()
+                    .find(|name| name.code() == code)
+            })
             .unwrap_or(ErrorName::Internal);
         let mut failure = Self::new(name, message, "");
         if let Some(Value::Object(data)) = data {

@@ -118,7 +118,12 @@ pub enum Display {
     /// One line says it all.
     Line { text: String },
     /// A change of a file, as unified diff.
-    Diff { path: String, diff: String, added: u64, removed: u64 },
+    Diff {
+        path: String,
+        diff: String,
+        added: u64,
+        removed: u64,
+    },
     /// A command that ran.
     Command {
         exit_code: Option<i32>,

@@ -57,7 +57,9 @@ impl Live {
     /// Never for the types that stand here; serde's signature.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         match self {
-            Self::Text(data) | Self::Reasoning(data) | Self::ToolArgs(data) => serde_json::to_string(data),
+            Self::Text(data) | Self::Reasoning(data) | Self::ToolArgs(data) => {
+                serde_json::to_string(data)
+            }
             Self::ToolOutput(data) => serde_json::to_string(data),
             Self::Partial(data) => serde_json::to_string(data),
             Self::Status(data) => serde_json::to_string(data),

@@ -130,8 +130,10 @@ pub fn schema() -> serde_json::Value {
     }
     let event = generator.subschema_for::<crate::Event>();
     let notification = generator.subschema_for::<session::EventNotification>();
-    let records: serde_json::Map<_, _> =
-        crate::Body::schemas(&mut generator).into_iter().map(|(kind, schema)| (kind.to_owned(), schema.into())).collect();
+    let records: serde_json::Map<_, _> = crate::Body::schemas(&mut generator)
+        .into_iter()
+        .map(|(kind, schema)| (kind.to_owned(), schema.into()))
+        .collect();
     let live = serde_json::json!({
         "delta.text": generator.subschema_for::<crate::live::Delta>(),
         "delta.reasoning": generator.subschema_for::<crate::live::Delta>(),

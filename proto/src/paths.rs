@@ -46,8 +46,16 @@ impl Paths {
     ///
     /// # Errors
     /// No home is known, or the socket that was asked for cannot exist.
-    pub fn from_lookup(lookup: &dyn Fn(&str) -> Option<OsString>, cwd: &Path, uid: u32) -> Result<Self, PathsError> {
-        let get = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    pub fn from_lookup(
+        lookup: &dyn Fn(&str) -> Option<OsString>,
+        cwd: &Path,
+        uid: u32,
+    ) -> Result<Self, PathsError> {
+        let get = |name: &str| {
+            lookup(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let home = match (get("REASONIX_HOME"), get("HOME")) {
             (Some(home), _) => cwd.join(home),
             (None, Some(user)) => cwd.join(user).join(".reasonix"),
@@ -59,14 +67,22 @@ impl Paths {
                 if path.as_os_str().len() > SOCKET_PATH_MAX {
                     return Err(PathsError::TooLong { path });
                 }
-                Ok(Self { home, socket: path, socket_given: true })
+                Ok(Self {
+                    home,
+                    socket: path,
+                    socket_given: true,
+                })
             }
             None => {
                 let socket = socket_of(&home, get("XDG_RUNTIME_DIR").as_deref(), uid);
                 if socket.as_os_str().len() > SOCKET_PATH_MAX {
                     return Err(PathsError::TooLong { path: socket });
                 }
-                Ok(Self { home, socket, socket_given: false })
+                Ok(Self {
+                    home,
+                    socket,
+                    socket_given: false,
+                })
             }
         }
     }
@@ -95,13 +111,15 @@ pub fn socket_of(home: &Path, runtime: Option<&Path>, uid: u32) -> PathBuf {
 /// The first 16 hexadecimal digits of SHA-256 over the path's bytes.
 fn hash(home: &Path) -> String {
     let digest = Sha256::digest(home.as_os_str().as_bytes());
-    digest.iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    digest
+        .iter()
+        .take(8)
+        .fold(String::with_capacity(16), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::{House, follow, soon};
 
-use crate::scripted::{HASTE, Ran, house, run};
+use crate::scripted::{HASTE, Ran, house, run, shown};
 
 /// Requests of a prompt: so many answers with calls, and one in words.
 const ROUNDS: usize = 11;
@@ -111,7 +111,7 @@ fn a_kill_in_the_middle_of_an_answer_asks_for_it_again_with_the_same_bytes() {
     let house = house(&model);
     project(&house);
     let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "Part 0, please."]);
-    running.line("the first words", |line| line.contains("\"kind\":\"delta.text\"") && line.contains("This is"));
+    shown(&running, "This is never");
     house.kill_daemon();
     Ran::of(&running.done()).expect(0, "completed");
     let requests = model.requests();

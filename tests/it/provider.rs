@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Call, Fault, Gate, Model, Place, Usage};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, house, run};
+use crate::scripted::{HASTE, Ran, house, run, shown};
 
 fn read(path: &str) -> Answer {
     Answer::call("read_file", json!({"path": path}))
@@ -25,10 +25,14 @@ fn bash(command: &str) -> Answer {
 fn an_answer_is_streamed_kept_and_counted() {
     let text = "Grüße, 世界 – and a longer tail of words, so that it comes in many pieces. ";
     let usage = Usage { prompt: 1000, cached: 640, output: 70, reasoning: 30 };
-    let answer = Answer::text(text).reasoning("Hm, let me see.").usage(usage);
+    let gate = Gate::new();
+    let answer = Answer::text(text).reasoning("Hm, let me see.").usage(usage).held(Place::Before, &gate);
     let model = Model::start([answer]);
     let house = house(&model);
-    let ran = run(&house, &[], "hello").expect(0, "completed");
+    let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
+    running.line("the border to what is live", |line| line.contains("\"kind\":\"sync\""));
+    gate.open();
+    let ran = Ran::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), text, "byte for byte, the last blank too");
     assert_eq!(ran.streamed(), [text]);
     let reported = ran.result["usage"].clone();
@@ -144,7 +148,7 @@ fn breaks_in_the_middle(fault: Fault, cause: &str) {
     let model = Model::start([Answer::text(text).held(Place::Middle, &gate).fault(fault.clone())]);
     let house = house(&model);
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
-    running.line("the first words", |line| line.contains("\"kind\":\"delta.text\""));
+    shown(&running, "It is a long");
     gate.open();
     let ran = Ran::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), text);
@@ -433,7 +437,7 @@ fn an_interrupted_stream_leaves_a_history_that_goes_on() {
     house.provider(&model.entry("model", None));
     house.daemon();
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
-    running.line("the first words", |line| line.contains("\"kind\":\"delta.text\""));
+    shown(&running, "An answer that");
     running.signal(Signal::INT);
     let ran = Ran::of(&running.done()).expect(130, "interrupted");
     assert!(!ran.text().is_empty() && text.starts_with(ran.text()), "{:?}", ran.text());

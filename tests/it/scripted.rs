@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use testkit::model::Model;
-use tests::{Done, House};
+use tests::{Done, House, Running};
 
 /// Settings with which failures are over in milliseconds.
 pub const HASTE: &str = "[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 1\n";
@@ -70,11 +70,24 @@ impl Ran {
                     }
                 }
                 Some("message.partial") => tries.push(String::new()),
+                // Who attaches in the middle is told here how far it has come.
+                Some("sync") => {
+                    if let (Some(last), Some(text)) = (tries.last_mut(), event["data"]["live"][0]["text"].as_str()) {
+                        text.clone_into(last);
+                    }
+                }
                 _ => {}
             }
         }
         tries
     }
+}
+
+/// Waits until a run (of events) has shown words of the answer in progress: as they came, or at once on attaching.
+pub fn shown(running: &Running, words: &str) {
+    running.line(&format!("`{words}` to be shown"), |line| {
+        (line.contains("\"kind\":\"delta.text\"") || line.contains("\"kind\":\"sync\"")) && line.contains(words)
+    });
 }
 
 /// Runs a prompt to its end; further arguments before it.

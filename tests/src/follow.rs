@@ -42,6 +42,14 @@ pub async fn to_end_of_turn(follow: &mut Follow) -> Vec<Event> {
     to(follow, "the end of the turn", |event| event.kind == "turn.ended").await
 }
 
+/// The events up to the rest of an interactive session: its turn has ended and none follows.
+///
+/// # Panics
+/// It did not come in time.
+pub async fn to_rest(follow: &mut Follow) -> Vec<Event> {
+    to(follow, "the session to be idle", |event| event.seq.is_some() && event.kind == "session.state" && event.data.get().contains(r#""state":"idle""#)).await
+}
+
 /// The events up to an event of this kind, and that event's body.
 ///
 /// # Panics

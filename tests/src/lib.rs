@@ -4,6 +4,7 @@
 //! Used by `it/` and by the benches; knows the product only through its binaries, its socket and its files.
 
 pub mod follow;
+pub mod gate;
 pub mod house;
 pub mod log;
 pub mod processes;
@@ -12,6 +13,7 @@ pub mod proxy;
 pub mod raw;
 pub mod wait;
 
+pub use gate::Gate;
 pub use house::House;
 pub use program::{Done, Running};
 pub use proxy::Proxy;

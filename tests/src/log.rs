@@ -218,8 +218,6 @@ impl Story {
                 assert!(self.asked.is_empty(), "record {seq}: the turn ends with open questions: {:?}", self.asked);
                 self.open = None;
                 self.judged.clear();
-                // The end of a turn is the move to idle; its outcome is the cause.
-                self.state = Some(State::Idle);
             }
             Body::User(_) => assert!(self.calls.is_empty(), "record {seq}: words of a user between a call and its result"),
             Body::Assistant(AssistantMessage { calls, .. }) => {

@@ -27,7 +27,12 @@ pub enum Part {
     Text(String),
     Reasoning(String),
     /// A call begins or its arguments grow: for showing only.
-    CallDelta { index: u32, id: String, name: String, arguments: String },
+    CallDelta {
+        index: u32,
+        id: String,
+        name: String,
+        arguments: String,
+    },
     /// A call is whole (or marked `cut`). Calls come in the order of their index.
     Call(ToolCall),
     /// What the vendor reported; the last one counts.

@@ -62,5 +62,9 @@ pub enum SpawnError {
 /// Starts processes. Implemented by `procs`, handed out by the daemon's assembly.
 pub trait Spawn: Send + Sync {
     /// Starts a command in the scope of a session; it is gone when the session or the daemon is gone.
-    fn spawn(&self, session: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>>;
+    fn spawn(
+        &self,
+        session: Pid,
+        command: Command,
+    ) -> BoxFuture<'static, Result<Child, SpawnError>>;
 }

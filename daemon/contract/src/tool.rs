@@ -71,7 +71,12 @@ impl Outcome {
     pub fn with_status(status: CallStatus, text: impl Into<String>) -> Self {
         let text = text.into();
         let line = text.lines().next().unwrap_or_default().to_owned();
-        Self { status, text, display: Display::Line { text: line }, spill: None }
+        Self {
+            status,
+            text,
+            display: Display::Line { text: line },
+            spill: None,
+        }
     }
 }
 
@@ -126,9 +131,17 @@ pub trait Tool: Send + Sync {
     ///
     /// # Errors
     /// An outcome where it is already clear that the call must fail.
-    fn preview(&self, arguments: &Map<String, Value>, context: &CallContext) -> Result<Preview, Outcome>;
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Preview, Outcome>;
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
     /// with status `interrupted`.
-    fn run(&self, arguments: Map<String, Value>, context: CallContext) -> BoxFuture<'static, Outcome>;
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome>;
 }

@@ -414,7 +414,7 @@ const DANGERS: &[Danger] = &[
     ),
     danger(
         &["pip", "pip3"],
-        "tredi",
+        "tdi",
         &[
             "target",
             "root",
@@ -423,8 +423,6 @@ const DANGERS: &[Danger] = &[
             "log",
             "cache-dir",
             "src",
-            "editable",
-            "requirement",
             "dest",
             "index-url",
             "extra-index-url",
@@ -511,6 +509,22 @@ const DANGERS: &[Danger] = &[
             "gradle-user-home",
             "log-file",
             "lib",
+        ],
+    ),
+    danger(
+        &["ctest"],
+        "SDMTOCd",
+        &[
+            "script",
+            "script-new-process",
+            "dashboard",
+            "build-and-test",
+            "output-log",
+            "output-junit",
+            "overwrite",
+            "add-notes",
+            "extra-submit",
+            "test-dir",
         ],
     ),
     danger(

@@ -20,6 +20,10 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     let from = named.saturating_sub(1).max(1);
     let extra = words.get(from..).unwrap_or_default();
     let said = |what: &str| Some(format!("`{what}` is not covered by a prefix"));
+    if let Some(inner) = launched(program, words).filter(|inner| named > *inner) {
+        // The rule names the launcher and what it launches: the rest is that program's.
+        return risk(&words[inner..], named - inner);
+    }
     if NEVER.contains(&program) || programs::is_launcher(program) {
         return said(program);
     }
@@ -42,6 +46,22 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
         return said(&found.text);
     }
     subcommand(program, words, named).or_else(|| special(program, words, extra, named))
+}
+
+/// Where the program stands that a simple launcher starts, if its own arguments are of the plainest form.
+fn launched(program: &str, words: &[Word]) -> Option<usize> {
+    let word = |index: usize| words.get(index).map(|word| word.text.as_str());
+    let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let inner = match program {
+        "npx" | "bunx" | "uvx" | "nohup" | "time" | "command" | "setsid" | "sudo" => 1,
+        "timeout" | "gtimeout" if word(1).is_some_and(number) => 2,
+        "nice" if word(1) == Some("-n") => 3,
+        "nice" => 1,
+        _ => return None,
+    };
+    word(inner)
+        .filter(|name| !name.starts_with('-') && !is_assignment(name))
+        .map(|_| inner)
 }
 
 /// Programs without any option that could do harm.

@@ -233,7 +233,6 @@ const INTERPRETERS: &[&str] = &[
     "lualatex",
     "tex",
     "pdftex",
-    "ctest",
 ];
 
 /// The program without its directory.

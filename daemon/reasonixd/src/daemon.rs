@@ -48,15 +48,23 @@ impl Daemon {
     }
 
     /// A key of the daemon's own environment.
-    #[allow(clippy::unused_self, reason = "a credential store will stand here beside the environment")]
+    #[allow(
+        clippy::unused_self,
+        reason = "a credential store will stand here beside the environment"
+    )]
     pub fn own_key(&self, variable: &str) -> Option<Secret> {
         own_key(variable)
     }
 
     /// The variables that hold the keys of the user's providers.
     pub fn key_variables(&self) -> Vec<String> {
-        let mut variables: Vec<_> =
-            self.settings(None).settings.providers.into_iter().filter_map(|entry| entry.api_key_env).collect();
+        let mut variables: Vec<_> = self
+            .settings(None)
+            .settings
+            .providers
+            .into_iter()
+            .filter_map(|entry| entry.api_key_env)
+            .collect();
         variables.sort();
         variables.dedup();
         variables
@@ -65,7 +73,10 @@ impl Daemon {
     /// How commands are held here.
     #[allow(clippy::unused_self, reason = "a probe's result will stand here")]
     pub fn confinement(&self) -> String {
-        format!("file tools: workspace only; commands: no sandbox, cleaned up by {}", procs::mechanism())
+        format!(
+            "file tools: workspace only; commands: no sandbox, cleaned up by {}",
+            procs::mechanism()
+        )
     }
 
     /// Asks the daemon to stop. A harder wish replaces a softer one.
@@ -80,10 +91,17 @@ impl Daemon {
 
 /// A key of the daemon's own environment.
 pub fn own_key(variable: &str) -> Option<Secret> {
-    std::env::var(variable).ok().filter(|key| !key.trim().is_empty()).map(Secret::new)
+    std::env::var(variable)
+        .ok()
+        .filter(|key| !key.trim().is_empty())
+        .map(Secret::new)
 }
 
 /// Tells builds of one version apart.
 fn build() -> &'static str {
-    if cfg!(debug_assertions) { "debug" } else { "release" }
+    if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    }
 }

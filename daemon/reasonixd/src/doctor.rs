@@ -15,7 +15,8 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
         name: "confinement".into(),
         level: CheckLevel::Warning,
         text: daemon.confinement(),
-        hint: "Commands run with your rights: they are asked about unless a rule allows them.".into(),
+        hint: "Commands run with your rights: they are asked about unless a rule allows them."
+            .into(),
     });
     checks
 }
@@ -24,7 +25,11 @@ fn home(daemon: &Daemon) -> Check {
     // It was checked when the daemon started; what others may do to it can have changed since.
     match store::home::Home::open(daemon.home.root()) {
         Ok(home) => ok("home", format!("{} is private", home.root().display())),
-        Err(error) => failed("home", store::reason(&error), "Close it to others with `chmod`, as the text says."),
+        Err(error) => failed(
+            "home",
+            store::reason(&error),
+            "Close it to others with `chmod`, as the text says.",
+        ),
     }
 }
 
@@ -33,9 +38,16 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
     if rebuild {
         match daemon.supervisor.rebuild().await {
             Ok((count, unreadable)) => {
-                checks.push(ok("index", format!("made again from the logs: {count} sessions")));
+                checks.push(ok(
+                    "index",
+                    format!("made again from the logs: {count} sessions"),
+                ));
                 checks.extend(unreadable.into_iter().map(|text| {
-                    warning("index", format!("left out: {text}"), "The log is kept as it is; look at it by hand.")
+                    warning(
+                        "index",
+                        format!("left out: {text}"),
+                        "The log is kept as it is; look at it by hand.",
+                    )
                 }));
             }
             Err(failure) => checks.push(failed("index", failure.message, &failure.hint)),
@@ -44,7 +56,10 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
     checks.push(match daemon.supervisor.counts().await {
         Ok(counts) => ok(
             "store",
-            format!("{} sessions, {} loaded, {} running, {} waiting", counts.stored, counts.loaded, counts.running, counts.waiting),
+            format!(
+                "{} sessions, {} loaded, {} running, {} waiting",
+                counts.stored, counts.loaded, counts.running, counts.waiting
+            ),
         ),
         Err(failure) => failed("store", failure.message, &failure.hint),
     });
@@ -53,20 +68,36 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
 
 fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     let loaded = daemon.settings(cwd);
-    let mut checks: Vec<_> =
-        loaded.problems.iter().map(|problem| warning("config", problem.clone(), "Mend the line; until then it has no effect.")).collect();
+    let mut checks: Vec<_> = loaded
+        .problems
+        .iter()
+        .map(|problem| {
+            warning(
+                "config",
+                problem.clone(),
+                "Mend the line; until then it has no effect.",
+            )
+        })
+        .collect();
     if loaded.problems.is_empty() {
         checks.push(ok("config", "no problems".into()));
     }
     if let Some(project) = loaded.project.filter(|project| !project.trusted) {
         checks.push(warning(
             "trust",
-            format!("{} is not trusted: {}", project.file.display(), project.held_back.join(" · ")),
+            format!(
+                "{} is not trusted: {}",
+                project.file.display(),
+                project.held_back.join(" · ")
+            ),
             "Read those lines; trust the directory only if you mean them.",
         ));
     }
     if loaded.settings.providers.is_empty() {
-        let hint = format!("Add a `[[providers]]` entry to {}.", daemon.home.config().display());
+        let hint = format!(
+            "Add a `[[providers]]` entry to {}.",
+            daemon.home.config().display()
+        );
         checks.push(failed("providers", "none is configured".into(), &hint));
     }
     for entry in &loaded.settings.providers {
@@ -74,7 +105,10 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
         checks.push(match &entry.api_key_env {
             Some(variable) if daemon.own_key(variable).is_none() => ok(
                 &name,
-                format!("{} at {}; takes the key that your client has in {variable}", entry.kind, entry.base_url),
+                format!(
+                    "{} at {}; takes the key that your client has in {variable}",
+                    entry.kind, entry.base_url
+                ),
             ),
             Some(_) | None => ok(&name, format!("{} {}", entry.kind, entry.base_url)),
         });
@@ -83,21 +117,42 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
 }
 
 fn ok(name: &str, text: String) -> Check {
-    Check { name: name.to_owned(), level: CheckLevel::Ok, text, hint: String::new() }
+    Check {
+        name: name.to_owned(),
+        level: CheckLevel::Ok,
+        text,
+        hint: String::new(),
+    }
 }
 
 fn warning(name: &str, text: String, hint: &str) -> Check {
-    Check { name: name.to_owned(), level: CheckLevel::Warning, text, hint: hint.to_owned() }
+    Check {
+        name: name.to_owned(),
+        level: CheckLevel::Warning,
+        text,
+        hint: hint.to_owned(),
+    }
 }
 
 fn failed(name: &str, text: String, hint: &str) -> Check {
-    Check { name: name.to_owned(), level: CheckLevel::Failed, text, hint: hint.to_owned() }
+    Check {
+        name: name.to_owned(),
+        level: CheckLevel::Failed,
+        text,
+        hint: hint.to_owned(),
+    }
 }
 
 /// Resident memory of this process, in bytes; 0 where the system does not say.
 pub fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    let kib = line.and_then(|line| {
+        line.trim()
+            .trim_end_matches("kB")
+            .trim()
+            .parse::<u64>()
+            .ok()
+    });
     kib.unwrap_or(0) * 1024
 }

@@ -26,7 +26,10 @@ pub fn main() -> ExitCode {
         Some("serve") => lifecycle::run(),
         Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
         Some("--help" | "-h") => say(HELP, true),
-        Some(other) => say(&format!("reasonixd: there is no command `{other}`.\n{HELP}"), false),
+        Some(other) => say(
+            &format!("reasonixd: there is no command `{other}`.\n{HELP}"),
+            false,
+        ),
     }
 }
 
@@ -44,7 +47,11 @@ fn exit(code: i32) -> ExitCode {
 }
 
 /// Words on a terminal, for a person who starts the daemon by hand.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "the only place of the daemon that speaks to a terminal")]
+#[allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the only place of the daemon that speaks to a terminal"
+)]
 fn say(text: &str, well: bool) -> ExitCode {
     if well {
         println!("{text}");

@@ -57,7 +57,10 @@ pub fn run() -> ExitCode {
         Err(LockError::Held { .. }) => return wait_for_first(&paths.socket),
         Err(error) => return fail(&error),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
@@ -84,7 +87,10 @@ fn wait_for_first(socket: &Path) -> ExitCode {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    crate::say("reasonixd: another daemon has the home, but does not answer. `reasonix daemon stop` ends it.", false)
+    crate::say(
+        "reasonixd: another daemon has the home, but does not answer. `reasonix daemon stop` ends it.",
+        false,
+    )
 }
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {
@@ -100,8 +106,17 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
     let catalog = Arc::new(opened.catalog);
     let pids = Arc::new(Pids::open(home)?);
     pids.raise_above(catalog.highest_pid()?);
-    let masked = [Some(home.root()), socket.path().parent()].into_iter().flatten().map(Path::to_path_buf).collect();
-    let wire = Wire { home: Arc::clone(home), user_home: user_home.clone(), procs: Arc::clone(&procs), masked };
+    let masked = [Some(home.root()), socket.path().parent()]
+        .into_iter()
+        .flatten()
+        .map(Path::to_path_buf)
+        .collect();
+    let wire = Wire {
+        home: Arc::clone(home),
+        user_home: user_home.clone(),
+        procs: Arc::clone(&procs),
+        masked,
+    };
     let supervisor = Supervisor::new(Arc::clone(home), Arc::clone(&catalog), pids, Arc::new(wire))?;
     supervisor.recover().await;
     if opened.fresh != Fresh::No {
@@ -125,11 +140,19 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
     let methods = rpc::module(Arc::clone(&daemon)).into();
     let stop = CancellationToken::new();
     tracing::info!(version = proto::VERSION, pid = std::process::id(), home = %home.root().display(), "ready");
-    let serving = tokio::spawn(rpc::serve(socket, Arc::clone(&daemon), methods, stop.clone()));
+    let serving = tokio::spawn(rpc::serve(
+        socket,
+        Arc::clone(&daemon),
+        methods,
+        stop.clone(),
+    ));
     until_asked(asked, &supervisor).await?;
     tracing::info!("stopping");
     // First no more work and what runs is ended and written; then the processes, the clients, the socket.
-    if tokio::time::timeout(SESSIONS_END, supervisor.shutdown()).await.is_err() {
+    if tokio::time::timeout(SESSIONS_END, supervisor.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("some sessions did not end in time; they are recovered at the next start");
     }
     procs.shutdown(CHILDREN_GRACE_MS).await;
@@ -140,7 +163,10 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
 }
 
 /// Returns when a client or a signal wants the daemon to end, and for `idle` when nothing runs any more.
-async fn until_asked(mut asked: watch::Receiver<Option<ShutdownMode>>, supervisor: &Supervisor) -> anyhow::Result<()> {
+async fn until_asked(
+    mut asked: watch::Receiver<Option<ShutdownMode>>,
+    supervisor: &Supervisor,
+) -> anyhow::Result<()> {
     let mut term = signal(SignalKind::terminate())?;
     let mut int = signal(SignalKind::interrupt())?;
     let mut hup = signal(SignalKind::hangup())?;

@@ -19,13 +19,22 @@ const KEPT: usize = 5;
 /// # Errors
 /// The file cannot be opened.
 pub fn start(path: &Path, level: &str) -> io::Result<()> {
-    let filter = std::env::var("REASONIX_LOG").ok().filter(|filter| !filter.is_empty());
-    let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level)).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = std::env::var("REASONIX_LOG")
+        .ok()
+        .filter(|filter| !filter.is_empty());
+    let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level))
+        .unwrap_or_else(|_| EnvFilter::new("info"));
     let file = Rotating(Mutex::new(Current::open(path)?));
-    let subscriber = tracing_subscriber::fmt().with_writer(file).with_env_filter(filter).with_ansi(false).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(file)
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .finish();
     // A second daemon in one process (tests) keeps the first one's log.
     let _ = tracing::subscriber::set_global_default(subscriber);
-    std::panic::set_hook(Box::new(|info| tracing::error!("{info}\n{}", std::backtrace::Backtrace::force_capture())));
+    std::panic::set_hook(Box::new(|info| {
+        tracing::error!("{info}\n{}", std::backtrace::Backtrace::force_capture())
+    }));
     Ok(())
 }
 
@@ -39,14 +48,25 @@ struct Current {
 
 impl Current {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)?;
         let size = file.metadata()?.len();
-        Ok(Self { path: path.to_path_buf(), file, size })
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            size,
+        })
     }
 
     fn turn_over(&mut self) -> io::Result<()> {
         for number in (1..KEPT).rev() {
-            let (from, to) = (numbered(&self.path, number), numbered(&self.path, number + 1));
+            let (from, to) = (
+                numbered(&self.path, number),
+                numbered(&self.path, number + 1),
+            );
             if from.exists() {
                 fs::rename(from, to)?;
             }

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, setsid};
@@ -22,13 +22,21 @@ pub fn run() -> ExitCode {
     let wanted = Arc::new(AtomicBool::new(true));
     let child = Arc::new(AtomicI32::new(0));
     if let Err(error) = forward_signals(&wanted, &child) {
-        return crate::say(&format!("reasonixd: signals cannot be taken: {error}"), false);
+        return crate::say(
+            &format!("reasonixd: signals cannot be taken: {error}"),
+            false,
+        );
     }
     let mut crashes: VecDeque<Instant> = VecDeque::new();
     loop {
         let started = match start() {
             Ok(started) => started,
-            Err(error) => return crate::say(&format!("reasonixd: the daemon cannot be started: {error}"), false),
+            Err(error) => {
+                return crate::say(
+                    &format!("reasonixd: the daemon cannot be started: {error}"),
+                    false,
+                );
+            }
         };
         let mut started = started;
         child.store(i32::try_from(started.id()).unwrap_or(0), Ordering::SeqCst);
@@ -73,24 +81,37 @@ fn stop(child: &AtomicI32) {
 fn forward_signals(wanted: &Arc<AtomicBool>, child: &Arc<AtomicI32>) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (wanted, child) = (Arc::clone(wanted), Arc::clone(child));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
     let (ready, armed) = std::sync::mpsc::channel();
-    std::thread::Builder::new().name("signals".into()).stack_size(256 * 1024).spawn(move || {
-        runtime.block_on(async {
-            let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
-            let (Ok(mut term), Ok(mut int), Ok(mut hup)) = signals else { return };
-            let _ = ready.send(());
-            loop {
-                tokio::select! {
-                    _ = term.recv() => {}
-                    _ = int.recv() => {}
-                    // A terminal that closes is nothing to the daemon.
-                    _ = hup.recv() => continue,
+    std::thread::Builder::new()
+        .name("signals".into())
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            runtime.block_on(async {
+                let signals = (
+                    signal(SignalKind::terminate()),
+                    signal(SignalKind::interrupt()),
+                    signal(SignalKind::hangup()),
+                );
+                let (Ok(mut term), Ok(mut int), Ok(mut hup)) = signals else {
+                    return;
+                };
+                let _ = ready.send(());
+                loop {
+                    tokio::select! {
+                        _ = term.recv() => {}
+                        _ = int.recv() => {}
+                        // A terminal that closes is nothing to the daemon.
+                        _ = hup.recv() => continue,
+                    }
+                    wanted.store(false, Ordering::SeqCst);
+                    stop(&child);
                 }
-                wanted.store(false, Ordering::SeqCst);
-                stop(&child);
-            }
-        });
-    })?;
-    armed.recv().map_err(|_| std::io::Error::other("no signal handler could be set"))
+            });
+        })?;
+    armed
+        .recv()
+        .map_err(|_| std::io::Error::other("no signal handler could be set"))
 }

@@ -29,12 +29,29 @@ pub struct Wire {
 type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 impl Wire {
-    fn setup(&self, loaded: Loaded, entry: &ProviderEntry, model: String, (codec, provider): Opened) -> Setup {
+    fn setup(
+        &self,
+        loaded: Loaded,
+        entry: &ProviderEntry,
+        model: String,
+        (codec, provider): Opened,
+    ) -> Setup {
         let settings = loaded.settings;
-        let trusted = loaded.project.as_ref().is_none_or(|project| project.trusted);
+        let trusted = loaded
+            .project
+            .as_ref()
+            .is_none_or(|project| project.trusted);
         let layers = vec![
-            Layered { layer: policy::Layer::User, rules: settings.user_rules.clone(), trusted: true },
-            Layered { layer: policy::Layer::Project, rules: settings.project_rules.clone(), trusted },
+            Layered {
+                layer: policy::Layer::User,
+                rules: settings.user_rules.clone(),
+                trusted: true,
+            },
+            Layered {
+                layer: policy::Layer::Project,
+                rules: settings.project_rules.clone(),
+                trusted,
+            },
         ];
         let mut notices = loaded.problems;
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
@@ -44,7 +61,10 @@ impl Wire {
                 project.held_back.join(" · ")
             ));
         }
-        let rules: Vec<_> = layers.iter().map(|layer| (layer.layer, &layer.rules, layer.trusted)).collect();
+        let rules: Vec<_> = layers
+            .iter()
+            .map(|layer| (layer.layer, &layer.rules, layer.trusted))
+            .collect();
         let (_, rule_problems) = policy::RuleSet::parse(&rules);
         notices.extend(rule_problems.iter().map(ToString::to_string));
         let expand = |path: &String| match path.strip_prefix("~/") {
@@ -60,7 +80,9 @@ impl Wire {
             provider,
             key_variable: entry.api_key_env.clone(),
             own_key: entry.api_key_env.as_deref().and_then(own_key),
-            tools: tools::builtin(tools::Options { bash_timeout_ms: settings.bash_timeout_ms }),
+            tools: tools::builtin(tools::Options {
+                bash_timeout_ms: settings.bash_timeout_ms,
+            }),
             layers,
             posture: settings.posture,
             max_steps: settings.max_steps,
@@ -85,7 +107,10 @@ impl Wire {
 impl Assembly for Wire {
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
-        let wanted = match model.map(str::to_owned).or_else(|| default_model(&loaded.settings)) {
+        let wanted = match model
+            .map(str::to_owned)
+            .or_else(|| default_model(&loaded.settings))
+        {
             Some(wanted) => wanted,
             None => return Err(no_provider(&loaded, &self.home)),
         };
@@ -96,19 +121,37 @@ impl Assembly for Wire {
     }
 
     fn resume(&self, created: &SessionCreated) -> Setup {
-        let loaded = settings::load(self.home.root(), Some(Path::new(&created.cwd)), &self.user_home);
-        let entry = loaded.settings.providers.iter().find(|entry| entry.name == created.provider).cloned();
-        let entry = entry.filter(|entry| entry.kind == created.provider_kind).ok_or_else(|| {
-            Failure::new(
-                ErrorName::InvalidConfig,
-                format!("its provider `{}` (kind `{}`) is not configured any more", created.provider, created.provider_kind),
-                "",
-            )
-        });
-        let opened = entry.and_then(|entry| Ok((open(&entry, &created.model, &loaded.settings)?, entry)));
+        let loaded = settings::load(
+            self.home.root(),
+            Some(Path::new(&created.cwd)),
+            &self.user_home,
+        );
+        let entry = loaded
+            .settings
+            .providers
+            .iter()
+            .find(|entry| entry.name == created.provider)
+            .cloned();
+        let entry = entry
+            .filter(|entry| entry.kind == created.provider_kind)
+            .ok_or_else(|| {
+                Failure::new(
+                    ErrorName::InvalidConfig,
+                    format!(
+                        "its provider `{}` (kind `{}`) is not configured any more",
+                        created.provider, created.provider_kind
+                    ),
+                    "",
+                )
+            });
+        let opened =
+            entry.and_then(|entry| Ok((open(&entry, &created.model, &loaded.settings)?, entry)));
         match opened {
             Ok((opened, entry)) => self.setup(loaded, &entry, created.model.clone(), opened),
-            Err(failure) => Setup { unusable: Some(failure.message), ..self.setup(loaded, &gone(created), created.model.clone(), silent()) },
+            Err(failure) => Setup {
+                unusable: Some(failure.message),
+                ..self.setup(loaded, &gone(created), created.model.clone(), silent())
+            },
         }
     }
 
@@ -132,15 +175,25 @@ impl Assembly for Wire {
 /// What a session gets that names no model: the setting, else the first provider.
 pub fn default_model(settings: &Settings) -> Option<String> {
     let first = || settings.providers.first().map(|entry| entry.name.clone());
-    settings.default_model.clone().filter(|model| !model.is_empty()).or_else(first)
+    settings
+        .default_model
+        .clone()
+        .filter(|model| !model.is_empty())
+        .or_else(first)
 }
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
-    let held_back = loaded.project.as_ref().is_some_and(|project| !project.trusted);
+    let held_back = loaded
+        .project
+        .as_ref()
+        .is_some_and(|project| !project.trusted);
     let hint = if held_back {
         "The project's own providers count only when you trust it; put yours into the config of your home.".to_owned()
     } else {
-        format!("Add a `[[providers]]` entry to {} (see reasonix.example.toml).", home.config().display())
+        format!(
+            "Add a `[[providers]]` entry to {} (see reasonix.example.toml).",
+            home.config().display()
+        )
     };
     Failure::new(ErrorName::InvalidConfig, "No provider is configured.", hint)
         .with("file", home.config().display().to_string())
@@ -173,9 +226,15 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
         .with("key", "providers")
     };
     if entry.kind == "replay" {
-        let path = Path::new(&entry.origin).parent().unwrap_or(Path::new("/")).join(model);
-        let cassette = replay::Cassette::read(&path).map_err(|error| wrong(store::reason(&error)))?;
-        return Ok(replay::open(cassette.stalls_for(Duration::from_millis(settings.idle_ms))));
+        let path = Path::new(&entry.origin)
+            .parent()
+            .unwrap_or(Path::new("/"))
+            .join(model);
+        let cassette =
+            replay::Cassette::read(&path).map_err(|error| wrong(store::reason(&error)))?;
+        return Ok(replay::open(
+            cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
+        ));
     }
     let extra = serde_json::to_string(&entry.extra).unwrap_or_default();
     let options = providers::Options {
@@ -185,7 +244,10 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone(),
         headers: entry.headers.clone().into_iter().collect(),
-        extra: extra.trim_start_matches('{').trim_end_matches('}').to_owned(),
+        extra: extra
+            .trim_start_matches('{')
+            .trim_end_matches('}')
+            .to_owned(),
         timeouts: providers::Timeouts {
             connect: Duration::from_millis(settings.connect_ms),
             first_byte: Duration::from_millis(settings.first_byte_ms),

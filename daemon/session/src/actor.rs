@@ -124,7 +124,10 @@ impl Actor {
 
     pub(crate) fn now(&self) -> Now {
         let mono_ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Now { wall: Stamp::now(), mono_ms }
+        Now {
+            wall: Stamp::now(),
+            mono_ms,
+        }
     }
 
     /// Lets the machine decide, and does what it says.
@@ -158,15 +161,27 @@ impl Actor {
                     self.journal.flush();
                 }
             }
-            Happened::Judged { call, judgement, arguments } => {
+            Happened::Judged {
+                call,
+                judgement,
+                arguments,
+            } => {
                 self.judged.insert(call.clone(), arguments);
                 self.step(Input::Judged { call, judgement });
             }
-            Happened::CallEnded { call, outcome, duration_ms } => {
+            Happened::CallEnded {
+                call,
+                outcome,
+                duration_ms,
+            } => {
                 if let Some(running) = self.running.remove(&call) {
                     self.show_output(&call, &running.printed);
                 }
-                self.step(Input::CallEnded { call, outcome, duration_ms });
+                self.step(Input::CallEnded {
+                    call,
+                    outcome,
+                    duration_ms,
+                });
             }
             Happened::Output => self.schedule_frame(),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
@@ -178,7 +193,11 @@ impl Actor {
                 for call in calls {
                     if let Some(running) = self.running.remove(&call) {
                         running.task.abort();
-                        self.step(Input::CallEnded { call, outcome: Box::new(overdue()), duration_ms: 0 });
+                        self.step(Input::CallEnded {
+                            call,
+                            outcome: Box::new(overdue()),
+                            duration_ms: 0,
+                        });
                     }
                 }
             }
@@ -186,7 +205,13 @@ impl Actor {
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {
-        let Some(gather) = self.gather.as_mut().filter(|gather| gather.number == number) else { return };
+        let Some(gather) = self
+            .gather
+            .as_mut()
+            .filter(|gather| gather.number == number)
+        else {
+            return;
+        };
         match what {
             Arrived::Sent { request_bytes } => gather.answer.request_bytes = request_bytes,
             Arrived::Part(part) => {
@@ -203,9 +228,17 @@ impl Actor {
             Arrived::Broke(error) => {
                 self.show_growth();
                 if let Some(gather) = self.gather.take() {
+                    let keyless = gather.keyless;
                     let partial = Box::new(gather.finish());
-                    let key_lost = self.key_lost();
-                    self.step(Input::Broke { error, partial, jitter: chance(), key_lost });
+                    let key_lost = keyless && self.key_was_brought();
+                    self.step(Input::Broke {
+                        error,
+                        partial,
+                        jitter: chance(),
+                        key_lost,
+                    });
+                    // One may have come while the request was on its way without.
+                    self.use_new_key();
                 }
             }
         }
@@ -224,11 +257,19 @@ impl Actor {
         self.keys.get(variable).or_else(|| self.own_key.clone())
     }
 
-    /// Whether the key was brought by a client in an earlier life of the daemon, and is gone.
-    fn key_lost(&self) -> bool {
+    /// Whether a client brought the key when the session was made.
+    fn key_was_brought(&self) -> bool {
         let created = self.machine.facts().created.as_ref();
-        let brought = |variable: &String| created.is_some_and(|created| created.env_names.contains(variable));
-        self.key().is_none() && self.key_variable.as_ref().is_some_and(brought)
+        let brought =
+            |variable: &String| created.is_some_and(|created| created.env_names.contains(variable));
+        self.key_variable.as_ref().is_some_and(brought)
+    }
+
+    /// Goes on where a request waits for a key that is there now.
+    pub(crate) fn use_new_key(&mut self) {
+        if self.machine.wants_credentials() && self.key().is_some() {
+            self.step(Input::CredentialsArrived);
+        }
     }
 
     /// The rules in force: the layers, the session's own, and what people allowed in it.
@@ -239,10 +280,25 @@ impl Actor {
         {
             return Arc::clone(rules);
         }
-        let run = facts.created.as_ref().map(|created| created.rules.clone()).unwrap_or_default();
-        let allow = facts.grants.iter().map(|scope| scope.rule.clone()).collect();
-        let granted = proto::record::Rules { allow, ..proto::record::Rules::default() };
-        let mut layers: Vec<_> = self.layers.iter().map(|layer| (layer.layer, &layer.rules, layer.trusted)).collect();
+        let run = facts
+            .created
+            .as_ref()
+            .map(|created| created.rules.clone())
+            .unwrap_or_default();
+        let allow = facts
+            .grants
+            .iter()
+            .map(|scope| scope.rule.clone())
+            .collect();
+        let granted = proto::record::Rules {
+            allow,
+            ..proto::record::Rules::default()
+        };
+        let mut layers: Vec<_> = self
+            .layers
+            .iter()
+            .map(|layer| (layer.layer, &layer.rules, layer.trusted))
+            .collect();
         layers.push((policy::Layer::Run, &run, true));
         layers.push((policy::Layer::Session, &granted, true));
         let (rules, _problems) = RuleSet::parse(&layers);
@@ -272,8 +328,11 @@ impl Actor {
         for live in &fresh {
             self.live(live);
         }
-        let running: Vec<_> =
-            self.running.iter().map(|(call, running)| (call.clone(), Arc::clone(&running.printed))).collect();
+        let running: Vec<_> = self
+            .running
+            .iter()
+            .map(|(call, running)| (call.clone(), Arc::clone(&running.printed)))
+            .collect();
         for (call, printed) in running {
             self.show_output(&call, &printed);
         }
@@ -281,7 +340,11 @@ impl Actor {
 
     fn show_output(&mut self, call: &CallId, printed: &Printed) {
         if let Some((offset, text)) = printed.take() {
-            self.live(&Live::ToolOutput(ToolOutput { call: call.clone(), offset, text }));
+            self.live(&Live::ToolOutput(ToolOutput {
+                call: call.clone(),
+                offset,
+                text,
+            }));
         }
     }
 
@@ -312,11 +375,22 @@ impl Actor {
             return;
         }
         let facts = self.machine.facts();
-        let Some(summary) = summary::of(facts, self.fanout.attached(), self.journal.failed.clone()) else { return };
+        let Some(summary) = summary::of(facts, self.fanout.attached(), self.journal.failed.clone())
+        else {
+            return;
+        };
         let pending = facts.pending.values().cloned().collect();
-        self.seen.send_replace(Seen { summary: summary.clone(), pending });
+        self.seen.send_replace(Seen {
+            summary: summary.clone(),
+            pending,
+        });
         let settled = self.is_settled();
-        if settled || self.listed.as_ref().is_none_or(|listed| reads_otherwise(listed, &summary)) {
+        if settled
+            || self
+                .listed
+                .as_ref()
+                .is_none_or(|listed| reads_otherwise(listed, &summary))
+        {
             if self.listed.as_ref() == Some(&summary) {
                 return;
             }
@@ -347,14 +421,20 @@ impl Actor {
         self.closing = Some(reply);
         if !self.waits_for_person() {
             let partial = self.partial();
-            self.step(Input::Stop { reason: StopReason::Shutdown, partial });
+            self.step(Input::Stop {
+                reason: StopReason::Shutdown,
+                partial,
+            });
         }
     }
 
     /// Nothing runs, and a question is open: it outlives the daemon, and the turn with it.
     fn waits_for_person(&self) -> bool {
         let facts = self.machine.facts();
-        !facts.pending.is_empty() && self.running.is_empty() && self.held.is_empty() && self.gather.is_none()
+        !facts.pending.is_empty()
+            && self.running.is_empty()
+            && self.held.is_empty()
+            && self.gather.is_none()
     }
 
     fn may_end(&self) -> bool {
@@ -374,7 +454,14 @@ impl Actor {
 /// Whether a list would show something else that matters before the session rests.
 fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
     let key = |summary: &SessionSummary| {
-        (summary.state, summary.waiting_for, summary.turns, summary.name.clone(), summary.labels.clone(), summary.posture)
+        (
+            summary.state,
+            summary.waiting_for,
+            summary.turns,
+            summary.name.clone(),
+            summary.labels.clone(),
+            summary.posture,
+        )
     };
     key(listed) != key(now)
 }

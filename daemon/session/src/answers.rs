@@ -4,7 +4,9 @@ use proto::live::{Snapshot, Sync};
 use proto::outcome::OutcomeKind;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
-use proto::params::session::{PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When};
+use proto::params::session::{
+    PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
+};
 use proto::record::{PromptQueued, SessionSet};
 use proto::state::State;
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
@@ -31,7 +33,14 @@ pub(crate) struct Waiter {
 impl Actor {
     pub(crate) fn command(&mut self, command: Command) {
         match command {
-            Command::Prompt { text, when, request_id, by, credentials, reply } => {
+            Command::Prompt {
+                text,
+                when,
+                request_id,
+                by,
+                credentials,
+                reply,
+            } => {
                 self.keys.put(credentials);
                 let prompt = PromptQueued {
                     prompt_id: PromptId::new(),
@@ -61,15 +70,18 @@ impl Actor {
                 let from = Seq(from.0.max(1));
                 let page = (from <= durable).then(|| {
                     let (offset, len) = self.page(from, durable);
-                    (std::sync::Arc::clone(&self.journal.file), offset, len, self.fanout.pid)
+                    (
+                        std::sync::Arc::clone(&self.journal.file),
+                        offset,
+                        len,
+                        self.fanout.pid,
+                    )
                 });
                 let _ = reply.send(Ok(page));
             }
             Command::Credentials(credentials) => {
                 self.keys.put(credentials);
-                if self.machine.wants_credentials() && self.key().is_some() {
-                    self.step(Input::CredentialsArrived);
-                }
+                self.use_new_key();
             }
             Command::Shutdown { reply } => self.begin_shutdown(reply),
         }
@@ -79,10 +91,19 @@ impl Actor {
     fn refusal(&self) -> Option<Failure> {
         if let Some(reason) = &self.journal.failed {
             let hint = "Free space or mend the disk, then restart the daemon; the session can still be read.";
-            return Some(Failure::new(ErrorName::Storage, format!("The session is read-only: {reason}"), hint));
+            return Some(Failure::new(
+                ErrorName::Storage,
+                format!("The session is read-only: {reason}"),
+                hint,
+            ));
         }
         self.closing.is_some().then(|| {
-            Failure::new(ErrorName::ShuttingDown, "The daemon is stopping.", "Start it again, and repeat this.").retryable()
+            Failure::new(
+                ErrorName::ShuttingDown,
+                "The daemon is stopping.",
+                "Start it again, and repeat this.",
+            )
+            .retryable()
         })
     }
 
@@ -105,7 +126,11 @@ impl Actor {
         match self.repeated(prompt.request_id, &content) {
             Some(Ok(done)) => {
                 let prompt_id = done.prompt_id.unwrap_or(prompt.prompt_id);
-                let output = PromptOutput { prompt_id, position: 0, seq: done.seq };
+                let output = PromptOutput {
+                    prompt_id,
+                    position: 0,
+                    seq: done.seq,
+                };
                 return self.reply_when(done.seq, reply, output);
             }
             Some(Err(failure)) => return refuse(reply, failure),
@@ -114,7 +139,11 @@ impl Actor {
         let facts = self.machine.facts();
         let refusal = self.refusal().or_else(|| {
             if prompt.text.trim().is_empty() {
-                return Some(Failure::new(ErrorName::InvalidParams, "The prompt is empty.", "Say what you want done."));
+                return Some(Failure::new(
+                    ErrorName::InvalidParams,
+                    "The prompt is empty.",
+                    "Say what you want done.",
+                ));
             }
             if when == When::Now && !self.is_settled() {
                 return Some(Failure::new(
@@ -123,8 +152,13 @@ impl Actor {
                     "Queue the prompt, steer the turn with it, or interrupt the turn.",
                 ));
             }
-            (facts.queue.len() >= QUEUE_MAX)
-                .then(|| Failure::new(ErrorName::Limit, "Too many prompts wait already.", "Take some back first."))
+            (facts.queue.len() >= QUEUE_MAX).then(|| {
+                Failure::new(
+                    ErrorName::Limit,
+                    "Too many prompts wait already.",
+                    "Take some back first.",
+                )
+            })
         });
         if let Some(refusal) = refusal {
             return refuse(reply, refusal);
@@ -132,11 +166,24 @@ impl Actor {
         let position = facts.queue.len() as u64;
         let (prompt_id, seq) = (prompt.prompt_id, facts.seq.next());
         self.step(Input::Prompt { prompt, when });
-        self.reply_when(seq, reply, PromptOutput { prompt_id, position, seq });
+        self.reply_when(
+            seq,
+            reply,
+            PromptOutput {
+                prompt_id,
+                position,
+                seq,
+            },
+        );
     }
 
     fn unqueue(&mut self, prompt_id: PromptId, reply: Reply<Empty>) {
-        let waits = self.machine.facts().queue.iter().any(|queued| queued.prompt_id == prompt_id);
+        let waits = self
+            .machine
+            .facts()
+            .queue
+            .iter()
+            .any(|queued| queued.prompt_id == prompt_id);
         let refusal = self.refusal().or_else(|| {
             (!waits).then(|| {
                 Failure::new(
@@ -169,7 +216,10 @@ impl Actor {
         let seq = facts.seq;
         match summary::of(facts, self.fanout.attached(), None) {
             Some(summary) => self.reply_when(seq, reply, summary),
-            None => refuse(reply, Failure::new(ErrorName::Internal, "The session has no first record.", "")),
+            None => refuse(
+                reply,
+                Failure::new(ErrorName::Internal, "The session has no first record.", ""),
+            ),
         }
     }
 
@@ -193,7 +243,11 @@ impl Actor {
         let busy = !self.machine.is_idle();
         let refusal = self.refusal().or_else(|| {
             busy.then(|| {
-                Failure::new(ErrorName::Busy, "A turn is running.", "Interrupt it first, or send TERM to end both.")
+                Failure::new(
+                    ErrorName::Busy,
+                    "A turn is running.",
+                    "Interrupt it first, or send TERM to end both.",
+                )
             })
         });
         if let Some(refusal) = refusal {
@@ -229,15 +283,25 @@ impl Actor {
     fn answer_refusal(&self, params: &AnswerParams) -> Option<Failure> {
         let facts = self.machine.facts();
         let Some(open) = facts.pending.get(&params.approval_id) else {
-            let first = facts.resolved.iter().find(|(resolved, _)| resolved.approval_id == params.approval_id);
+            let first = facts
+                .resolved
+                .iter()
+                .find(|(resolved, _)| resolved.approval_id == params.approval_id);
             return Some(match first {
                 Some((resolved, at)) => Failure::new(
                     ErrorName::AlreadyResolved,
-                    format!("{} answered first: {}.", resolved.by, words(resolved.decision)),
+                    format!(
+                        "{} answered first: {}.",
+                        resolved.by,
+                        words(resolved.decision)
+                    ),
                     "Nothing is left to be done.",
                 )
                 .with("by", resolved.by.clone())
-                .with("decision", serde_json::to_value(resolved.decision).unwrap_or_default())
+                .with(
+                    "decision",
+                    serde_json::to_value(resolved.decision).unwrap_or_default(),
+                )
                 .with("at", at.to_string()),
                 None => Failure::new(
                     ErrorName::NotFound,
@@ -253,8 +317,12 @@ impl Actor {
                 "Look at it again, and answer what you see.",
             ));
         }
-        let foreign = params.scope.as_ref().is_some_and(|scope| !open.scopes.contains(scope));
-        let nothing = params.decision == proto::params::approval::Decision::AllowSession && open.scopes.is_empty();
+        let foreign = params
+            .scope
+            .as_ref()
+            .is_some_and(|scope| !open.scopes.contains(scope));
+        let nothing = params.decision == proto::params::approval::Decision::AllowSession
+            && open.scopes.is_empty();
         (foreign || nothing).then(|| {
             Failure::new(
                 ErrorName::InvalidParams,
@@ -274,26 +342,46 @@ impl Actor {
                 }
                 (Seq(next.0.max(1)), false)
             }
-            Start::Snapshot { backlog } => (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true),
+            Start::Snapshot { backlog } => {
+                (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true)
+            }
         };
         let subscriber = if self.fanout.knows(join.subscriber) {
             join.subscriber
         } else {
             self.fanout.enter(join.follower, after, at)
         };
-        let snapshot = if wants_snapshot { self.snapshot(at) } else { None };
+        let snapshot = if wants_snapshot {
+            self.snapshot(at)
+        } else {
+            None
+        };
         if next <= durable {
             let (offset, len) = self.page(next, durable);
             let file = std::sync::Arc::clone(&self.journal.file);
             let pid = self.fanout.pid;
-            return Ok(Joined::Log { subscriber, file, offset, len, snapshot, pid, next });
+            return Ok(Joined::Log {
+                subscriber,
+                file,
+                offset,
+                len,
+                snapshot,
+                pid,
+                next,
+            });
         }
         self.show_growth();
         self.fanout.release(durable);
         let gather = self.gather.as_ref();
-        let live = gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
+        let live =
+            gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
         let pending = self.machine.facts().pending.values().cloned().collect();
-        let sync = Sync { seq: durable, epoch: self.epoch, live: live.into_iter().collect(), pending };
+        let sync = Sync {
+            seq: durable,
+            epoch: self.epoch,
+            live: live.into_iter().collect(),
+            pending,
+        };
         let mut joined = self.fanout.go_live(subscriber, join.ephemeral, at, sync);
         if let (Joined::Live { first, .. }, Some(snapshot)) = (&mut joined, snapshot) {
             first.insert(0, snapshot);
@@ -306,7 +394,15 @@ impl Actor {
         let session = summary::of(facts, self.fanout.attached(), self.journal.failed.clone())?;
         let seq = self.journal.index.durable();
         let queue = facts.queue.iter().cloned().collect();
-        self.fanout.snapshot(at, Snapshot { seq, epoch: self.epoch, session, queue })
+        self.fanout.snapshot(
+            at,
+            Snapshot {
+                seq,
+                epoch: self.epoch,
+                session,
+                queue,
+            },
+        )
     }
 
     /// The bytes of the file that hold the records from `next` on: a page, at least one record.
@@ -315,7 +411,9 @@ impl Actor {
             Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
             Some(store::log::Where::Memory { .. }) | None => None,
         };
-        let Some((start, mut len)) = place(next) else { return (0, 0) };
+        let Some((start, mut len)) = place(next) else {
+            return (0, 0);
+        };
         let mut seq = next.next();
         while seq <= durable {
             match place(seq) {
@@ -371,7 +469,9 @@ impl Actor {
                 send(Ok(()));
             } else if failed {
                 let refusal = self.refusal();
-                send(Err(refusal.unwrap_or_else(|| Failure::new(ErrorName::Storage, "It could not be written.", ""))));
+                send(Err(refusal.unwrap_or_else(|| {
+                    Failure::new(ErrorName::Storage, "It could not be written.", "")
+                })));
             } else {
                 self.replies.push((seq, send));
             }
@@ -379,7 +479,10 @@ impl Actor {
     }
 
     pub(crate) fn answer_waiters(&mut self) {
-        if self.waiters.is_empty() || (self.journal.index.durable() != self.journal.index.last() && self.journal.failed.is_none()) {
+        if self.waiters.is_empty()
+            || (self.journal.index.durable() != self.journal.index.last()
+                && self.journal.failed.is_none())
+        {
             return;
         }
         for waiter in std::mem::take(&mut self.waiters) {
@@ -395,7 +498,9 @@ impl Actor {
 
     fn waited(&self, until: Until) -> Option<WaitOutput> {
         let facts = self.machine.facts();
-        let attention = until == Until::Attention && facts.state.state == State::Waiting && !facts.pending.is_empty();
+        let attention = until == Until::Attention
+            && facts.state.state == State::Waiting
+            && !facts.pending.is_empty();
         let rests = self.is_settled() || facts.exited.is_some();
         let done = match until {
             Until::Turn => rests,
@@ -413,7 +518,13 @@ impl Actor {
             (None, Some(ended)) => ended.exit_code(),
             (None, None) => 0,
         };
-        Some(WaitOutput { done: true, attention, ended: facts.ended.clone(), exited: facts.exited, exit_code })
+        Some(WaitOutput {
+            done: true,
+            attention,
+            ended: facts.ended.clone(),
+            exited: facts.exited,
+            exit_code,
+        })
     }
 }
 

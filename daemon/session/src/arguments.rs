@@ -16,7 +16,9 @@ pub fn read(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str::<Unique>(text) {
         Ok(Unique(Value::Object(map))) => Ok(map),
         Ok(_) => Err("The arguments must be one JSON object.".into()),
-        Err(error) => Err(format!("The arguments are not valid JSON ({error}). Call again with complete, valid JSON.")),
+        Err(error) => Err(format!(
+            "The arguments are not valid JSON ({error}). Call again with complete, valid JSON."
+        )),
     }
 }
 

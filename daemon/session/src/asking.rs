@@ -36,12 +36,19 @@ pub struct Ask {
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
-pub async fn run(ask: Ask, number: u64, cancel: CancellationToken, arrived: mpsc::Sender<(u64, Arrived)>) {
+pub async fn run(
+    ask: Ask,
+    number: u64,
+    cancel: CancellationToken,
+    arrived: mpsc::Sender<(u64, Arrived)>,
+) {
     let passing = async {
         let request = match assemble(ask).await {
             Ok((provider, request)) => {
                 let request_bytes = request.body.len() as u64;
-                let _ = arrived.send((number, Arrived::Sent { request_bytes })).await;
+                let _ = arrived
+                    .send((number, Arrived::Sent { request_bytes }))
+                    .await;
                 (provider, request)
             }
             Err(error) => {
@@ -83,11 +90,19 @@ async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderErro
     let work = tokio::task::spawn_blocking(move || {
         let mut bytes = Vec::with_capacity(ask.fragments.len());
         for (role, at) in &ask.fragments {
-            let fragment = ask.file.fetch(at).map_err(|error| format!("cannot read the log: {error}"))?;
+            let fragment = ask
+                .file
+                .fetch(at)
+                .map_err(|error| format!("cannot read the log: {error}"))?;
             bytes.push((*role, fragment));
         }
-        let fragments: Vec<_> =
-            bytes.iter().map(|(role, bytes)| Fragment { role: *role, bytes: bytes.as_ref() }).collect();
+        let fragments: Vec<_> = bytes
+            .iter()
+            .map(|(role, bytes)| Fragment {
+                role: *role,
+                bytes: bytes.as_ref(),
+            })
+            .collect();
         let body = ask.codec.assemble(&Asked {
             prefix: &ask.prefix,
             fragments: &fragments,
@@ -103,7 +118,10 @@ async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderErro
         };
         Ok((ask.provider, request))
     });
-    let done = work.await.map_err(|error| error.to_string()).and_then(|done: Result<_, String>| done);
+    let done = work
+        .await
+        .map_err(|error| error.to_string())
+        .and_then(|done: Result<_, String>| done);
     done.map_err(|message| ProviderError {
         message,
         hint: "Run `reasonix doctor` to see what is wrong with the store.".into(),
@@ -119,6 +137,8 @@ pub struct Gather {
     pub item: ItemId,
     pub answer: Answer,
     pub cancel: CancellationToken,
+    /// It was sent without a key although the provider takes one.
+    pub keyless: bool,
     started: Instant,
     first: Option<Instant>,
     text_shown: usize,
@@ -136,12 +156,13 @@ struct Growing {
 }
 
 impl Gather {
-    pub fn new(number: u64, item: ItemId) -> Self {
+    pub fn new(number: u64, item: ItemId, keyless: bool) -> Self {
         Self {
             number,
             item,
             answer: Answer::default(),
             cancel: CancellationToken::new(),
+            keyless,
             started: Instant::now(),
             first: None,
             text_shown: 0,
@@ -158,7 +179,12 @@ impl Gather {
         match part {
             Part::Text(text) => self.answer.text.push_str(&text),
             Part::Reasoning(text) => self.answer.reasoning.push_str(&text),
-            Part::CallDelta { index, id, arguments, .. } => self.grow(index, id, &arguments),
+            Part::CallDelta {
+                index,
+                id,
+                arguments,
+                ..
+            } => self.grow(index, id, &arguments),
             Part::Call(call) => self.answer.calls.push(call),
             Part::Usage(reported) => self.answer.reported = Some(reported),
             Part::Done(finish) => {
@@ -170,9 +196,18 @@ impl Gather {
     }
 
     fn grow(&mut self, index: u32, id: String, arguments: &str) {
-        match self.arguments.iter_mut().find(|growing| growing.index == index) {
+        match self
+            .arguments
+            .iter_mut()
+            .find(|growing| growing.index == index)
+        {
             Some(growing) => growing.fresh.push_str(arguments),
-            None => self.arguments.push(Growing { index, call: CallId(id), shown: 0, fresh: arguments.to_owned() }),
+            None => self.arguments.push(Growing {
+                index,
+                call: CallId(id),
+                shown: 0,
+                fresh: arguments.to_owned(),
+            }),
         }
     }
 
@@ -180,24 +215,40 @@ impl Gather {
     pub fn has_fresh(&self) -> bool {
         self.text_shown < self.answer.text.len()
             || self.reasoning_shown < self.answer.reasoning.len()
-            || self.arguments.iter().any(|growing| !growing.fresh.is_empty())
+            || self
+                .arguments
+                .iter()
+                .any(|growing| !growing.fresh.is_empty())
     }
 
     /// What subscribers have not been sent.
     pub fn fresh(&mut self) -> Vec<Live> {
         let mut lives = Vec::new();
-        if let Some(delta) = grown(&self.item, &self.answer.reasoning, &mut self.reasoning_shown) {
+        if let Some(delta) = grown(
+            &self.item,
+            &self.answer.reasoning,
+            &mut self.reasoning_shown,
+        ) {
             lives.push(Live::Reasoning(delta));
         }
         if let Some(delta) = grown(&self.item, &self.answer.text, &mut self.text_shown) {
             lives.push(Live::Text(delta));
         }
-        for growing in self.arguments.iter_mut().filter(|growing| !growing.fresh.is_empty()) {
+        for growing in self
+            .arguments
+            .iter_mut()
+            .filter(|growing| !growing.fresh.is_empty())
+        {
             let text = std::mem::take(&mut growing.fresh);
             let offset = growing.shown;
             growing.shown += text.len() as u64;
             let call = Some(growing.call.clone());
-            lives.push(Live::ToolArgs(Delta { item: self.item.clone(), call, offset, text }));
+            lives.push(Live::ToolArgs(Delta {
+                item: self.item.clone(),
+                call,
+                offset,
+                text,
+            }));
         }
         lives
     }
@@ -205,7 +256,9 @@ impl Gather {
     /// The answer as far as it has come, with its times.
     pub fn finish(self) -> Answer {
         let mut answer = self.answer;
-        let ms = |from: Instant, to: Instant| u64::try_from(to.duration_since(from).as_millis()).unwrap_or(u64::MAX);
+        let ms = |from: Instant, to: Instant| {
+            u64::try_from(to.duration_since(from).as_millis()).unwrap_or(u64::MAX)
+        };
         let now = Instant::now();
         answer.first_token_ms = ms(self.started, self.first.unwrap_or(now));
         answer.duration_ms = ms(self.started, now);
@@ -215,7 +268,12 @@ impl Gather {
 
 fn grown(item: &ItemId, text: &str, shown: &mut usize) -> Option<Delta> {
     let fresh = text.get(*shown..).filter(|fresh| !fresh.is_empty())?;
-    let delta = Delta { item: item.clone(), call: None, offset: *shown as u64, text: fresh.to_owned() };
+    let delta = Delta {
+        item: item.clone(),
+        call: None,
+        offset: *shown as u64,
+        text: fresh.to_owned(),
+    };
     *shown = text.len();
     Some(delta)
 }

@@ -50,7 +50,12 @@ pub struct Standpoint {
 }
 
 impl Bench {
-    fn context(&self, call: CallId, progress: Arc<dyn Progress>, cancel: Arc<dyn Cancel>) -> CallContext {
+    fn context(
+        &self,
+        call: CallId,
+        progress: Arc<dyn Progress>,
+        cancel: Arc<dyn Cancel>,
+    ) -> CallContext {
         CallContext {
             session: self.session,
             call,
@@ -65,26 +70,47 @@ impl Bench {
     }
 
     /// Judges a call: its arguments, its paths, the rules; what a person would be shown. Blocks.
-    pub fn judge(&self, call: &ToolCall, standpoint: &Standpoint) -> (Judgement, Map<String, Value>) {
+    pub fn judge(
+        &self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+    ) -> (Judgement, Map<String, Value>) {
         match self.try_judge(call, standpoint) {
             Ok(judged) => judged,
             Err(outcome) => (Judgement::Refused(outcome), Map::new()),
         }
     }
 
-    fn try_judge(&self, call: &ToolCall, standpoint: &Standpoint) -> Result<(Judgement, Map<String, Value>), Outcome> {
+    fn try_judge(
+        &self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+    ) -> Result<(Judgement, Map<String, Value>), Outcome> {
         let Some(tool) = self.tools.get(call.name.as_str()) else {
             let known: Vec<_> = self.tools.keys().copied().collect();
-            let text = format!("There is no tool `{}`. Tools: {}.", call.name, known.join(", "));
+            let text = format!(
+                "There is no tool `{}`. Tools: {}.",
+                call.name,
+                known.join(", ")
+            );
             return Err(Outcome::refused(text));
         };
         let raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
         let arguments = tool.parse(&raw)?;
         let spec = tool.spec();
-        let asked = Call { tool: spec.name, family: spec.family, read_only_tool: spec.read_only, arguments: &arguments };
+        let asked = Call {
+            tool: spec.name,
+            family: spec.family,
+            read_only_tool: spec.read_only,
+            arguments: &arguments,
+        };
         let subjects = policy::subjects(&asked);
         let context = Context {
-            paths: subjects.paths.iter().map(|subject| self.resolve(&subject.text, subject.access)).collect(),
+            paths: subjects
+                .paths
+                .iter()
+                .map(|subject| self.resolve(&subject.text, subject.access))
+                .collect(),
             root: self.workspace.root().to_path_buf(),
             user_home: self.user_home.clone(),
             posture: standpoint.posture,
@@ -100,7 +126,9 @@ impl Bench {
             let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
             tool.preview(&arguments, &quiet)?.display
         } else {
-            Display::Line { text: subject.clone() }
+            Display::Line {
+                text: subject.clone(),
+            }
         };
         let canonical = Value::Object(arguments.clone()).to_string();
         let shown = serde_json::to_string(&preview).unwrap_or_default();
@@ -110,19 +138,34 @@ impl Bench {
             session: self.session,
             call: call.id.clone(),
             tool: call.name.clone(),
-            shown_hash: digest(&[call.name.as_bytes(), subject.as_bytes(), canonical.as_bytes(), shown.as_bytes()]),
+            shown_hash: digest(&[
+                call.name.as_bytes(),
+                subject.as_bytes(),
+                canonical.as_bytes(),
+                shown.as_bytes(),
+            ]),
             subject: subject.clone(),
             preview,
             rule: decision.rule.clone(),
             scopes: decision.scopes.clone(),
             asked_at: Stamp::default(),
         };
-        let unattended = match policy::unattended(&decision, standpoint.on_ask, standpoint.attended) {
+        let unattended = match policy::unattended(&decision, standpoint.on_ask, standpoint.attended)
+        {
             policy::Unattended::Allow => turn::input::Unattended::Allow,
             policy::Unattended::Deny(why) => turn::input::Unattended::Deny(why),
             policy::Unattended::Wait => turn::input::Unattended::Wait,
         };
-        Ok((Judgement::Decided { decision, subject, input_sha256, question, unattended }, arguments))
+        Ok((
+            Judgement::Decided {
+                decision,
+                subject,
+                input_sha256,
+                question,
+                unattended,
+            },
+            arguments,
+        ))
     }
 
     fn resolve(&self, text: &str, access: Access) -> ResolvedPath {
@@ -130,7 +173,11 @@ impl Bench {
             Access::Read => workspace::Access::Read,
             Access::Edit => workspace::Access::Write,
         };
-        let error = self.workspace.resolve(text, wanted).err().map(|error| error.to_string());
+        let error = self
+            .workspace
+            .resolve(text, wanted)
+            .err()
+            .map(|error| error.to_string());
         let located = self.workspace.locate(self.workspace.cwd(), text).ok();
         let at = located.as_ref();
         ResolvedPath {
@@ -160,12 +207,17 @@ impl Bench {
         let id = call.id.clone();
         let task = tokio::spawn(async move {
             let started = Instant::now();
-            let run = AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
+            let run =
+                AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
             let outcome = run.await.unwrap_or_else(|_| {
                 Outcome::failed("The tool crashed: a bug in Reasonix. What it did before is not known; look before you go on.")
             });
             let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let _ = happened.send(Happened::CallEnded { call: id, outcome: Box::new(outcome), duration_ms });
+            let _ = happened.send(Happened::CallEnded {
+                call: id,
+                outcome: Box::new(outcome),
+                duration_ms,
+            });
         });
         Some(task.abort_handle())
     }
@@ -192,7 +244,11 @@ const PRINTED_MAX: usize = 64 * 1024;
 
 impl Printed {
     pub fn new(happened: UnboundedSender<Happened>) -> Self {
-        Self { fresh: Mutex::new(String::new()), offset: AtomicU64::new(0), happened }
+        Self {
+            fresh: Mutex::new(String::new()),
+            offset: AtomicU64::new(0),
+            happened,
+        }
     }
 
     /// Takes what is fresh, with the bytes that came before it.

@@ -20,7 +20,10 @@ pub struct CatalogFeed(Sender<Note>);
 pub type Written = Box<dyn FnOnce() + Send>;
 
 enum Note {
-    Put { summary: Box<SessionSummary>, written: Option<Written> },
+    Put {
+        summary: Box<SessionSummary>,
+        written: Option<Written>,
+    },
     Flush(oneshot::Sender<()>),
 }
 
@@ -31,14 +34,19 @@ impl CatalogFeed {
     /// The system gives no thread.
     pub fn start(catalog: Arc<Catalog>) -> std::io::Result<Self> {
         let (notes, inbox) = channel();
-        std::thread::Builder::new().name("catalog".into()).spawn(move || feed(&catalog, &inbox))?;
+        std::thread::Builder::new()
+            .name("catalog".into())
+            .spawn(move || feed(&catalog, &inbox))?;
         Ok(Self(notes))
     }
 
     /// Takes a summary in. `written` is called once this or a newer one of the session is in the catalog.
     pub fn put(&self, summary: SessionSummary, written: Option<Written>) {
         // The thread lives as long as any feed: a failure means the daemon is going down, and the log has it all.
-        let _ = self.0.send(Note::Put { summary: Box::new(summary), written });
+        let _ = self.0.send(Note::Put {
+            summary: Box::new(summary),
+            written,
+        });
     }
 
     /// Resolves when everything that was put before is written.
@@ -57,7 +65,9 @@ fn feed(catalog: &Catalog, inbox: &Receiver<Note>) {
         for note in std::iter::once(first).chain(inbox.try_iter()) {
             match note {
                 Note::Put { summary, written } => {
-                    let entry = newest.entry(summary.session).or_insert_with(|| (summary.as_ref().clone(), Vec::new()));
+                    let entry = newest
+                        .entry(summary.session)
+                        .or_insert_with(|| (summary.as_ref().clone(), Vec::new()));
                     entry.0 = *summary;
                     entry.1.extend(written);
                 }
@@ -66,7 +76,11 @@ fn feed(catalog: &Catalog, inbox: &Receiver<Note>) {
         }
         for (session, (summary, written)) in newest {
             // Only what somebody waits for has to be on disk: the rest is found again by the session's marker.
-            let put = if written.is_empty() { catalog.put_lazy(&summary) } else { catalog.put(&summary) };
+            let put = if written.is_empty() {
+                catalog.put_lazy(&summary)
+            } else {
+                catalog.put(&summary)
+            };
             match put {
                 Ok(()) => written.into_iter().for_each(|written| written()),
                 Err(error) => tracing::warn!(%session, %error, "the catalog is behind"),

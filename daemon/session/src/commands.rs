@@ -6,7 +6,9 @@ use std::sync::Arc;
 use contract::Outcome;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
-use proto::params::session::{PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When};
+use proto::params::session::{
+    PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
+};
 use proto::record::SessionSet;
 use proto::{CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use serde_json::{Map, Value};
@@ -32,20 +34,46 @@ pub enum Command {
         credentials: BTreeMap<String, String>,
         reply: Reply<PromptOutput>,
     },
-    Unqueue { prompt_id: PromptId, reply: Reply<Empty> },
-    Set { set: SessionSet, reply: Reply<SessionSummary> },
-    Signal { signal: Signal, reply: Reply<SignalOutput> },
-    Close { reply: Reply<Empty> },
-    Wait { until: Until, reply: Reply<WaitOutput> },
-    Answer { params: AnswerParams, by: String, reply: Reply<Empty> },
+    Unqueue {
+        prompt_id: PromptId,
+        reply: Reply<Empty>,
+    },
+    Set {
+        set: SessionSet,
+        reply: Reply<SessionSummary>,
+    },
+    Signal {
+        signal: Signal,
+        reply: Reply<SignalOutput>,
+    },
+    Close {
+        reply: Reply<Empty>,
+    },
+    Wait {
+        until: Until,
+        reply: Reply<WaitOutput>,
+    },
+    Answer {
+        params: AnswerParams,
+        by: String,
+        reply: Reply<Empty>,
+    },
     /// A subscriber asks to be fed, from the log or live.
-    Join { join: Join, reply: oneshot::Sender<Result<Joined, Failure>> },
+    Join {
+        join: Join,
+        reply: oneshot::Sender<Result<Joined, Failure>>,
+    },
     /// Where the durable lines from this record on stand.
-    Lines { from: Seq, reply: Reply<Option<Page>> },
+    Lines {
+        from: Seq,
+        reply: Reply<Option<Page>>,
+    },
     /// Keys that came with a hello.
     Credentials(BTreeMap<String, String>),
     /// The daemon goes down: stop what runs, write what there is, and end.
-    Shutdown { reply: oneshot::Sender<()> },
+    Shutdown {
+        reply: oneshot::Sender<()>,
+    },
 }
 
 /// What came of the work that the actor has started.
@@ -56,12 +84,27 @@ pub enum Happened {
     WriteFailed(String),
     /// The catalog knows the state that the session had at this record.
     Cataloged(Seq),
-    Judged { call: CallId, judgement: Box<Judgement>, arguments: Map<String, Value> },
-    CallEnded { call: CallId, outcome: Box<Outcome>, duration_ms: u64 },
+    Judged {
+        call: CallId,
+        judgement: Box<Judgement>,
+        arguments: Map<String, Value>,
+    },
+    CallEnded {
+        call: CallId,
+        outcome: Box<Outcome>,
+        duration_ms: u64,
+    },
     /// A running tool has printed.
     Output,
-    RetryDue { item: ItemId, attempt: u32 },
-    TimeUp { turn: u64 },
+    RetryDue {
+        item: ItemId,
+        attempt: u32,
+    },
+    TimeUp {
+        turn: u64,
+    },
     /// Calls that were told to stop should have come back by now.
-    Overdue { calls: Vec<CallId> },
+    Overdue {
+        calls: Vec<CallId>,
+    },
 }

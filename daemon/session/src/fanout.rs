@@ -59,9 +59,22 @@ pub enum Start {
 /// How a subscriber is fed.
 pub enum Joined {
     /// From the log: these bytes of the file are whole lines, from record `next` on.
-    Log { subscriber: u64, file: Arc<LogFile>, offset: u64, len: usize, snapshot: Option<Published>, pid: Pid, next: Seq },
+    Log {
+        subscriber: u64,
+        file: Arc<LogFile>,
+        offset: u64,
+        len: usize,
+        snapshot: Option<Published>,
+        pid: Pid,
+        next: Seq,
+    },
     /// Live, beginning with `sync`.
-    Live { subscriber: u64, first: Vec<Published>, queue: mpsc::Receiver<Published>, bytes: Arc<AtomicUsize> },
+    Live {
+        subscriber: u64,
+        first: Vec<Published>,
+        queue: mpsc::Receiver<Published>,
+        bytes: Arc<AtomicUsize>,
+    },
 }
 
 struct Subscriber {
@@ -89,16 +102,33 @@ pub struct Fanout {
 
 impl Fanout {
     pub fn new(pid: Pid) -> Self {
-        Self { pid, outbox: VecDeque::new(), live: BTreeMap::new(), attending: BTreeMap::new(), last_id: 0, shown: None }
+        Self {
+            pid,
+            outbox: VecDeque::new(),
+            live: BTreeMap::new(),
+            attending: BTreeMap::new(),
+            last_id: 0,
+            shown: None,
+        }
     }
 
     /// A durable event, to be sent when its record is on disk.
     pub fn record(&mut self, record: &Record, line: &Line) {
         let data = std::str::from_utf8(&line.bytes[line.data.clone()]).unwrap_or("null");
-        let text = event_text(Some(record.seq), self.pid, record.at, record.turn, record.body.kind(), data);
+        let text = event_text(
+            Some(record.seq),
+            self.pid,
+            record.at,
+            record.turn,
+            record.body.kind(),
+            data,
+        );
         self.outbox.push_back(Held {
             after: record.seq,
-            event: Published { seq: Some(record.seq), text },
+            event: Published {
+                seq: Some(record.seq),
+                text,
+            },
             grows: None,
         });
     }
@@ -113,7 +143,11 @@ impl Fanout {
             _ => None,
         };
         if let Some(event) = live_event(self.pid, at, turn, live) {
-            self.outbox.push_back(Held { after, event, grows });
+            self.outbox.push_back(Held {
+                after,
+                event,
+                grows,
+            });
         }
     }
 
@@ -132,15 +166,20 @@ impl Fanout {
             if event.seq.is_none() && !subscriber.ephemeral {
                 return true;
             }
-            let waiting = subscriber.bytes.fetch_add(event.text.len(), Ordering::Relaxed);
+            let waiting = subscriber
+                .bytes
+                .fetch_add(event.text.len(), Ordering::Relaxed);
             // Dropping the sender ends the queue: what is in it is still read, then the subscriber asks the log.
-            waiting + event.text.len() <= QUEUE_BYTES && subscriber.queue.try_send(event.clone()).is_ok()
+            waiting + event.text.len() <= QUEUE_BYTES
+                && subscriber.queue.try_send(event.clone()).is_ok()
         });
     }
 
     /// Whether a person who may answer is there.
     pub fn attended(&self) -> bool {
-        self.attending.values().any(|follower| follower.interactive && follower.role >= Role::Approve)
+        self.attending
+            .values()
+            .any(|follower| follower.interactive && follower.role >= Role::Approve)
     }
 
     pub fn attached(&self) -> u64 {
@@ -150,7 +189,10 @@ impl Fanout {
     /// Takes a new follower in. Tells the others.
     pub fn enter(&mut self, follower: Follower, after: Seq, at: Stamp) -> u64 {
         self.last_id += 1;
-        let presence = ClientPresence { name: follower.name.clone(), role: follower.role };
+        let presence = ClientPresence {
+            name: follower.name.clone(),
+            role: follower.role,
+        };
         self.live(after, at, None, &Live::ClientJoined(presence));
         self.attending.insert(self.last_id, follower);
         self.last_id
@@ -164,7 +206,10 @@ impl Fanout {
     pub fn leave(&mut self, subscriber: u64, after: Seq, at: Stamp) {
         self.live.remove(&subscriber);
         if let Some(follower) = self.attending.remove(&subscriber) {
-            let presence = ClientPresence { name: follower.name, role: follower.role };
+            let presence = ClientPresence {
+                name: follower.name,
+                role: follower.role,
+            };
             self.live(after, at, None, &Live::ClientLeft(presence));
         }
     }
@@ -173,9 +218,23 @@ impl Fanout {
     pub fn go_live(&mut self, subscriber: u64, ephemeral: bool, at: Stamp, sync: Sync) -> Joined {
         let (queue, reader) = mpsc::channel(QUEUE_EVENTS);
         let bytes = Arc::new(AtomicUsize::new(0));
-        self.live.insert(subscriber, Subscriber { queue, bytes: Arc::clone(&bytes), ephemeral });
-        let first = live_event(self.pid, at, None, &Live::Sync(Box::new(sync))).into_iter().collect();
-        Joined::Live { subscriber, first, queue: reader, bytes }
+        self.live.insert(
+            subscriber,
+            Subscriber {
+                queue,
+                bytes: Arc::clone(&bytes),
+                ephemeral,
+            },
+        );
+        let first = live_event(self.pid, at, None, &Live::Sync(Box::new(sync)))
+            .into_iter()
+            .collect();
+        Joined::Live {
+            subscriber,
+            first,
+            queue: reader,
+            bytes,
+        }
     }
 
     pub fn snapshot(&self, at: Stamp, snapshot: Snapshot) -> Option<Published> {
@@ -187,22 +246,40 @@ impl Fanout {
         let (shown, end) = self.shown.as_ref()?;
         let end = usize::try_from(*end).ok()?;
         let text = text.get(..end)?;
-        (shown == item && !text.is_empty())
-            .then(|| Delta { item: item.clone(), call: None, offset: 0, text: text.to_owned() })
+        (shown == item && !text.is_empty()).then(|| Delta {
+            item: item.clone(),
+            call: None,
+            offset: 0,
+            text: text.to_owned(),
+        })
     }
 }
 
 fn live_event(pid: Pid, at: Stamp, turn: Option<u64>, live: &Live) -> Option<Published> {
     let data = live.to_json().ok()?;
-    Some(Published { seq: None, text: event_text(None, pid, at, turn, live.kind(), &data) })
+    Some(Published {
+        seq: None,
+        text: event_text(None, pid, at, turn, live.kind(), &data),
+    })
 }
 
 /// The event as JSON, around data that is JSON already.
-pub fn event_text(seq: Option<Seq>, pid: Pid, at: Stamp, turn: Option<u64>, kind: &str, data: &str) -> Arc<str> {
-    let number = |number: Option<u64>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
+pub fn event_text(
+    seq: Option<Seq>,
+    pid: Pid,
+    at: Stamp,
+    turn: Option<u64>,
+    kind: &str,
+    data: &str,
+) -> Arc<str> {
+    let number =
+        |number: Option<u64>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
     let (seq, turn) = (number(seq.map(|seq| seq.0)), number(turn));
     let kind = serde_json::Value::from(kind);
-    format!(r#"{{"seq":{seq},"session":{pid},"at":"{at}","turn":{turn},"kind":{kind},"data":{data}}}"#).into()
+    format!(
+        r#"{{"seq":{seq},"session":{pid},"at":"{at}","turn":{turn},"kind":{kind},"data":{data}}}"#
+    )
+    .into()
 }
 
 /// A cursor that this log cannot serve.

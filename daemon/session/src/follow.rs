@@ -40,8 +40,15 @@ impl Follow {
         ephemeral: bool,
         start: Start,
     ) -> Result<Self, Failure> {
-        let mut follow =
-            Self { handle, follower, ephemeral, subscriber: 0, start, ready: VecDeque::new(), live: None };
+        let mut follow = Self {
+            handle,
+            follower,
+            ephemeral,
+            subscriber: 0,
+            start,
+            ready: VecDeque::new(),
+            live: None,
+        };
         // The first step is part of the call: a stale cursor is an error of it.
         follow.join().await?;
         Ok(follow)
@@ -57,7 +64,10 @@ impl Follow {
                 if let Some(Published { seq, text }) = queue.recv().await {
                     bytes.fetch_sub(text.len(), Ordering::Relaxed);
                     if let Some(seq) = seq {
-                        self.start = Start::At { next: seq.next(), epoch: None };
+                        self.start = Start::At {
+                            next: seq.next(),
+                            epoch: None,
+                        };
                     }
                     return Following::Event { seq, text };
                 }
@@ -65,7 +75,9 @@ impl Follow {
                 self.live = None;
             }
             if let Err(failure) = self.join().await {
-                return Following::Ended((failure.name != proto::ErrorName::ShuttingDown).then_some(failure));
+                return Following::Ended(
+                    (failure.name != proto::ErrorName::ShuttingDown).then_some(failure),
+                );
             }
         }
     }
@@ -78,18 +90,34 @@ impl Follow {
             next: self.start,
         };
         match self.handle.join(join).await? {
-            Joined::Live { subscriber, first, queue, bytes } => {
+            Joined::Live {
+                subscriber,
+                first,
+                queue,
+                bytes,
+            } => {
                 self.subscriber = subscriber;
                 self.ready.extend(first);
                 self.live = Some((queue, bytes));
             }
-            Joined::Log { subscriber, file, offset, len, snapshot, pid, next } => {
+            Joined::Log {
+                subscriber,
+                file,
+                offset,
+                len,
+                snapshot,
+                pid,
+                next,
+            } => {
                 self.subscriber = subscriber;
                 self.ready.extend(snapshot);
                 let events = read_lines(file, offset, len, pid).await?;
                 let count = events.len() as u64;
                 self.ready.extend(events);
-                self.start = Start::At { next: Seq(next.0 + count), epoch: None };
+                self.start = Start::At {
+                    next: Seq(next.0 + count),
+                    epoch: None,
+                };
             }
         }
         Ok(())
@@ -113,18 +141,40 @@ pub(crate) async fn read_lines(
         return Ok(Vec::new());
     }
     let read = tokio::task::spawn_blocking(move || {
-        let bytes = file.read_at(offset, len).map_err(|error| format!("cannot read the log: {error}"))?;
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let bytes = file
+            .read_at(offset, len)
+            .map_err(|error| format!("cannot read the log: {error}"))?;
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
         lines
             .map(|line| {
-                let raw = store::format::decode(line).map_err(|error| format!("a line of the log is damaged: {error}"))?;
-                let text = event_text(Some(raw.seq), pid, raw.at, raw.turn, &raw.kind, raw.data.get());
-                Ok(Published { seq: Some(raw.seq), text })
+                let raw = store::format::decode(line)
+                    .map_err(|error| format!("a line of the log is damaged: {error}"))?;
+                let text = event_text(
+                    Some(raw.seq),
+                    pid,
+                    raw.at,
+                    raw.turn,
+                    &raw.kind,
+                    raw.data.get(),
+                );
+                Ok(Published {
+                    seq: Some(raw.seq),
+                    text,
+                })
             })
             .collect::<Result<Vec<_>, String>>()
     });
-    let read = read.await.map_err(|error| error.to_string()).and_then(|read| read);
+    let read = read
+        .await
+        .map_err(|error| error.to_string())
+        .and_then(|read| read);
     read.map_err(|reason| {
-        Failure::new(proto::ErrorName::Storage, reason, "Run `reasonix doctor` to see what is wrong with the store.")
+        Failure::new(
+            proto::ErrorName::Storage,
+            reason,
+            "Run `reasonix doctor` to see what is wrong with the store.",
+        )
     })
 }

@@ -7,7 +7,8 @@ use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
 use proto::params::session::{
-    AttachOutput, AttachParams, PromptOutput, PromptParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
+    AttachOutput, AttachParams, PromptOutput, PromptParams, SessionSummary, Signal, SignalOutput,
+    Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
@@ -100,7 +101,8 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` where it has started, or never was.
     pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Unqueue { prompt_id, reply }).await
+        self.ask(|reply| Command::Unqueue { prompt_id, reply })
+            .await
     }
 
     /// Changes settings. Answers when that is on disk.
@@ -140,13 +142,18 @@ impl SessionHandle {
     /// # Errors
     /// `not_found`, `stale`, `already_resolved`.
     pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Answer { params, by, reply }).await
+        self.ask(|reply| Command::Answer { params, by, reply })
+            .await
     }
 
     /// Offers keys that a client has.
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
-        let _ = self.shared.commands.send(Command::Credentials(credentials)).await;
+        let _ = self
+            .shared
+            .commands
+            .send(Command::Credentials(credentials))
+            .await;
     }
 
     /// Follows the session.
@@ -154,12 +161,26 @@ impl SessionHandle {
     /// # Errors
     /// `cursor_stale`.
     pub async fn attach(&self, attach: Attach) -> Result<(AttachOutput, Follow), Failure> {
-        let Attach { name, role, interactive, params } = attach;
+        let Attach {
+            name,
+            role,
+            interactive,
+            params,
+        } = attach;
         let start = match params.after_seq {
-            Some(after) => Start::At { next: after.next(), epoch: params.epoch },
-            None => Start::Snapshot { backlog: params.backlog.unwrap_or(0) },
+            Some(after) => Start::At {
+                next: after.next(),
+                epoch: params.epoch,
+            },
+            None => Start::Snapshot {
+                backlog: params.backlog.unwrap_or(0),
+            },
         };
-        let follower = Follower { name, role, interactive };
+        let follower = Follower {
+            name,
+            role,
+            interactive,
+        };
         let follow = Follow::begin(self.clone(), follower, params.ephemeral, start).await?;
         let output = AttachOutput {
             session: self.shared.id,
@@ -190,12 +211,23 @@ impl SessionHandle {
     /// Stops what runs, writes what there is, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
-        if self.shared.commands.send(Command::Shutdown { reply }).await.is_ok() {
+        if self
+            .shared
+            .commands
+            .send(Command::Shutdown { reply })
+            .await
+            .is_ok()
+        {
             let _ = done.await;
         }
     }
 }
 
 fn gone() -> Failure {
-    Failure::new(ErrorName::ShuttingDown, "The session is being put away.", "Try again.").retryable()
+    Failure::new(
+        ErrorName::ShuttingDown,
+        "The session is being put away.",
+        "Try again.",
+    )
+    .retryable()
 }

@@ -39,7 +39,17 @@ impl Journal {
         marked: bool,
         happened: UnboundedSender<Happened>,
     ) -> Self {
-        Self { file: Arc::new(file), index, session, home, happened, busy: false, marked, wanted: marked, failed: None }
+        Self {
+            file: Arc::new(file),
+            index,
+            session,
+            home,
+            happened,
+            busy: false,
+            marked,
+            wanted: marked,
+            failed: None,
+        }
     }
 
     /// Appends a record to what will be written. Its `seq` is the next one.
@@ -123,7 +133,10 @@ impl Journal {
             Tag::Assistant => FragmentRole::Assistant,
             Tag::Tool => FragmentRole::Tool,
         };
-        self.index.fragments_up_to(upto).map(|(_, tag, at)| (role(tag), at)).collect()
+        self.index
+            .fragments_up_to(upto)
+            .map(|(_, tag, at)| (role(tag), at))
+            .collect()
     }
 }
 

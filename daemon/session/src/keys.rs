@@ -24,6 +24,10 @@ impl Keys {
     /// The key that this variable held.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<Secret> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(variable).cloned()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(variable)
+            .cloned()
     }
 }

@@ -72,11 +72,23 @@ pub fn read(home: &Home, session: SessionId) -> Result<Read, Failure> {
         return Err(unreadable(session, "its first record is missing"));
     };
     let repair = opened.repair.map(|repair| {
-        format!("The end of the log was torn and has been set aside ({} bytes in `{}`): {}", repair.bytes, repair.torn.display(), repair.why)
+        format!(
+            "The end of the log was torn and has been set aside ({} bytes in `{}`): {}",
+            repair.bytes,
+            repair.torn.display(),
+            repair.why
+        )
     });
     // A record that this build cannot read may matter: look, but do not touch.
     let read_only = opened.read_only.or(strange);
-    Ok(Read { file: opened.file, index: opened.index, facts, prefix, repair, read_only })
+    Ok(Read {
+        file: opened.file,
+        index: opened.index,
+        facts,
+        prefix,
+        repair,
+        read_only,
+    })
 }
 
 fn unreadable(session: SessionId, why: &str) -> Failure {
@@ -104,7 +116,18 @@ pub struct Parts {
 
 /// Builds the actor. Nothing runs yet: see `launch`.
 pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
-    let Parts { created, file, index, facts, prefix, setup, keys, env, marked, read_only } = parts;
+    let Parts {
+        created,
+        file,
+        index,
+        facts,
+        prefix,
+        setup,
+        keys,
+        env,
+        marked,
+        read_only,
+    } = parts;
     let dir = ground.home.session_dir(created.session);
     let is_new = index.last() == Seq(0);
     let spill_dir = dir.join("spill");
@@ -118,7 +141,11 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let workspace = Arc::new(workspace);
     let bench = Arc::new(Bench {
         session: created.pid,
-        tools: setup.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect(),
+        tools: setup
+            .tools
+            .iter()
+            .map(|tool| (tool.spec().name, Arc::clone(tool)))
+            .collect(),
         memory: ground.assembly.memory(Arc::clone(&workspace)),
         workspace,
         env: Arc::new(env.into_iter().collect()),
@@ -134,12 +161,27 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let mut machine = Machine::new(facts, setup.limits);
     if machine.facts().spoken == 0 {
         let shell = created.env.get("SHELL").map(String::as_str);
-        machine.set_context(opening::context(Path::new(&created.cwd), Path::new(&created.root), shell));
+        machine.set_context(opening::context(
+            Path::new(&created.cwd),
+            Path::new(&created.root),
+            shell,
+        ));
     }
-    let mut journal = Journal::new(file, index, created.session, Arc::clone(&ground.home), marked, happened.clone());
+    let mut journal = Journal::new(
+        file,
+        index,
+        created.session,
+        Arc::clone(&ground.home),
+        marked,
+        happened.clone(),
+    );
     journal.failed = read_only.or(setup.unusable).or(lost);
-    let first = summary::of(machine.facts(), 0, journal.failed.clone()).unwrap_or_else(|| unborn(&created));
-    let (seen, see) = watch::channel(Seen { summary: first, pending: Vec::new() });
+    let first =
+        summary::of(machine.facts(), 0, journal.failed.clone()).unwrap_or_else(|| unborn(&created));
+    let (seen, see) = watch::channel(Seen {
+        summary: first,
+        pending: Vec::new(),
+    });
     let handle = SessionHandle {
         shared: Arc::new(Shared {
             id: created.session,
@@ -209,7 +251,10 @@ fn open_workspace(
     Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
-            format!("The directory `{}` cannot be worked in: {error}", created.cwd),
+            format!(
+                "The directory `{}` cannot be worked in: {error}",
+                created.cwd
+            ),
             "Start from a directory that exists and that you may read.",
         )
     })
@@ -217,8 +262,13 @@ fn open_workspace(
 
 /// A workspace in which nothing can be done: for a session that is only read.
 fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
-    let options = Options { root: dir.to_path_buf(), cwd: dir.to_path_buf(), ..Options::default() };
-    Workspace::open(options).map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))
+    let options = Options {
+        root: dir.to_path_buf(),
+        cwd: dir.to_path_buf(),
+        ..Options::default()
+    };
+    Workspace::open(options)
+        .map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))
 }
 
 /// The summary of a session that has no record yet.
@@ -236,16 +286,34 @@ fn unborn(created: &SessionCreated) -> SessionSummary {
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
     /// `born` is answered when they are on disk.
-    pub fn bear(&mut self, created: SessionCreated, notices: Vec<String>, prompt: Option<PromptQueued>, born: Reply<()>) {
+    pub fn bear(
+        &mut self,
+        created: SessionCreated,
+        notices: Vec<String>,
+        prompt: Option<PromptQueued>,
+        born: Reply<()>,
+    ) {
         let now = self.now();
         let mut effects = self.machine.record(Body::SessionCreated(created), now);
         for text in notices {
-            effects.extend(self.machine.record(Body::Notice(Notice { level: Level::Warning, text }), now));
+            effects.extend(self.machine.record(
+                Body::Notice(Notice {
+                    level: Level::Warning,
+                    text,
+                }),
+                now,
+            ));
         }
         let mut last = self.machine.facts().seq;
         if let Some(prompt) = prompt {
             last = last.next();
-            effects.extend(self.machine.step(Input::Prompt { prompt, when: When::Queue }, now));
+            effects.extend(self.machine.step(
+                Input::Prompt {
+                    prompt,
+                    when: When::Queue,
+                },
+                now,
+            ));
         }
         self.reply_when(last, born, ());
         self.perform(effects);
@@ -259,7 +327,13 @@ impl Actor {
         let mut effects = Vec::new();
         if let Some(text) = repair {
             let now = self.now();
-            effects = self.machine.record(Body::Notice(Notice { level: Level::Warning, text }), now);
+            effects = self.machine.record(
+                Body::Notice(Notice {
+                    level: Level::Warning,
+                    text,
+                }),
+                now,
+            );
         }
         let policy = setting.unwrap_or(match self.machine.facts().settings.kind {
             Kind::Headless => RecoverPolicy::Continue,
@@ -269,5 +343,4 @@ impl Actor {
         effects.extend(self.machine.recover(policy, now));
         self.perform(effects);
     }
-
 }

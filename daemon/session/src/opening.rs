@@ -10,8 +10,19 @@ use proto::Stamp;
 pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
     let mut lines = vec![
         format!("Working directory: {}", cwd.display()),
-        format!("System: {} {}", std::env::consts::OS, std::env::consts::ARCH),
-        format!("Date: {}", Stamp::now().to_string().split('T').next().unwrap_or_default()),
+        format!(
+            "System: {} {}",
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        ),
+        format!(
+            "Date: {}",
+            Stamp::now()
+                .to_string()
+                .split('T')
+                .next()
+                .unwrap_or_default()
+        ),
     ];
     if cwd != root {
         lines.insert(1, format!("Workspace root: {}", root.display()));
@@ -53,6 +64,8 @@ fn branch(root: &Path) -> Option<String> {
     };
     let head = fs::read_to_string(dir.join("HEAD")).ok()?;
     let head = head.trim();
-    let name = head.strip_prefix("ref: refs/heads/").map_or_else(|| head.chars().take(12).collect(), str::to_owned);
+    let name = head
+        .strip_prefix("ref: refs/heads/")
+        .map_or_else(|| head.chars().take(12).collect(), str::to_owned);
     Some(name.chars().filter(|c| !c.is_control()).take(200).collect())
 }

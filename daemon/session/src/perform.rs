@@ -22,14 +22,26 @@ impl Actor {
         for effect in effects {
             match effect {
                 Effect::Append(record) => self.append(&record),
-                Effect::Ask { upto, item, attempt, tool_choice } => self.ask(upto, item, attempt, tool_choice),
+                Effect::Ask {
+                    upto,
+                    item,
+                    attempt,
+                    tool_choice,
+                } => self.ask(upto, item, attempt, tool_choice),
                 Effect::CancelAsk => {
                     if let Some(gather) = self.gather.take() {
                         gather.cancel.cancel();
                     }
                 }
-                Effect::Supersede { item } => self.live(&Live::Partial(Partial { item, superseded: true })),
-                Effect::Retry { item, attempt, in_ms } => self.later(in_ms, Happened::RetryDue { item, attempt }),
+                Effect::Supersede { item } => self.live(&Live::Partial(Partial {
+                    item,
+                    superseded: true,
+                })),
+                Effect::Retry {
+                    item,
+                    attempt,
+                    in_ms,
+                } => self.later(in_ms, Happened::RetryDue { item, attempt }),
                 Effect::Judge { call } => self.judge(call),
                 Effect::Run { call, after } => self.run_call(call, after),
                 Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
@@ -48,31 +60,46 @@ impl Actor {
             _ => None,
         };
         let own = match &record.body {
-            Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix { prefix: &self.prefix }).ok(),
+            Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix {
+                prefix: &self.prefix,
+            })
+            .ok(),
             _ => None,
         };
-        match self.journal.append(record, own.as_deref(), fragment.as_deref()) {
+        match self
+            .journal
+            .append(record, own.as_deref(), fragment.as_deref())
+        {
             Ok(line) => self.fanout.record(record, &line),
-            Err(error) => self.journal.fail(format!("a record cannot be written as JSON: {error}")),
+            Err(error) => self
+                .journal
+                .fail(format!("a record cannot be written as JSON: {error}")),
         }
     }
 
     fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
         self.asked += 1;
-        let gather = Gather::new(self.asked, item);
+        let key = self.key();
+        let keyless = self.key_variable.is_some() && key.is_none();
+        let gather = Gather::new(self.asked, item, keyless);
         let ask = Ask {
             file: Arc::clone(&self.journal.file),
             fragments: self.journal.fragments(upto),
             prefix: Arc::clone(&self.prefix),
             codec: Arc::clone(&self.codec),
             provider: Arc::clone(&self.provider),
-            key: self.key(),
+            key,
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,
             cache_key: self.id.to_string(),
         };
-        tokio::spawn(asking::run(ask, self.asked, gather.cancel.clone(), self.arrived.clone()));
+        tokio::spawn(asking::run(
+            ask,
+            self.asked,
+            gather.cancel.clone(),
+            self.arrived.clone(),
+        ));
         self.gather = Some(gather);
     }
 
@@ -87,12 +114,20 @@ impl Actor {
         };
         let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
         tokio::task::spawn_blocking(move || {
-            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bench.judge(&call, &standpoint)));
+            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                bench.judge(&call, &standpoint)
+            }));
             let (judgement, arguments) = judged.unwrap_or_else(|_| {
-                let outcome = Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.");
+                let outcome = Outcome::refused(
+                    "Not run: the call could not be judged, because of a bug in Reasonix.",
+                );
                 (turn::Judgement::Refused(outcome), serde_json::Map::new())
             });
-            let _ = happened.send(Happened::Judged { call: call.id, judgement: Box::new(judgement), arguments });
+            let _ = happened.send(Happened::Judged {
+                call: call.id,
+                judgement: Box::new(judgement),
+                arguments,
+            });
         });
     }
 
@@ -107,7 +142,9 @@ impl Actor {
     /// Starts the calls whose start is on disk now.
     pub(crate) fn start_held(&mut self) {
         let durable = self.journal.index.durable();
-        let (due, held) = std::mem::take(&mut self.held).into_iter().partition(|(seq, _)| *seq <= durable);
+        let (due, held) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|(seq, _)| *seq <= durable);
         self.held = held;
         let due: Vec<(Seq, ToolCall)> = due;
         for (_, call) in due {
@@ -119,13 +156,27 @@ impl Actor {
         let arguments = self.judged.remove(&call.id).unwrap_or_default();
         let printed = Arc::new(Printed::new(self.happened.clone()));
         let stop = Arc::new(Stop::default());
-        match self.bench.start(call, arguments, &printed, &stop, self.happened.clone()) {
+        match self
+            .bench
+            .start(call, arguments, &printed, &stop, self.happened.clone())
+        {
             Some(task) => {
-                self.running.insert(call.id.clone(), Running { printed, stop, task });
+                self.running.insert(
+                    call.id.clone(),
+                    Running {
+                        printed,
+                        stop,
+                        task,
+                    },
+                );
             }
             None => {
                 let outcome = Box::new(Outcome::failed("There is no such tool any more."));
-                let ended = Happened::CallEnded { call: call.id.clone(), outcome, duration_ms: 0 };
+                let ended = Happened::CallEnded {
+                    call: call.id.clone(),
+                    outcome,
+                    duration_ms: 0,
+                };
                 let _ = self.happened.send(ended);
             }
         }
@@ -137,8 +188,15 @@ impl Actor {
         }
         // A call that was held back for the disk never starts.
         for (_, call) in std::mem::take(&mut self.held) {
-            let outcome = Outcome::with_status(proto::item::CallStatus::Interrupted, "Not run: the turn was stopped.");
-            let _ = self.happened.send(Happened::CallEnded { call: call.id, outcome: Box::new(outcome), duration_ms: 0 });
+            let outcome = Outcome::with_status(
+                proto::item::CallStatus::Interrupted,
+                "Not run: the turn was stopped.",
+            );
+            let _ = self.happened.send(Happened::CallEnded {
+                call: call.id,
+                outcome: Box::new(outcome),
+                duration_ms: 0,
+            });
         }
         let calls = self.running.keys().cloned().collect();
         self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });

@@ -27,8 +27,20 @@ use crate::{follow, opening, prefix, summary};
 
 /// Names of variables whose values may stand in the log: what commands need to find programs and to print well.
 const LOGGED: [&str; 14] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "EDITOR", "TERM", "COLORTERM",
-    "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "EDITOR",
+    "TERM",
+    "COLORTERM",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
 ];
 
 /// A client, as far as a session is told of it.
@@ -64,7 +76,11 @@ impl Supervisor {
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
         Ok(Arc::new(Self {
-            ground: Ground { home, assembly, catalog: feed },
+            ground: Ground {
+                home,
+                assembly,
+                catalog: feed,
+            },
             catalog,
             pids,
             loaded: Mutex::new(HashMap::new()),
@@ -80,8 +96,12 @@ impl Supervisor {
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {
             Ok(Ok(marked)) => marked,
-            Ok(Err(error)) => return tracing::error!(%error, "the markers of unfinished sessions cannot be read"),
-            Err(failure) => return tracing::error!(%failure, "the markers of unfinished sessions cannot be read"),
+            Ok(Err(error)) => {
+                return tracing::error!(%error, "the markers of unfinished sessions cannot be read");
+            }
+            Err(failure) => {
+                return tracing::error!(%failure, "the markers of unfinished sessions cannot be read");
+            }
         };
         for session in marked {
             match self.load(session, true).await {
@@ -95,7 +115,11 @@ impl Supervisor {
     ///
     /// # Errors
     /// `invalid_config`, `not_found` (model), `invalid_params`, `storage`, `shutting_down`.
-    pub async fn create(&self, params: CreateParams, client: &Client) -> Result<CreateOutput, Failure> {
+    pub async fn create(
+        &self,
+        params: CreateParams,
+        client: &Client,
+    ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
         let (slot, known) = self.slot(params.session);
         if known || self.ground.home.session_dir(params.session).exists() {
@@ -112,7 +136,12 @@ impl Supervisor {
         match made {
             Ok(handle) => {
                 let summary = handle.summary();
-                Ok(CreateOutput { session: handle.id(), pid: handle.pid(), model: summary.model, prompt_id })
+                Ok(CreateOutput {
+                    session: handle.id(),
+                    pid: handle.pid(),
+                    model: summary.model,
+                    prompt_id,
+                })
             }
             Err(failure) => {
                 self.forget(params.session);
@@ -132,12 +161,23 @@ impl Supervisor {
                 "Make a new id for each session.",
             ));
         }
-        let first = self.read(&ReadParams { session: handle.pid().to_string(), from_seq: Seq(1), limit: 8 }).await?;
+        let first = self
+            .read(&ReadParams {
+                session: handle.pid().to_string(),
+                from_seq: Seq(1),
+                limit: 8,
+            })
+            .await?;
         let prompt_id = first.events.iter().find_map(|event| match event.body() {
             Ok(proto::Body::PromptQueued(prompt)) => Some(prompt.prompt_id),
             _ => None,
         });
-        Ok(CreateOutput { session: handle.id(), pid: handle.pid(), model: summary.model, prompt_id })
+        Ok(CreateOutput {
+            session: handle.id(),
+            pid: handle.pid(),
+            model: summary.model,
+            prompt_id,
+        })
     }
 
     async fn bear(
@@ -153,21 +193,40 @@ impl Supervisor {
                 "Give the absolute path of the directory to work in.",
             ));
         }
-        if params.prompt.as_ref().is_some_and(|prompt| prompt.trim().is_empty()) {
-            return Err(Failure::new(ErrorName::InvalidParams, "The prompt is empty.", "Say what you want done."));
+        if params
+            .prompt
+            .as_ref()
+            .is_some_and(|prompt| prompt.trim().is_empty())
+        {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                "The prompt is empty.",
+                "Say what you want done.",
+            ));
         }
         let setup = self.ground.assembly.create(&cwd, params.model.as_deref())?;
         let prefix = prefix::render(setup.codec.as_ref(), &setup.model, &setup.tools);
         let keys = Arc::new(Keys::default());
         keys.put(params.credentials.clone());
-        let (pids, home, session) = (Arc::clone(&self.pids), Arc::clone(&self.ground.home), params.session);
+        let (pids, home, session) = (
+            Arc::clone(&self.pids),
+            Arc::clone(&self.ground.home),
+            params.session,
+        );
         let (pid, file) = blocking(move || {
             let pid = pids.next().map_err(|error| store::reason(&error))?;
-            let file = LogFile::create(&home.session_dir(session)).map_err(|error| store::reason(&error))?;
+            let file = LogFile::create(&home.session_dir(session))
+                .map_err(|error| store::reason(&error))?;
             Ok::<_, String>((pid, file))
         })
         .await?
-        .map_err(|reason| Failure::new(ErrorName::Storage, reason, "Look at the disk: is it full, or read-only?"))?;
+        .map_err(|reason| {
+            Failure::new(
+                ErrorName::Storage,
+                reason,
+                "Look at the disk: is it full, or read-only?",
+            )
+        })?;
         let created = self.first_record(params, &setup, &prefix, pid, &cwd);
         let notices = setup.notices.clone();
         let parts = Parts {
@@ -202,7 +261,13 @@ impl Supervisor {
         tokio::spawn(actor.run(inbox));
         match on_disk.await {
             Ok(written) => written?,
-            Err(_) => return Err(Failure::new(ErrorName::Internal, "The session ended before it began.", "")),
+            Err(_) => {
+                return Err(Failure::new(
+                    ErrorName::Internal,
+                    "The session ended before it began.",
+                    "",
+                ));
+            }
         }
         Ok((handle, prompt_id))
     }
@@ -216,10 +281,16 @@ impl Supervisor {
         cwd: &Path,
     ) -> SessionCreated {
         let user_home = self.ground.assembly.user_home();
-        let root = setup.workspace_root.clone().unwrap_or_else(|| opening::root_of(cwd, &user_home));
+        let root = setup
+            .workspace_root
+            .clone()
+            .unwrap_or_else(|| opening::root_of(cwd, &user_home));
         let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
-        let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            params.env.clone().into_iter().partition(|(name, _)| logged(name));
+        let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) = params
+            .env
+            .clone()
+            .into_iter()
+            .partition(|(name, _)| logged(name));
         let on_ask = params.on_ask.unwrap_or(match params.kind {
             Kind::Headless => OnAsk::Sandboxed,
             Kind::Interactive => OnAsk::Wait,
@@ -245,7 +316,10 @@ impl Supervisor {
             timeout_ms: params.timeout_ms.unwrap_or(0),
             rules: params.rules.clone(),
             env,
-            env_names: others.into_keys().chain(params.credentials.keys().cloned()).collect(),
+            env_names: others
+                .into_keys()
+                .chain(params.credentials.keys().cloned())
+                .collect(),
             request_id: params.request_id,
             version: proto::VERSION.to_owned(),
         }
@@ -277,11 +351,17 @@ impl Supervisor {
             .with("candidates", names)),
             Ok(Found::None(nearest)) => {
                 let hint = match nearest.first() {
-                    Some(near) => format!("Did you mean `{near}`? `reasonix ls` lists the sessions."),
+                    Some(near) => {
+                        format!("Did you mean `{near}`? `reasonix ls` lists the sessions.")
+                    }
                     None => "`reasonix ls` lists the sessions.".to_owned(),
                 };
-                Err(Failure::new(ErrorName::NotFound, format!("There is no session `{text}`."), hint)
-                    .with("nearest", nearest))
+                Err(Failure::new(
+                    ErrorName::NotFound,
+                    format!("There is no session `{text}`."),
+                    hint,
+                )
+                .with("nearest", nearest))
             }
             Err(error @ CatalogError::BadName { .. }) => Err(Failure::new(
                 ErrorName::NotFound,
@@ -296,14 +376,19 @@ impl Supervisor {
         let handles = self.handles();
         let by_pid = text.parse::<u64>().ok();
         let by_id = text.parse::<SessionId>().ok();
-        handles.into_iter().find(|handle| by_pid == Some(handle.pid().0) || by_id == Some(handle.id()))
+        handles
+            .into_iter()
+            .find(|handle| by_pid == Some(handle.pid().0) || by_id == Some(handle.id()))
     }
 
     /// All loaded sessions.
     #[must_use]
     pub fn handles(&self) -> Vec<SessionHandle> {
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded.values().filter_map(|slot| slot.get().cloned()).collect()
+        loaded
+            .values()
+            .filter_map(|slot| slot.get().cloned())
+            .collect()
     }
 
     fn slot(&self, session: SessionId) -> (Slot, bool) {
@@ -314,7 +399,10 @@ impl Supervisor {
 
     fn forget(&self, session: SessionId) {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded.get(&session).is_some_and(|slot| slot.get().is_none()) {
+        if loaded
+            .get(&session)
+            .is_some_and(|slot| slot.get().is_none())
+        {
             loaded.remove(&session);
         }
     }
@@ -322,7 +410,10 @@ impl Supervisor {
     async fn load(&self, session: SessionId, marked: bool) -> Result<SessionHandle, Failure> {
         self.refuse_when_closing()?;
         let (slot, _) = self.slot(session);
-        let loaded = slot.get_or_try_init(|| self.read_in(session, marked)).await.cloned();
+        let loaded = slot
+            .get_or_try_init(|| self.read_in(session, marked))
+            .await
+            .cloned();
         if loaded.is_err() {
             self.forget(session);
         }
@@ -331,17 +422,43 @@ impl Supervisor {
 
     async fn read_in(&self, session: SessionId, marked: bool) -> Result<SessionHandle, Failure> {
         let home = Arc::clone(&self.ground.home);
-        let Read { file, index, facts, prefix, repair, read_only } =
-            blocking(move || load::read(&home, session)).await??;
+        let Read {
+            file,
+            index,
+            facts,
+            prefix,
+            repair,
+            read_only,
+        } = blocking(move || load::read(&home, session)).await??;
         let Some(created) = facts.created.clone() else {
-            return Err(Failure::new(ErrorName::Storage, "The log has no first record.", ""));
+            return Err(Failure::new(
+                ErrorName::Storage,
+                "The log has no first record.",
+                "",
+            ));
         };
         let setup = self.ground.assembly.resume(&created);
         let keys = Arc::new(Keys::default());
-        keys.put(self.offered.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        keys.put(
+            self.offered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        );
         let recover = setup.recover;
         let env = created.env.clone();
-        let parts = Parts { created, file, index, facts, prefix, setup, keys, env, marked, read_only };
+        let parts = Parts {
+            created,
+            file,
+            index,
+            facts,
+            prefix,
+            setup,
+            keys,
+            env,
+            marked,
+            read_only,
+        };
         let (mut actor, inbox, handle) = load::build(&self.ground, parts)?;
         actor.recover(recover, repair);
         tokio::spawn(actor.run(inbox));
@@ -370,7 +487,9 @@ impl Supervisor {
             return Ok(handle.summary());
         }
         let catalog = Arc::clone(&self.catalog);
-        let found = blocking(move || catalog.get(id)).await?.map_err(|error| index_failure(&error))?;
+        let found = blocking(move || catalog.get(id))
+            .await?
+            .map_err(|error| index_failure(&error))?;
         match found {
             Some(summary) => Ok(summary),
             None => Ok(self.load(id, false).await?.summary()),
@@ -384,7 +503,9 @@ impl Supervisor {
     pub async fn list(&self, params: ListParams) -> Result<ListOutput, Failure> {
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
-        let mut page = blocking(move || catalog.list(&params)).await?.map_err(|error| index_failure(&error))?;
+        let mut page = blocking(move || catalog.list(&params))
+            .await?
+            .map_err(|error| index_failure(&error))?;
         self.freshen(&mut page.sessions);
         Ok(page)
     }
@@ -393,11 +514,16 @@ impl Supervisor {
     ///
     /// # Errors
     /// The catalog cannot be read.
-    pub async fn processes(&self, params: proto::params::process::ListParams) -> Result<Vec<SessionSummary>, Failure> {
+    pub async fn processes(
+        &self,
+        params: proto::params::process::ListParams,
+    ) -> Result<Vec<SessionSummary>, Failure> {
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let all = params.all;
-        let mut found = blocking(move || catalog.processes(&params)).await?.map_err(|error| index_failure(&error))?;
+        let mut found = blocking(move || catalog.processes(&params))
+            .await?
+            .map_err(|error| index_failure(&error))?;
         self.freshen(&mut found);
         found.retain(|summary| all || summary.state != State::Exited);
         Ok(found)
@@ -405,8 +531,11 @@ impl Supervisor {
 
     /// Loaded sessions know more than the catalog.
     fn freshen(&self, summaries: &mut [SessionSummary]) {
-        let fresh: HashMap<_, _> =
-            self.handles().into_iter().map(|handle| (handle.id(), handle.summary())).collect();
+        let fresh: HashMap<_, _> = self
+            .handles()
+            .into_iter()
+            .map(|handle| (handle.id(), handle.summary()))
+            .collect();
         for summary in summaries {
             if let Some(fresh) = fresh.get(&summary.session) {
                 summary.clone_from(fresh);
@@ -417,7 +546,11 @@ impl Supervisor {
     /// Open questions, oldest first. Sessions with questions are always loaded.
     #[must_use]
     pub fn approvals(&self) -> Vec<Approval> {
-        let mut open: Vec<_> = self.handles().iter().flat_map(SessionHandle::pending).collect();
+        let mut open: Vec<_> = self
+            .handles()
+            .iter()
+            .flat_map(SessionHandle::pending)
+            .collect();
         open.sort_by_key(|approval| approval.asked_at);
         open
     }
@@ -444,22 +577,46 @@ impl Supervisor {
     /// As `find`; `storage`.
     pub async fn read(&self, params: &ReadParams) -> Result<ReadOutput, Failure> {
         let handle = self.find(&params.session).await?;
-        let limit = if params.limit == 0 { 200 } else { params.limit.min(10_000) };
+        let limit = if params.limit == 0 {
+            200
+        } else {
+            params.limit.min(10_000)
+        };
         let epoch = handle.epoch();
         let lines = handle.lines(params.from_seq).await?;
         let Some((file, offset, len, pid)) = lines else {
-            return Ok(ReadOutput { events: Vec::new(), next: None, epoch });
+            return Ok(ReadOutput {
+                events: Vec::new(),
+                next: None,
+                epoch,
+            });
         };
         let published = follow::read_lines(file, offset, len, pid).await?;
         let durable = handle.summary().seq;
         let mut events = Vec::new();
-        for event in published.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
-            let event: Event = serde_json::from_str(&event.text)
-                .map_err(|error| Failure::new(ErrorName::Storage, format!("an event is not readable: {error}"), ""))?;
+        for event in published
+            .iter()
+            .take(usize::try_from(limit).unwrap_or(usize::MAX))
+        {
+            let event: Event = serde_json::from_str(&event.text).map_err(|error| {
+                Failure::new(
+                    ErrorName::Storage,
+                    format!("an event is not readable: {error}"),
+                    "",
+                )
+            })?;
             events.push(event);
         }
-        let next = events.last().and_then(|event| event.seq).map(Seq::next).filter(|next| *next <= durable);
-        Ok(ReadOutput { events, next, epoch })
+        let next = events
+            .last()
+            .and_then(|event| event.seq)
+            .map(Seq::next)
+            .filter(|next| *next <= durable);
+        Ok(ReadOutput {
+            events,
+            next,
+            epoch,
+        })
     }
 
     /// Offers keys to all sessions, and to those that are loaded later.
@@ -467,7 +624,10 @@ impl Supervisor {
         if credentials.is_empty() {
             return;
         }
-        self.offered.lock().unwrap_or_else(PoisonError::into_inner).extend(credentials.clone());
+        self.offered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(credentials.clone());
         for handle in self.handles() {
             handle.credentials(credentials.clone()).await;
         }
@@ -476,7 +636,9 @@ impl Supervisor {
     /// Whether any session has something to do without a person.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.handles().iter().any(|handle| matches!(handle.summary().state, State::Running | State::Waiting))
+        self.handles()
+            .iter()
+            .any(|handle| matches!(handle.summary().state, State::Running | State::Waiting))
     }
 
     /// How many sessions there are.
@@ -486,9 +648,16 @@ impl Supervisor {
     pub async fn counts(&self) -> Result<proto::params::daemon::SessionCounts, Failure> {
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
-        let stored = blocking(move || catalog.count()).await?.map_err(|error| index_failure(&error))?;
+        let stored = blocking(move || catalog.count())
+            .await?
+            .map_err(|error| index_failure(&error))?;
         let loaded = self.handles();
-        let of = |state| loaded.iter().filter(|handle| handle.summary().state == state).count() as u64;
+        let of = |state| {
+            loaded
+                .iter()
+                .filter(|handle| handle.summary().state == state)
+                .count() as u64
+        };
         Ok(proto::params::daemon::SessionCounts {
             stored,
             loaded: loaded.len() as u64,
@@ -504,7 +673,9 @@ impl Supervisor {
     /// The catalog cannot be written.
     pub async fn rebuild(&self) -> Result<(u64, Vec<String>), Failure> {
         let catalog = Arc::clone(&self.catalog);
-        blocking(move || catalog.clear()).await?.map_err(|error| index_failure(&error))?;
+        blocking(move || catalog.clear())
+            .await?
+            .map_err(|error| index_failure(&error))?;
         self.fill().await
     }
 
@@ -513,13 +684,25 @@ impl Supervisor {
     /// # Errors
     /// The catalog cannot be written.
     pub async fn fill(&self) -> Result<(u64, Vec<String>), Failure> {
-        let live: HashMap<_, _> = self.handles().into_iter().map(|handle| (handle.id(), handle.summary())).collect();
+        let live: HashMap<_, _> = self
+            .handles()
+            .into_iter()
+            .map(|handle| (handle.id(), handle.summary()))
+            .collect();
         let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
         let filled = blocking(move || {
             let known: std::collections::HashSet<_> = catalog.ids()?.into_iter().collect();
             let (mut summaries, mut failed) = (Vec::new(), Vec::new());
-            for session in home.session_ids()?.into_iter().filter(|session| !known.contains(session)) {
-                match live.get(&session).cloned().map_or_else(|| read_summary(&home, session), Ok) {
+            for session in home
+                .session_ids()?
+                .into_iter()
+                .filter(|session| !known.contains(session))
+            {
+                match live
+                    .get(&session)
+                    .cloned()
+                    .map_or_else(|| read_summary(&home, session), Ok)
+                {
                     Ok(summary) => summaries.push(summary),
                     Err(reason) => failed.push(format!("{session}: {reason}")),
                 }
@@ -555,14 +738,23 @@ fn read_summary(home: &Home, session: SessionId) -> Result<SessionSummary, Strin
 fn index_failure(error: &CatalogError) -> Failure {
     Failure::new(
         ErrorName::Storage,
-        format!("The catalog of sessions cannot be used: {}", store::reason(error)),
+        format!(
+            "The catalog of sessions cannot be used: {}",
+            store::reason(error)
+        ),
         "Run `reasonix doctor --rebuild-index`: it is made again from the logs.",
     )
 }
 
 /// Runs what blocks on a thread that may.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Failure::new(ErrorName::Internal, format!("the daemon has a bug: {error}"), ""))
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Failure::new(
+            ErrorName::Internal,
+            format!("the daemon has a bug: {error}"),
+            "",
+        )
+    })
 }

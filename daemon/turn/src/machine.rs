@@ -401,6 +401,12 @@ impl Step<'_> {
         let exit_code = ended.exit_code();
         self.append(Body::TurnEnded(ended));
         match reason {
+            // A run is over with its turn; whoever waits for it is told.
+            Some(Reason::Shutdown)
+                if self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty() =>
+            {
+                self.exit(outcome, reason, exit_code, None)
+            }
             Some(Reason::Shutdown) => {
                 // The session goes on in the daemon's next life: neither exit nor queue now.
                 self.state(State::Idle, None, "the daemon stopped", None);

@@ -2,7 +2,7 @@
 //!
 //! | the log ends | `Continue` | `Idle` |
 //! |---|---|---|
-//! | with a queue, no turn | the queue's first starts | the queue waits for the person |
+//! | with a queue, no turn | the queue's first starts | the same, unless it stood behind a turn that the daemon's end cut off: then it waits for the person |
 //! | with an exit, and prompts from before it | stays exited | the same |
 //! | with an exit, and a prompt behind it | is reopened, the queue's first starts | stays exited |
 //! | right behind a turn that the session exits with | exits | the same |
@@ -62,13 +62,7 @@ impl Step<'_> {
             // Kept only when a turn is about to end; why it was is lost.
             (RecoverPolicy::Continue, Some(Finish::Interrupted)) => {
                 self.end_recovered(calls);
-                let done =
-                    self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
-                if done {
-                    self.exit_with_turn()
-                } else {
-                    self.recover_between_turns(policy)
-                }
+                self.recover_between_turns(policy)
             }
             (RecoverPolicy::Continue, plain) => {
                 self.notice(
@@ -107,17 +101,20 @@ impl Step<'_> {
         if self.facts.unsettled
             && let Some(ended) = &self.facts.ended
         {
-            let stopped = ended.reason == Some(Reason::Shutdown);
-            let done = self.facts.settings.kind == Kind::Headless
-                && self.facts.queue.is_empty()
-                && !stopped;
+            let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
             if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
                 return self.exit_with_turn();
             }
             self.state(State::Idle, None, "recovered", None);
         }
         let asleep = self.facts.exited.is_some() && !self.facts.woken;
-        if policy == RecoverPolicy::Continue && !asleep && !self.facts.queue.is_empty() {
+        let ended = self.facts.ended.as_ref();
+        let stopped = ended.is_some_and(|ended| ended.reason == Some(Reason::Shutdown));
+        // A prompt whose turn never began is begun in any case; what stood behind a turn that the daemon's end cut
+        // off waits for the person, where the policy says so.
+        let goes_on =
+            policy == RecoverPolicy::Continue || !(stopped || self.facts.exited.is_some());
+        if goes_on && !asleep && !self.facts.queue.is_empty() {
             return self.start_next();
         }
         Phase::Idle

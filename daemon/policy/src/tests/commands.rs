@@ -152,6 +152,22 @@ fn an_interpreter_is_covered_where_the_rule_names_the_code() {
 }
 
 #[test]
+fn a_launcher_is_covered_where_the_rule_names_what_it_starts() {
+    check(
+        "allow Bash(timeout 60 cargo test:*) / allow Bash(npx tsc:*) / allow Bash(npx:*) / allow Bash(sudo git log:*)",
+        "allow | timeout 60 cargo test -p x
+         allow | npx tsc --noEmit
+         allow | sudo git log -1
+         ask   | timeout 60 cargo test --config x=1
+         ask   | timeout 60 cargo build
+         ask   | npx other
+         ask   | npx tsc --outDir x
+         ask   | sudo git log --output=x
+         ask   | env A=1 cargo test",
+    );
+}
+
+#[test]
 fn deny_rules_see_through_spelling_and_launchers() {
     check(
         "allow Bash / deny Bash(rm -rf*) / deny Bash(git push:*) / ask Bash(curl:*)",

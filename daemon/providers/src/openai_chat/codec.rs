@@ -77,6 +77,12 @@ impl Chat {
         out
     }
 
+    /// Whether nothing of an answer goes back: it is reasoning alone, or nothing at all.
+    fn is_silent(&self, message: &AssistantMessage) -> bool {
+        let thinks = self.sends_reasoning && !message.reasoning.is_empty();
+        message.text.is_empty() && message.calls.is_empty() && !thinks
+    }
+
     fn assistant(&self, message: &AssistantMessage) -> String {
         let mut out = String::from("{\"role\":\"assistant\",\"content\":");
         if message.text.is_empty() && !message.calls.is_empty() {
@@ -146,6 +152,8 @@ impl Codec for Chat {
 
     fn render(&self, item: &Item) -> Option<String> {
         Some(match item {
+            // Vendors refuse an answer without words and calls, and with it every later request of the session.
+            Item::Assistant(message) if self.is_silent(message) => return None,
             Item::User(message) => Self::user(message),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => Self::tool(message),

@@ -41,7 +41,11 @@ pub async fn serve(
     let gone = CancellationToken::new();
     let writer = tokio::spawn(write(sender, waiting, gone.clone()));
     if full {
-        let failure = Failure::new(ErrorName::Limit, "The daemon has too many connections.", "Close some clients.");
+        let failure = Failure::new(
+            ErrorName::Limit,
+            "The daemon has too many connections.",
+            "Close some clients.",
+        );
         peer.send(dispatch::error_frame(None, &failure)).await;
     } else {
         daemon.clients.add(Arc::clone(&peer));
@@ -83,7 +87,11 @@ async fn converse(
             Some(Frame::Line(line)) => take(&line, peer, methods, &permits, &mut calls).await,
             Some(Frame::TooLong) => {
                 let text = format!("A frame is longer than {} bytes.", frame::INBOUND_MAX);
-                let failure = Failure::new(ErrorName::Limit, text, "Send less at once; the connection is closed.");
+                let failure = Failure::new(
+                    ErrorName::Limit,
+                    text,
+                    "Send less at once; the connection is closed.",
+                );
                 peer.send(dispatch::error_frame(None, &failure)).await;
                 break;
             }
@@ -93,7 +101,10 @@ async fn converse(
     reader.abort();
     if stop.is_cancelled() {
         // Calls that are nearly done are answered before the door closes.
-        let _ = tokio::time::timeout(LAST_WORDS, async { while calls.join_next().await.is_some() {} }).await;
+        let _ = tokio::time::timeout(LAST_WORDS, async {
+            while calls.join_next().await.is_some() {}
+        })
+        .await;
     }
 }
 
@@ -101,7 +112,9 @@ async fn read_frames(receiver: ReadHalf<Stream>, frames: mpsc::Sender<Frame>) {
     let mut receiver = BufReader::with_capacity(64 * 1024, receiver);
     loop {
         // A broken connection is an ended one.
-        let frame = read(&mut receiver, frame::INBOUND_MAX).await.unwrap_or(Frame::End);
+        let frame = read(&mut receiver, frame::INBOUND_MAX)
+            .await
+            .unwrap_or(Frame::End);
         let last = frame == Frame::End || frame == Frame::TooLong;
         if frames.send(frame).await.is_err() || last {
             return;

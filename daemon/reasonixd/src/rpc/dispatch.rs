@@ -44,9 +44,16 @@ where
     debug_assert!(registered.is_ok(), "{} is registered twice", M::NAME);
 }
 
-fn begin<M: Method>(params: &Params<'_>, extensions: &Extensions) -> Result<(Arc<Peer>, M::Params), Failure> {
+fn begin<M: Method>(
+    params: &Params<'_>,
+    extensions: &Extensions,
+) -> Result<(Arc<Peer>, M::Params), Failure> {
     let Some(peer) = extensions.get::<Arc<Peer>>().cloned() else {
-        return Err(Failure::new(ErrorName::Internal, "A call without a connection.", ""));
+        return Err(Failure::new(
+            ErrorName::Internal,
+            "A call without a connection.",
+            "",
+        ));
     };
     let is_hello = M::NAME == DaemonHello::NAME;
     match peer.role() {
@@ -60,7 +67,12 @@ fn begin<M: Method>(params: &Params<'_>, extensions: &Extensions) -> Result<(Arc
         Some(role) if role < M::ROLE => {
             return Err(Failure::new(
                 ErrorName::NotAllowed,
-                format!("`{}` takes the role `{}`; this connection has `{}`.", M::NAME, word(M::ROLE), word(role)),
+                format!(
+                    "`{}` takes the role `{}`; this connection has `{}`.",
+                    M::NAME,
+                    word(M::ROLE),
+                    word(role)
+                ),
                 "Connect with a role that may do it.",
             ));
         }
@@ -96,7 +108,11 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
     let id = request.id.clone().into_owned();
     let Some((name, callback)) = methods.method_with_name(&request.method) else {
         let text = format!("There is no method `{}`.", shortened(&request.method));
-        let error = ErrorObjectOwned::owned(-32601, text, Some(hint("`reasonix rpc --schema` lists the methods.")));
+        let error = ErrorObjectOwned::owned(
+            -32601,
+            text,
+            Some(hint("`reasonix rpc --schema` lists the methods.")),
+        );
         return Answer::Now(json_of(&MethodResponse::error(id, error)));
     };
     let params = Params::new(request.params.as_ref().map(|params| params.get())).into_owned();
@@ -108,10 +124,15 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
         MethodCallback::Async(callback) => {
             let call = (callback)(id, params, ConnectionId(connection), max, extensions);
             let call = Box::pin(async move { json_of(&call.await) });
-            Answer::Later { call, counted: name != SessionWait::NAME }
+            Answer::Later {
+                call,
+                counted: name != SessionWait::NAME,
+            }
         }
         // Every method is registered by `add`.
-        MethodCallback::Sync(_) | MethodCallback::Subscription(_) | MethodCallback::Unsubscription(_) => {
+        MethodCallback::Sync(_)
+        | MethodCallback::Subscription(_)
+        | MethodCallback::Unsubscription(_) => {
             let failure = Failure::new(ErrorName::Internal, "A method of the wrong kind.", "");
             Answer::Now(error_frame(Some(id), &failure))
         }
@@ -121,13 +142,19 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
 /// What is not a request: a notification is passed over, the rest gets JSON-RPC's own error.
 fn malformed(line: &[u8]) -> Vec<u8> {
     let (code, text, hint_text) = match serde_json::from_slice::<serde_json::Value>(line) {
-        Ok(serde_json::Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => {
+        Ok(serde_json::Value::Object(object))
+            if object.contains_key("method") && !object.contains_key("id") =>
+        {
             return Vec::new();
         }
         Ok(serde_json::Value::Array(_)) => {
             (-32600, "Batches are not taken.", "Send one request a line.")
         }
-        Ok(_) => (-32600, "This is not a JSON-RPC 2.0 request.", "It needs `jsonrpc`, `id` and `method`."),
+        Ok(_) => (
+            -32600,
+            "This is not a JSON-RPC 2.0 request.",
+            "It needs `jsonrpc`, `id` and `method`.",
+        ),
         Err(_) => (-32700, "This is not JSON.", "Send one JSON text a line."),
     };
     let error = ErrorObjectOwned::owned(code, text, Some(hint(hint_text)));
@@ -144,11 +171,18 @@ fn shortened(text: &str) -> String {
 
 /// An error as a frame; without an id where no call is meant.
 pub fn error_frame(id: Option<Id<'static>>, failure: &Failure) -> Vec<u8> {
-    json_of(&MethodResponse::error(id.unwrap_or(Id::Null), error_object(failure)))
+    json_of(&MethodResponse::error(
+        id.unwrap_or(Id::Null),
+        error_object(failure),
+    ))
 }
 
 fn error_object(failure: &Failure) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(failure.name.code(), failure.message.clone(), Some(failure.data()))
+    ErrorObjectOwned::owned(
+        failure.name.code(),
+        failure.message.clone(),
+        Some(failure.data()),
+    )
 }
 
 fn json_of(response: &MethodResponse) -> Vec<u8> {

@@ -28,7 +28,11 @@ pub enum SocketError {
     #[error("the socket's directory `{}` must belong to you and be closed to others (mode 0700): mend it with `chmod 700`", .path.display())]
     Open { path: PathBuf },
     #[error("{doing} `{}`", .path.display())]
-    Io { doing: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
 }
 
 /// A listening socket. Its file is removed at the end, if it is still ours.
@@ -46,29 +50,55 @@ impl Socket {
     pub fn bind(path: &Path) -> Result<Self, SocketError> {
         const PATH_MAX: usize = 107;
         if path.as_os_str().len() > PATH_MAX {
-            return Err(SocketError::TooLong { path: path.to_path_buf(), max: PATH_MAX });
+            return Err(SocketError::TooLong {
+                path: path.to_path_buf(),
+                max: PATH_MAX,
+            });
         }
-        let io = |doing, source| SocketError::Io { doing, path: path.to_path_buf(), source };
+        let io = |doing, source| SocketError::Io {
+            doing,
+            path: path.to_path_buf(),
+            source,
+        };
         let directory = path.parent().unwrap_or(Path::new("/"));
         if !directory.exists() {
-            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+            let made = fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(directory);
             made.map_err(|error| io("make the directory of the socket", error))?;
         }
-        let meta = fs::metadata(directory).map_err(|error| io("look at the directory of the socket", error))?;
+        let meta = fs::metadata(directory)
+            .map_err(|error| io("look at the directory of the socket", error))?;
         if meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
-            return Err(SocketError::Open { path: directory.to_path_buf() });
+            return Err(SocketError::Open {
+                path: directory.to_path_buf(),
+            });
         }
         if fs::symlink_metadata(path).is_ok() {
             fs::remove_file(path).map_err(|error| io("remove the dead socket", error))?;
         }
-        let name = path.to_fs_name::<GenericFilePath>().map_err(|error| io("name the socket", error))?;
-        let options = ListenerOptions::new().name(name).mode(0o600).reclaim_name(false);
-        let listener = options.create_tokio().map_err(|error| io("bind the socket", error))?;
+        let name = path
+            .to_fs_name::<GenericFilePath>()
+            .map_err(|error| io("name the socket", error))?;
+        let options = ListenerOptions::new()
+            .name(name)
+            .mode(0o600)
+            .reclaim_name(false);
+        let listener = options
+            .create_tokio()
+            .map_err(|error| io("bind the socket", error))?;
         // The mode was set before the bind; where the system ignores that, it is set again.
         let mode = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
         mode.map_err(|error| io("close the socket to others", error))?;
-        let inode = fs::symlink_metadata(path).map_err(|error| io("look at the socket", error))?.ino();
-        Ok(Self { listener, path: path.to_path_buf(), inode })
+        let inode = fs::symlink_metadata(path)
+            .map_err(|error| io("look at the socket", error))?
+            .ino();
+        Ok(Self {
+            listener,
+            path: path.to_path_buf(),
+            inode,
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -104,15 +134,28 @@ pub async fn serve(socket: Socket, daemon: Arc<Daemon>, methods: Methods, stop: 
                 continue;
             }
         };
-        let Ok(creds) = stream.peer_creds() else { continue };
+        let Ok(creds) = stream.peer_creds() else {
+            continue;
+        };
         if creds.euid() != Some(rustix::process::geteuid().as_raw()) {
             tracing::warn!(user = ?creds.euid(), "a connection of another user was dropped");
             continue;
         }
-        let descends = creds.pid().and_then(|pid| u32::try_from(pid).ok()).is_none_or(|pid| peer::descends(pid, std::process::id()));
+        let descends = creds
+            .pid()
+            .and_then(|pid| u32::try_from(pid).ok())
+            .is_none_or(|pid| peer::descends(pid, std::process::id()));
         let full = connections.len() >= CONNECTIONS_MAX;
         let number = number.fetch_add(1, Ordering::Relaxed) + 1;
-        connections.spawn(conn::serve(stream, number, descends, full, Arc::clone(&daemon), methods.clone(), stop.child_token()));
+        connections.spawn(conn::serve(
+            stream,
+            number,
+            descends,
+            full,
+            Arc::clone(&daemon),
+            methods.clone(),
+            stop.child_token(),
+        ));
     }
     drop(socket);
     connections.close();

@@ -59,12 +59,17 @@ impl Peer {
 
     /// What to call it.
     pub fn name(&self) -> String {
-        self.hello.get().map(|(hello, _)| hello.client.name.clone()).unwrap_or_default()
+        self.hello
+            .get()
+            .map(|(hello, _)| hello.client.name.clone())
+            .unwrap_or_default()
     }
 
     /// Whether a person sits in front of it.
     pub fn interactive(&self) -> bool {
-        self.hello.get().is_some_and(|(hello, _)| hello.client.interactive)
+        self.hello
+            .get()
+            .is_some_and(|(hello, _)| hello.client.interactive)
     }
 
     /// Sends a frame, when there is room. False: the connection is gone.
@@ -72,16 +77,29 @@ impl Peer {
         text.push(b'\n');
         // One frame is always let through, however large.
         let share = u32::try_from(text.len().min(WAITING_BYTES)).unwrap_or(u32::MAX);
-        let Ok(share) = Arc::clone(&self.bytes).acquire_many_owned(share).await else { return false };
-        self.outgoing.send(Outgoing { text, _share: share }).await.is_ok()
+        let Ok(share) = Arc::clone(&self.bytes).acquire_many_owned(share).await else {
+            return false;
+        };
+        self.outgoing
+            .send(Outgoing {
+                text,
+                _share: share,
+            })
+            .await
+            .is_ok()
     }
 
     /// Gets a subscription ready; it starts when the call that made it has been answered.
     /// False: the name is taken.
     pub fn subscribe(&self, name: &str, pump: BoxFuture<'static, ()>) -> bool {
-        let subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        let subscriptions = self
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        let live = subscriptions.get(name).is_some_and(|pump| !pump.is_finished());
+        let live = subscriptions
+            .get(name)
+            .is_some_and(|pump| !pump.is_finished());
         if live || starting.iter().any(|(known, _)| known == name) {
             return false;
         }
@@ -91,11 +109,15 @@ impl Peer {
 
     /// Starts the subscriptions whose calls have been answered.
     pub fn start_subscriptions(&self) {
-        let starting = std::mem::take(&mut *self.starting.lock().unwrap_or_else(PoisonError::into_inner));
+        let starting =
+            std::mem::take(&mut *self.starting.lock().unwrap_or_else(PoisonError::into_inner));
         if starting.is_empty() {
             return;
         }
-        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut subscriptions = self
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         subscriptions.retain(|_, pump| !pump.is_finished());
         for (name, pump) in starting {
             subscriptions.insert(name, tokio::spawn(pump).abort_handle());
@@ -104,15 +126,27 @@ impl Peer {
 
     /// Ends a subscription. False: there is none of that name.
     pub fn unsubscribe(&self, name: &str) -> bool {
-        let pump = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        let pump = self
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
         pump.inspect(AbortHandle::abort).is_some()
     }
 
     /// Ends everything that belongs to the connection.
     pub fn end(&self) {
         self.bytes.close();
-        self.starting.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        for (_, pump) in self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+        self.starting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        for (_, pump) in self
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain()
+        {
             pump.abort();
         }
     }
@@ -124,17 +158,25 @@ pub struct Clients(Mutex<BTreeMap<u64, Arc<Peer>>>);
 
 impl Clients {
     pub fn add(&self, peer: Arc<Peer>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(peer.number, peer);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(peer.number, peer);
     }
 
     pub fn remove(&self, number: u64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&number);
     }
 
     /// Those that have said hello.
     pub fn list(&self) -> Vec<ClientStatus> {
         let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let greeted = clients.values().filter_map(|peer| peer.hello.get().map(|hello| (peer, hello)));
+        let greeted = clients
+            .values()
+            .filter_map(|peer| peer.hello.get().map(|hello| (peer, hello)));
         greeted
             .map(|(peer, (hello, role))| ClientStatus {
                 name: hello.client.name.clone(),

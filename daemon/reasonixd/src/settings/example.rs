@@ -25,7 +25,11 @@ pub fn text() -> String {
         for line in wrapped(&sentence(key.about, key.kind)) {
             let _ = writeln!(text, "# {line}");
         }
-        let value = if key.default.is_empty() { "\"\"" } else { key.default };
+        let value = if key.default.is_empty() {
+            "\"\""
+        } else {
+            key.default
+        };
         let mark = if key.default.is_empty() { "# " } else { "" };
         let _ = writeln!(text, "{mark}{name} = {value}");
     }
@@ -66,7 +70,9 @@ fn example_of(field: &str) -> &'static str {
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + word.len() < 110);
+        let line = lines
+            .last_mut()
+            .filter(|line| line.is_empty() || line.len() + word.len() < 110);
         match line {
             Some(line) if line.is_empty() => line.push_str(word),
             Some(line) => {

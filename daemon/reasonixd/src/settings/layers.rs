@@ -63,8 +63,14 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
     let mut reading = Reading::default();
     let user = home.join("config.toml");
     let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
-    let project = cwd.and_then(|cwd| project_file(cwd, user_home)).filter(|file| *file != user && !file.starts_with(home));
-    files.extend(project.as_deref().and_then(|path| reading.open(path, Layer::Project)));
+    let project = cwd
+        .and_then(|cwd| project_file(cwd, user_home))
+        .filter(|file| *file != user && !file.starts_with(home));
+    files.extend(
+        project
+            .as_deref()
+            .and_then(|path| reading.open(path, Layer::Project)),
+    );
     let mut project = None;
     for file in &files {
         match file.layer {
@@ -101,10 +107,15 @@ struct Reading {
 impl Reading {
     fn open(&mut self, path: &Path, layer: Layer) -> Option<File> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Some(File { path: path.to_path_buf(), text, layer }),
+            Ok(text) => Some(File {
+                path: path.to_path_buf(),
+                text,
+                layer,
+            }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
-                self.problems.push(format!("{}: cannot be read: {error}", path.display()));
+                self.problems
+                    .push(format!("{}: cannot be read: {error}", path.display()));
                 None
             }
         }
@@ -117,14 +128,23 @@ impl Reading {
         let directory = file.path.parent().unwrap_or(Path::new("/")).to_path_buf();
         let trusted = held_back.is_empty() || trust::is_trusted(home, &directory, &hash);
         self.take(file, trusted);
-        Project { file: file.path.clone(), directory, trusted, held_back, hash }
+        Project {
+            file: file.path.clone(),
+            directory,
+            trusted,
+            held_back,
+            hash,
+        }
     }
 
     fn take(&mut self, file: &File, trusted: bool) {
         let document = match Document::parse(file.text.as_str()) {
             Ok(document) => document,
             Err(error) => {
-                self.problems.push(format!("{}: not valid TOML, so none of it counts: {error}", file.path.display()));
+                self.problems.push(format!(
+                    "{}: not valid TOML, so none of it counts: {error}",
+                    file.path.display()
+                ));
                 return;
             }
         };
@@ -133,19 +153,27 @@ impl Reading {
 
     fn table(&mut self, file: &File, table: &Table, prefix: &str, trusted: bool) {
         for (name, item) in table {
-            let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+            let path = if prefix.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{prefix}.{name}")
+            };
             if path == "providers" {
                 self.take_providers(file, item, trusted);
             } else if let Some(key) = KEYS.iter().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table()
-                && KEYS.iter().any(|key| key.name.starts_with(&format!("{path}.")))
+                && KEYS
+                    .iter()
+                    .any(|key| key.name.starts_with(&format!("{path}.")))
             {
                 self.table(file, inner, &path, trusted);
             } else {
                 let near = near(&path);
                 let place = place(file, item);
-                self.problems.push(format!("{place}: there is no setting `{path}`{near}; it is ignored"));
+                self.problems.push(format!(
+                    "{place}: there is no setting `{path}`{near}; it is ignored"
+                ));
             }
         }
     }
@@ -162,16 +190,30 @@ impl Reading {
         }
         match value_of(key, item) {
             Ok(value) => {
-                let set = Set { value, origin: file.path.display().to_string() };
+                let set = Set {
+                    value,
+                    origin: file.path.display().to_string(),
+                };
                 // Rules are united, not replaced: the project's are kept beside the user's.
                 let rules = key.name.starts_with("permissions.") && key.kind == Kind::Texts;
-                let into = if is_project && rules { &mut self.project_rules } else { &mut self.values };
+                let into = if is_project && rules {
+                    &mut self.project_rules
+                } else {
+                    &mut self.values
+                };
                 into.insert(key.name.to_owned(), set);
             }
             Err(allowed) => {
                 let place = place(file, item);
-                let fallback = if key.default.is_empty() { "it stays unset".into() } else { format!("{} counts", key.default) };
-                self.problems.push(format!("{place}: `{}` must be {allowed}; {fallback}", key.name));
+                let fallback = if key.default.is_empty() {
+                    "it stays unset".into()
+                } else {
+                    format!("{} counts", key.default)
+                };
+                self.problems.push(format!(
+                    "{place}: `{}` must be {allowed}; {fallback}",
+                    key.name
+                ));
             }
         }
     }
@@ -182,11 +224,15 @@ impl Reading {
         }
         let Some(entries) = item.as_array_of_tables() else {
             let place = place(file, item);
-            self.problems.push(format!("{place}: `providers` must be written as `[[providers]]`"));
+            self.problems.push(format!(
+                "{place}: `providers` must be written as `[[providers]]`"
+            ));
             return;
         };
         for table in entries {
-            let line = table.span().map_or(1, |span| line_of(&file.text, span.start));
+            let line = table
+                .span()
+                .map_or(1, |span| line_of(&file.text, span.start));
             match toml::from_str::<ProviderEntry>(&flat(table)) {
                 Ok(mut entry) => {
                     entry.origin = file.path.display().to_string();
@@ -217,9 +263,14 @@ impl Reading {
 
     fn finish(self, project: Option<Project>) -> Loaded {
         let number = |name: &str| self.get(name).and_then(|value| value.as_u64()).unwrap_or(0);
-        let text = |name: &str| self.get(name).and_then(|value| value.as_str().map(str::to_owned));
+        let text = |name: &str| {
+            self.get(name)
+                .and_then(|value| value.as_str().map(str::to_owned))
+        };
         let texts = |set: &BTreeMap<String, Set>, name: &str| {
-            set.get(name).map(|set| texts_of(&set.value)).unwrap_or_default()
+            set.get(name)
+                .map(|set| texts_of(&set.value))
+                .unwrap_or_default()
         };
         let rules = |set: &BTreeMap<String, Set>| Rules {
             allow: texts(set, "permissions.allow"),
@@ -237,8 +288,14 @@ impl Reading {
             user_rules: rules(&self.values),
             project_rules: rules(&self.project_rules),
             workspace_root: text("sandbox.workspace_root"),
-            allow_write: self.get("sandbox.allow_write").map(|value| texts_of(&value)).unwrap_or_default(),
-            deny_read: self.get("sandbox.deny_read").map(|value| texts_of(&value)).unwrap_or_default(),
+            allow_write: self
+                .get("sandbox.allow_write")
+                .map(|value| texts_of(&value))
+                .unwrap_or_default(),
+            deny_read: self
+                .get("sandbox.deny_read")
+                .map(|value| texts_of(&value))
+                .unwrap_or_default(),
             bash_timeout_ms: number("tools.bash_timeout_seconds") * 1000,
             recover: match text("daemon.recover").as_deref() {
                 Some("continue") => Some(RecoverPolicy::Continue),
@@ -260,7 +317,11 @@ impl Reading {
             .filter_map(|key| {
                 let set = self.values.get(key.name);
                 let origin = set.map_or_else(|| "default".to_owned(), |set| set.origin.clone());
-                Some(config::Value { key: key.name.to_owned(), value: self.get(key.name)?, origin })
+                Some(config::Value {
+                    key: key.name.to_owned(),
+                    value: self.get(key.name)?,
+                    origin,
+                })
             })
             .chain(self.project_rules.iter().map(|(key, set)| config::Value {
                 key: key.clone(),
@@ -268,7 +329,12 @@ impl Reading {
                 origin: set.origin.clone(),
             }))
             .collect();
-        Loaded { settings, values, problems: self.problems, project }
+        Loaded {
+            settings,
+            values,
+            problems: self.problems,
+            project,
+        }
     }
 
     /// The value in force: what is set, else the default.
@@ -284,17 +350,29 @@ impl Reading {
 
 /// The lines of a project's file that have no effect until the project is trusted, as people read them.
 fn held_back(text: &str) -> Vec<String> {
-    let Ok(document) = Document::parse(text) else { return Vec::new() };
+    let Ok(document) = Document::parse(text) else {
+        return Vec::new();
+    };
     let mut lines = Vec::new();
     for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
-        let item = key.name.split('.').try_fold(document.as_item(), |item, part| item.get(part));
+        let item = key
+            .name
+            .split('.')
+            .try_fold(document.as_item(), |item, part| item.get(part));
         if let Some(item) = item {
             lines.push(format!("{} = {}", key.name, item.to_string().trim()));
         }
     }
     if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
         for table in entries {
-            lines.push(format!("[[providers]] {}", flat(table).lines().map(str::trim).collect::<Vec<_>>().join("; ")));
+            lines.push(format!(
+                "[[providers]] {}",
+                flat(table)
+                    .lines()
+                    .map(str::trim)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            ));
         }
     }
     lines
@@ -311,36 +389,60 @@ fn flat(table: &Table) -> String {
 
 fn value_of(key: &Key, item: &Item) -> Result<serde_json::Value, String> {
     match key.kind {
-        Kind::Text => item.as_str().map(Into::into).ok_or_else(|| "a text".to_owned()),
+        Kind::Text => item
+            .as_str()
+            .map(Into::into)
+            .ok_or_else(|| "a text".to_owned()),
         Kind::Word(words) => {
             let word = item.as_str().filter(|word| words.contains(word));
-            word.map(Into::into).ok_or_else(|| format!("one of {}", words.join(", ")))
+            word.map(Into::into)
+                .ok_or_else(|| format!("one of {}", words.join(", ")))
         }
         Kind::Number { min, max } => {
-            let number = item.as_integer().filter(|number| (min..=max).contains(number));
-            number.map(Into::into).ok_or_else(|| format!("a whole number from {min} to {max}"))
+            let number = item
+                .as_integer()
+                .filter(|number| (min..=max).contains(number));
+            number
+                .map(Into::into)
+                .ok_or_else(|| format!("a whole number from {min} to {max}"))
         }
         Kind::Texts => {
             let texts = item.as_array().and_then(|array| {
-                array.iter().map(|value| value.as_str().map(serde_json::Value::from)).collect::<Option<Vec<_>>>()
+                array
+                    .iter()
+                    .map(|value| value.as_str().map(serde_json::Value::from))
+                    .collect::<Option<Vec<_>>>()
             });
-            texts.map(Into::into).ok_or_else(|| "a list of texts".to_owned())
+            texts
+                .map(Into::into)
+                .ok_or_else(|| "a list of texts".to_owned())
         }
     }
 }
 
 fn texts_of(value: &serde_json::Value) -> Vec<String> {
-    let texts = value.as_array().map(|values| values.iter().filter_map(|value| value.as_str()));
-    texts.map(|texts| texts.map(str::to_owned).collect()).unwrap_or_default()
+    let texts = value
+        .as_array()
+        .map(|values| values.iter().filter_map(|value| value.as_str()));
+    texts
+        .map(|texts| texts.map(str::to_owned).collect())
+        .unwrap_or_default()
 }
 
 fn place(file: &File, item: &Item) -> String {
-    let line = item.span().map_or(1, |span| line_of(&file.text, span.start));
+    let line = item
+        .span()
+        .map_or(1, |span| line_of(&file.text, span.start));
     format!("{}:{line}", file.path.display())
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+    text.as_bytes()
+        .iter()
+        .take(offset)
+        .filter(|byte| **byte == b'\n')
+        .count()
+        + 1
 }
 
 /// The setting that is written most nearly so.

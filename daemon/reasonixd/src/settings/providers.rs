@@ -40,16 +40,37 @@ pub struct ProviderEntry {
 /// The keys of an entry with a sentence each, for the example file and for near-name hints.
 pub const FIELDS: &[(&str, &str)] = &[
     ("name", "How you call it."),
-    ("kind", "`openai` (every OpenAI-compatible endpoint), or `replay` (a cassette, for trying out and tests)."),
+    (
+        "kind",
+        "`openai` (every OpenAI-compatible endpoint), or `replay` (a cassette, for trying out and tests).",
+    ),
     ("base_url", "Where the API stands, up to the version."),
     ("models", "The models that it offers."),
-    ("default", "The one that is meant where only the provider is named; the first, if unset."),
-    ("model", "Instead of `models`, where there is one. For `replay`: the path of the cassette."),
-    ("api_key_env", "The environment variable that holds the key; unset: none is needed."),
-    ("context_window", "Tokens that the models can take; 0: not known."),
+    (
+        "default",
+        "The one that is meant where only the provider is named; the first, if unset.",
+    ),
+    (
+        "model",
+        "Instead of `models`, where there is one. For `replay`: the path of the cassette.",
+    ),
+    (
+        "api_key_env",
+        "The environment variable that holds the key; unset: none is needed.",
+    ),
+    (
+        "context_window",
+        "Tokens that the models can take; 0: not known.",
+    ),
     ("headers", "Headers that each request gets besides."),
-    ("extra", "Members that the body of each request gets besides."),
-    ("sends_reasoning", "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do)."),
+    (
+        "extra",
+        "Members that the body of each request gets besides.",
+    ),
+    (
+        "sends_reasoning",
+        "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do).",
+    ),
 ];
 
 impl ProviderEntry {
@@ -70,7 +91,10 @@ impl ProviderEntry {
 ///
 /// # Errors
 /// `not_found` with what there is; `ambiguous` with the candidates.
-pub fn find<'a>(providers: &'a [ProviderEntry], wanted: &str) -> Result<(&'a ProviderEntry, String), Failure> {
+pub fn find<'a>(
+    providers: &'a [ProviderEntry],
+    wanted: &str,
+) -> Result<(&'a ProviderEntry, String), Failure> {
     if let Some(entry) = providers.iter().find(|entry| entry.name == wanted) {
         let model = entry.all_models().into_iter().next();
         return model.map(|model| (entry, model)).ok_or_else(|| {
@@ -81,16 +105,24 @@ pub fn find<'a>(providers: &'a [ProviderEntry], wanted: &str) -> Result<(&'a Pro
             )
         });
     }
-    let offering: Vec<_> =
-        providers.iter().filter(|entry| entry.all_models().iter().any(|model| model == wanted)).collect();
+    let offering: Vec<_> = providers
+        .iter()
+        .filter(|entry| entry.all_models().iter().any(|model| model == wanted))
+        .collect();
     match offering.as_slice() {
         [entry] => return Ok((entry, wanted.to_owned())),
         [] => {}
         several => {
-            let candidates: Vec<_> = several.iter().map(|entry| format!("{}/{wanted}", entry.name)).collect();
+            let candidates: Vec<_> = several
+                .iter()
+                .map(|entry| format!("{}/{wanted}", entry.name))
+                .collect();
             return Err(Failure::new(
                 ErrorName::Ambiguous,
-                format!("Several providers offer the model `{wanted}`: {}.", candidates.join(", ")),
+                format!(
+                    "Several providers offer the model `{wanted}`: {}.",
+                    candidates.join(", ")
+                ),
                 format!("Name one of them, for instance `{}`.", candidates[0]),
             )
             .with("candidates", candidates));
@@ -106,7 +138,11 @@ pub fn find<'a>(providers: &'a [ProviderEntry], wanted: &str) -> Result<(&'a Pro
         return Err(Failure::new(
             ErrorName::NotFound,
             format!("The provider `{name}` has no model `{model}`."),
-            format!("It offers {}. Others are added to its `models` in {}.", models.join(", "), entry.origin),
+            format!(
+                "It offers {}. Others are added to its `models` in {}.",
+                models.join(", "),
+                entry.origin
+            ),
         )
         .with("nearest", models));
     }
@@ -116,6 +152,10 @@ pub fn find<'a>(providers: &'a [ProviderEntry], wanted: &str) -> Result<(&'a Pro
     } else {
         format!("Providers: {}.", known.join(", "))
     };
-    Err(Failure::new(ErrorName::NotFound, format!("There is no model or provider `{wanted}`."), hint)
-        .with("nearest", known))
+    Err(Failure::new(
+        ErrorName::NotFound,
+        format!("There is no model or provider `{wanted}`."),
+        hint,
+    )
+    .with("nearest", known))
 }

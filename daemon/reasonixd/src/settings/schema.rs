@@ -8,7 +8,10 @@ pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number in these bounds, both included.
-    Number { min: i64, max: i64 },
+    Number {
+        min: i64,
+        max: i64,
+    },
     /// A list of texts.
     Texts,
 }
@@ -47,7 +50,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "agent.max_steps",
-        kind: Kind::Number { min: 0, max: 1_000_000 },
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000,
+        },
         default: "0",
         reach: Reach::Free,
         about: "Steps (requests to the model) that a turn may have; 0: no limit.",
@@ -152,7 +158,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "network.retry_base_ms",
-        kind: Kind::Number { min: 1, max: 60_000 },
+        kind: Kind::Number {
+            min: 1,
+            max: 60_000,
+        },
         default: "500",
         reach: Reach::User,
         about: "Milliseconds before the second try; doubles with each, half of it by chance.",
@@ -166,7 +175,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "network.retry_total_seconds",
-        kind: Kind::Number { min: 1, max: 86_400 },
+        kind: Kind::Number {
+            min: 1,
+            max: 86_400,
+        },
         default: "600",
         reach: Reach::User,
         about: "No further try begins after so many seconds.",

@@ -20,7 +20,9 @@ pub fn hash(lines: &[String]) -> String {
 /// Whether the user trusts this directory with these lines. What cannot be read is not trusted.
 #[must_use]
 pub fn is_trusted(home: &Path, directory: &Path, hash: &str) -> bool {
-    read(home).get(&*directory.to_string_lossy()).is_some_and(|known| known == hash)
+    read(home)
+        .get(&*directory.to_string_lossy())
+        .is_some_and(|known| known == hash)
 }
 
 /// Remembers or forgets that a directory is trusted with these lines.
@@ -36,7 +38,12 @@ pub fn set(home: &Path, directory: &Path, hash: Option<&str>) -> std::io::Result
     };
     let text = serde_json::to_string_pretty(&trusted).map_err(std::io::Error::other)?;
     let temporary = home.join("trust.json.tmp");
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&temporary, home.join("trust.json"))

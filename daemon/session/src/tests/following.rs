@@ -46,7 +46,9 @@ async fn a_subscriber_that_reads_nothing_for_long_misses_nothing() {
     for follow in [&mut fast, &mut slow] {
         let mut last = Seq(0);
         while last < end {
-            let Following::Event { seq, .. } = follow.next().await else { panic!("the subscription ended") };
+            let Following::Event { seq, .. } = follow.next().await else {
+                panic!("the subscription ended")
+            };
             if let Some(seq) = seq {
                 assert_eq!(seq, last.next());
                 last = seq;
@@ -62,10 +64,14 @@ async fn a_cursor_of_another_log_is_told_so() {
     (&mut house.born).await.unwrap().unwrap();
     let mut foreign = attach(false);
     foreign.params.epoch = Some(2);
-    let Err(refusal) = house.handle.attach(foreign).await else { panic!("attached with a foreign cursor") };
+    let Err(refusal) = house.handle.attach(foreign).await else {
+        panic!("attached with a foreign cursor")
+    };
     assert_eq!(refusal.name, proto::ErrorName::CursorStale);
     let mut beyond = attach(false);
     beyond.params.after_seq = Some(Seq(9_999));
-    let Err(refusal) = house.handle.attach(beyond).await else { panic!("attached behind the end") };
+    let Err(refusal) = house.handle.attach(beyond).await else {
+        panic!("attached behind the end")
+    };
     assert_eq!(refusal.name, proto::ErrorName::CursorStale);
 }

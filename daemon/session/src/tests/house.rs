@@ -65,7 +65,11 @@ impl Syncer for Gate {
             leave = self.changed.wait(leave).unwrap();
         }
         drop(leave);
-        if *self.fails.lock().unwrap() { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
+        if *self.fails.lock().unwrap() {
+            Err(io::Error::other("the disk is gone"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -85,13 +89,21 @@ impl Tool for Marker {
     }
 
     fn preview(&self, _: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        Ok(Preview { display: Display::Line { text: "a mark".into() } })
+        Ok(Preview {
+            display: Display::Line {
+                text: "a mark".into(),
+            },
+        })
     }
 
     fn run(&self, arguments: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
         let runs = Arc::clone(&self.runs);
         async move {
-            let name = arguments.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let name = arguments
+                .get("command")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
             runs.lock().unwrap().push(name);
             Outcome::with_status(CallStatus::Ok, "marked")
         }
@@ -102,8 +114,18 @@ impl Tool for Marker {
 struct NoProcesses;
 
 impl Spawn for NoProcesses {
-    fn spawn(&self, _: Pid, command: contract::Command) -> BoxFuture<'static, Result<contract::Child, SpawnError>> {
-        async move { Err(SpawnError::Start { program: command.title, reason: "not here".into() }) }.boxed()
+    fn spawn(
+        &self,
+        _: Pid,
+        command: contract::Command,
+    ) -> BoxFuture<'static, Result<contract::Child, SpawnError>> {
+        async move {
+            Err(SpawnError::Start {
+                program: command.title,
+                reason: "not here".into(),
+            })
+        }
+        .boxed()
     }
 }
 
@@ -160,7 +182,11 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
     std::fs::create_dir(&project).unwrap();
     let catalog = store::catalog::Catalog::open(&home).unwrap().catalog;
     let feed = crate::catalog::CatalogFeed::start(Arc::new(catalog)).unwrap();
-    let ground = Ground { home: Arc::clone(&home), assembly: Arc::new(Nothing), catalog: feed };
+    let ground = Ground {
+        home: Arc::clone(&home),
+        assembly: Arc::new(Nothing),
+        catalog: feed,
+    };
     let (codec, provider) = replay::open(replay::Cassette::parse(cassette).unwrap());
     let runs = Arc::new(Mutex::new(Vec::new()));
     let marker = Marker {
@@ -183,7 +209,11 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
         key_variable: None,
         own_key: None,
         tools: vec![Arc::new(marker)],
-        layers: vec![Layered { layer: policy::Layer::User, rules: Rules::default(), trusted: true }],
+        layers: vec![Layered {
+            layer: policy::Layer::User,
+            rules: Rules::default(),
+            trusted: true,
+        }],
         posture: Posture::Ask,
         max_steps: 0,
         limits: turn::Limits::default(),
@@ -197,7 +227,9 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
     };
     let session = SessionId::new();
     let gate = Arc::new(Gate::default());
-    let file = LogFile::create(&home.session_dir(session)).unwrap().with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
+    let file = LogFile::create(&home.session_dir(session))
+        .unwrap()
+        .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let created = created(session, &project);
     let prefix = crate::prefix::render(setup.codec.as_ref(), "m", &setup.tools);
     let parts = Parts {
@@ -223,7 +255,13 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
     };
     actor.bear(created, Vec::new(), Some(prompt), reply);
     tokio::spawn(actor.run(inbox));
-    House { handle, gate, runs, born, _dir: dir }
+    House {
+        handle,
+        gate,
+        runs,
+        born,
+        _dir: dir,
+    }
 }
 
 fn created(session: SessionId, project: &Path) -> SessionCreated {
@@ -259,7 +297,10 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
 pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let due = tokio::time::Instant::now() + Duration::from_secs(10);
     while !holds() {
-        assert!(tokio::time::Instant::now() < due, "this did not happen: {what}");
+        assert!(
+            tokio::time::Instant::now() < due,
+            "this did not happen: {what}"
+        );
         tokio::task::yield_now().await;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -12,7 +12,11 @@ fn the_root_is_the_git_root_but_never_the_persons_home() {
     let project = home.join("work/project");
     fs::create_dir_all(project.join("deep/er")).unwrap();
     fs::create_dir(home.join(".git")).unwrap();
-    assert_eq!(root_of(&project.join("deep"), &home), project.join("deep"), "a home that is a repository is no project");
+    assert_eq!(
+        root_of(&project.join("deep"), &home),
+        project.join("deep"),
+        "a home that is a repository is no project"
+    );
     fs::create_dir(project.join(".git")).unwrap();
     assert_eq!(root_of(&project.join("deep/er"), &home), project);
     assert_eq!(root_of(Path::new("/"), &home), Path::new("/"));
@@ -24,9 +28,16 @@ fn the_context_tells_the_branch_without_running_anything() {
     let root = dir.path();
     assert!(context(root, root, None).contains("Not a git repository"));
     fs::create_dir(root.join(".git")).unwrap();
-    fs::write(root.join(".git/HEAD"), "ref: refs/heads/fix/\u{1b}[31mred\n").unwrap();
+    fs::write(
+        root.join(".git/HEAD"),
+        "ref: refs/heads/fix/\u{1b}[31mred\n",
+    )
+    .unwrap();
     let text = context(root, root, Some("/bin/zsh"));
     assert!(text.contains("Git branch: fix/[31mred"), "{text}");
-    assert!(!text.contains('\u{1b}'), "no control byte gets into a prompt");
+    assert!(
+        !text.contains('\u{1b}'),
+        "no control byte gets into a prompt"
+    );
     assert!(text.contains("Shell: /bin/zsh"));
 }

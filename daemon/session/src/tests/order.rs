@@ -29,9 +29,16 @@ fn attach_all() -> Attach {
 async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
     let mut house = begin(MARKS, "mark it");
     until("the first sync begins", || house.gate.begun() == 1).await;
-    assert!(house.born.try_recv().is_err(), "acknowledged before it was on disk");
+    assert!(
+        house.born.try_recv().is_err(),
+        "acknowledged before it was on disk"
+    );
     let (attached, mut follow) = house.handle.attach(attach_all()).await.unwrap();
-    assert_eq!(attached.seq, Seq(0), "a record was seen that is not on disk");
+    assert_eq!(
+        attached.seq,
+        Seq(0),
+        "a record was seen that is not on disk"
+    );
 
     house.gate.open();
     (&mut house.born).await.unwrap().unwrap();
@@ -41,7 +48,9 @@ async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
     let mut last = Seq(0);
     let end = house.handle.summary().seq;
     while last < end {
-        let Following::Event { seq, .. } = follow.next().await else { panic!("the subscription ended") };
+        let Following::Event { seq, .. } = follow.next().await else {
+            panic!("the subscription ended")
+        };
         if let Some(seq) = seq {
             assert_eq!(seq, last.next(), "events come once, in order");
             last = seq;
@@ -77,8 +86,15 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
     house.gate.break_down();
     let refusal = (&mut house.born).await.unwrap().unwrap_err();
     assert_eq!(refusal.name, ErrorName::Storage);
-    assert!(refusal.message.contains("the disk is gone"), "{}", refusal.message);
-    assert!(house.runs.lock().unwrap().is_empty(), "a call was started that cannot be known after a crash");
+    assert!(
+        refusal.message.contains("the disk is gone"),
+        "{}",
+        refusal.message
+    );
+    assert!(
+        house.runs.lock().unwrap().is_empty(),
+        "a call was started that cannot be known after a crash"
+    );
     let params = proto::params::session::PromptParams {
         session: String::new(),
         text: "again".into(),
@@ -86,7 +102,14 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         credentials: Default::default(),
         request_id: None,
     };
-    let again = house.handle.prompt(params, "test".into()).await.unwrap_err();
+    let again = house
+        .handle
+        .prompt(params, "test".into())
+        .await
+        .unwrap_err();
     assert_eq!(again.name, ErrorName::Storage);
-    until("the reason is shown", || house.handle.summary().read_only.is_some()).await;
+    until("the reason is shown", || {
+        house.handle.summary().read_only.is_some()
+    })
+    .await;
 }

@@ -30,16 +30,30 @@ fn a_queue_goes_on_by_itself() {
 }
 
 #[test]
-fn a_queue_waits_for_the_person() {
+fn a_prompt_whose_turn_never_began_is_begun() {
     check(
         "
         > user one
           turn starts | running | prompt: one | ask
         > crash idle after prompt.queued
-        > user two
           turn starts | running | prompt: one | ask
-        > model says First.
-          model: First. | turn ends completed | idle | turn starts | running | prompt: two | ask
+    ",
+    );
+}
+
+#[test]
+fn a_queue_behind_a_turn_that_was_cut_off_waits_for_the_person() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > crash idle
+          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          idle
+        > crash idle
+        > user three
+          turn starts | running | prompt: two | ask
     ",
     );
 }
@@ -278,7 +292,7 @@ fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
           model (interrupted): Once | turn ends failed: permanent | exited 1
         > crash continue after message.assistant
           notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
-          idle | exited 1
+          exited 1
     ",
     );
     check(
@@ -290,7 +304,7 @@ fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
           model (interrupted): Once | turn ends failed: permanent | exited 1
         > crash idle after message.assistant
           notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
-          idle
+          exited 1
     ",
     );
 }

@@ -11,9 +11,16 @@ use crate::doctor;
 use crate::rpc::peer::Peer;
 use crate::settings::trust;
 
-pub async fn check(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::CheckParams) -> Result<p::CheckOutput, Failure> {
+pub async fn check(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::CheckParams,
+) -> Result<p::CheckOutput, Failure> {
     let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
-    let held_back = loaded.project.filter(|project| !project.trusted).map(|project| project.held_back);
+    let held_back = loaded
+        .project
+        .filter(|project| !project.trusted)
+        .map(|project| project.held_back);
     Ok(p::CheckOutput {
         values: loaded.values,
         problems: loaded.problems,
@@ -28,44 +35,75 @@ pub async fn providers(
 ) -> Result<p::ProviderListOutput, Failure> {
     let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
     let has_key = |entry: &crate::settings::ProviderEntry| {
-        entry.api_key_env.as_ref().is_none_or(|variable| daemon.own_key(variable).is_some())
+        entry
+            .api_key_env
+            .as_ref()
+            .is_none_or(|variable| daemon.own_key(variable).is_some())
     };
-    let providers = loaded.settings.providers.iter().map(|entry| p::ProviderStatus {
-        name: entry.name.clone(),
-        kind: entry.kind.clone(),
-        base_url: entry.base_url.clone(),
-        models: entry.all_models(),
-        api_key_env: entry.api_key_env.clone().unwrap_or_default(),
-        has_key: has_key(entry),
-        origin: entry.origin.clone(),
-    });
+    let providers = loaded
+        .settings
+        .providers
+        .iter()
+        .map(|entry| p::ProviderStatus {
+            name: entry.name.clone(),
+            kind: entry.kind.clone(),
+            base_url: entry.base_url.clone(),
+            models: entry.all_models(),
+            api_key_env: entry.api_key_env.clone().unwrap_or_default(),
+            has_key: has_key(entry),
+            origin: entry.origin.clone(),
+        });
     Ok(p::ProviderListOutput {
         providers: providers.collect(),
         default_model: crate::wire::default_model(&loaded.settings),
     })
 }
 
-pub async fn trust_get(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::TrustGetParams) -> Result<p::TrustOutput, Failure> {
+pub async fn trust_get(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::TrustGetParams,
+) -> Result<p::TrustOutput, Failure> {
     Ok(trust_of(&daemon, &params.cwd))
 }
 
-pub async fn trust_set(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::TrustSetParams) -> Result<p::TrustOutput, Failure> {
+pub async fn trust_set(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::TrustSetParams,
+) -> Result<p::TrustOutput, Failure> {
     if peer.descends {
         let text = "A process that a tool has started cannot trust a project.";
-        return Err(Failure::new(ErrorName::NotAllowed, text, "Do it from your own terminal."));
+        return Err(Failure::new(
+            ErrorName::NotAllowed,
+            text,
+            "Do it from your own terminal.",
+        ));
     }
     let now = trust_of(&daemon, &params.cwd);
     let Some(directory) = &now.directory else {
         let text = format!("There is no `reasonix.toml` for `{}`.", params.cwd);
-        return Err(Failure::new(ErrorName::NotFound, text, "There is nothing to be trusted."));
+        return Err(Failure::new(
+            ErrorName::NotFound,
+            text,
+            "There is nothing to be trusted.",
+        ));
     };
     if params.trusted && now.hash != params.hash {
         let text = "The project's config is not what was shown.";
-        return Err(Failure::new(ErrorName::Stale, text, "Look at it again, and trust what you see."));
+        return Err(Failure::new(
+            ErrorName::Stale,
+            text,
+            "Look at it again, and trust what you see.",
+        ));
     }
     let hash = params.trusted.then_some(now.hash.as_str());
     trust::set(daemon.home.root(), Path::new(directory), hash).map_err(|error| {
-        Failure::new(ErrorName::Storage, format!("It could not be remembered: {error}"), "Look at the disk.")
+        Failure::new(
+            ErrorName::Storage,
+            format!("It could not be remembered: {error}"),
+            "Look at the disk.",
+        )
     })?;
     Ok(trust_of(&daemon, &params.cwd))
 }
@@ -78,10 +116,21 @@ fn trust_of(daemon: &Daemon, cwd: &str) -> p::TrustOutput {
             held_back: project.held_back,
             hash: project.hash,
         },
-        None => p::TrustOutput { directory: None, trusted: true, held_back: Vec::new(), hash: String::new() },
+        None => p::TrustOutput {
+            directory: None,
+            trusted: true,
+            held_back: Vec::new(),
+            hash: String::new(),
+        },
     }
 }
 
-pub async fn doctor(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::DoctorParams) -> Result<p::DoctorOutput, Failure> {
-    Ok(p::DoctorOutput { checks: doctor::run(&daemon, &params).await })
+pub async fn doctor(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::DoctorParams,
+) -> Result<p::DoctorOutput, Failure> {
+    Ok(p::DoctorOutput {
+        checks: doctor::run(&daemon, &params).await,
+    })
 }

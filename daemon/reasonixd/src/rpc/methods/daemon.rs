@@ -10,11 +10,19 @@ use proto::{ErrorName, Failure, PROTOCOL};
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 
-pub async fn hello(daemon: Arc<Daemon>, peer: Arc<Peer>, params: HelloParams) -> Result<HelloOutput, Failure> {
+pub async fn hello(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: HelloParams,
+) -> Result<HelloOutput, Failure> {
     let ([oldest, newest], [ours_oldest, ours_newest]) = (params.protocol, PROTOCOL);
     let common = newest.min(ours_newest);
     if common < oldest.max(ours_oldest) {
-        let who = if newest < ours_oldest { "the client" } else { "the daemon" };
+        let who = if newest < ours_oldest {
+            "the client"
+        } else {
+            "the daemon"
+        };
         return Err(Failure::new(
             ErrorName::ProtocolMismatch,
             format!(
@@ -26,8 +34,16 @@ pub async fn hello(daemon: Arc<Daemon>, peer: Arc<Peer>, params: HelloParams) ->
         .with("daemon", vec![ours_oldest, ours_newest]));
     }
     // A tool, hook or server that got hold of the socket may look, and no more (I23).
-    let role = if peer.descends { Role::Watch } else { params.role };
-    let credentials = if peer.descends { Default::default() } else { params.credentials.clone() };
+    let role = if peer.descends {
+        Role::Watch
+    } else {
+        params.role
+    };
+    let credentials = if peer.descends {
+        Default::default()
+    } else {
+        params.credentials.clone()
+    };
     peer.greet(params, role);
     daemon.supervisor.offer(credentials).await;
     Ok(HelloOutput {
@@ -40,7 +56,11 @@ pub async fn hello(daemon: Arc<Daemon>, peer: Arc<Peer>, params: HelloParams) ->
     })
 }
 
-pub async fn status(daemon: Arc<Daemon>, _peer: Arc<Peer>, _: Empty) -> Result<StatusOutput, Failure> {
+pub async fn status(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    _: Empty,
+) -> Result<StatusOutput, Failure> {
     let info = daemon.info();
     Ok(StatusOutput {
         pid: info.pid,
@@ -57,7 +77,11 @@ pub async fn status(daemon: Arc<Daemon>, _peer: Arc<Peer>, _: Empty) -> Result<S
     })
 }
 
-pub async fn shutdown(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: ShutdownParams) -> Result<Empty, Failure> {
+pub async fn shutdown(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ShutdownParams,
+) -> Result<Empty, Failure> {
     daemon.ask_shutdown(params.mode);
     Ok(Empty {})
 }

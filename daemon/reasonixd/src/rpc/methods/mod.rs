@@ -42,6 +42,10 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::TrustGet, _, _>(to, config::trust_get);
     add::<m::TrustSet, _, _>(to, config::trust_set);
     add::<m::DoctorRun, _, _>(to, config::doctor);
-    debug_assert_eq!(module.method_names().count(), m::NAMES.len(), "every method of the table has a handler");
+    debug_assert_eq!(
+        module.method_names().count(),
+        m::NAMES.len(),
+        "every method of the table has a handler"
+    );
     module
 }

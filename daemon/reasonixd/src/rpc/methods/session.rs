@@ -13,22 +13,44 @@ use session::{Attach, Client, Follow, Following};
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 
-pub async fn create(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::CreateParams) -> Result<p::CreateOutput, Failure> {
+pub async fn create(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::CreateParams,
+) -> Result<p::CreateOutput, Failure> {
     // The work goes on when the connection is gone in the middle of it: what was begun is finished.
     let client = Client { name: peer.name() };
     let work = tokio::spawn(async move { daemon.supervisor.create(params, &client).await });
-    work.await.map_err(|error| Failure::new(ErrorName::Internal, format!("the daemon has a bug: {error}"), ""))?
+    work.await.map_err(|error| {
+        Failure::new(
+            ErrorName::Internal,
+            format!("the daemon has a bug: {error}"),
+            "",
+        )
+    })?
 }
 
-pub async fn list(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::ListParams) -> Result<p::ListOutput, Failure> {
+pub async fn list(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::ListParams,
+) -> Result<p::ListOutput, Failure> {
     daemon.supervisor.list(params).await
 }
 
-pub async fn get(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<p::SessionSummary, Failure> {
+pub async fn get(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::OneParams,
+) -> Result<p::SessionSummary, Failure> {
     daemon.supervisor.summary(&params.session).await
 }
 
-pub async fn attach(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::AttachParams) -> Result<p::AttachOutput, Failure> {
+pub async fn attach(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::AttachParams,
+) -> Result<p::AttachOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
     let subscription = params.subscription.clone();
     if subscription.is_empty() || subscription.len() > 128 {
@@ -39,7 +61,12 @@ pub async fn attach(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::AttachParam
         ));
     }
     let role = peer.role().unwrap_or(Role::Watch);
-    let attach = Attach { name: peer.name(), role, interactive: peer.interactive(), params };
+    let attach = Attach {
+        name: peer.name(),
+        role,
+        interactive: peer.interactive(),
+        params,
+    };
     let (output, follow) = handle.attach(attach).await?;
     let pump = Box::pin(pump(follow, Arc::downgrade(&peer), subscription.clone()));
     if !peer.subscribe(&subscription, pump) {
@@ -56,9 +83,17 @@ pub async fn attach(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::AttachParam
 async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
     let name = serde_json::Value::from(subscription);
     loop {
-        let Following::Event { seq, text } = follow.next().await else { return };
-        let text = if text.len() > proto::frame::OUTBOUND_MAX - 512 { oversized(seq, &text) } else { text };
-        let frame = format!(r#"{{"jsonrpc":"2.0","method":"event","params":{{"subscription":{name},"event":{text}}}}}"#);
+        let Following::Event { seq, text } = follow.next().await else {
+            return;
+        };
+        let text = if text.len() > proto::frame::OUTBOUND_MAX - 512 {
+            oversized(seq, &text)
+        } else {
+            text
+        };
+        let frame = format!(
+            r#"{{"jsonrpc":"2.0","method":"event","params":{{"subscription":{name},"event":{text}}}}}"#
+        );
         let Some(peer) = peer.upgrade() else { return };
         if !peer.send(frame.into_bytes()).await {
             return;
@@ -84,28 +119,62 @@ fn oversized(seq: Option<Seq>, text: &str) -> Arc<str> {
     event.unwrap_or_default().to_string().into()
 }
 
-pub async fn detach(_daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::DetachParams) -> Result<Empty, Failure> {
+pub async fn detach(
+    _daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::DetachParams,
+) -> Result<Empty, Failure> {
     if peer.unsubscribe(&params.subscription) {
         return Ok(Empty {});
     }
     let text = format!("There is no subscription `{}`.", params.subscription);
-    Err(Failure::new(ErrorName::NotFound, text, "It has ended already."))
+    Err(Failure::new(
+        ErrorName::NotFound,
+        text,
+        "It has ended already.",
+    ))
 }
 
-pub async fn prompt(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::PromptParams) -> Result<p::PromptOutput, Failure> {
+pub async fn prompt(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::PromptParams,
+) -> Result<p::PromptOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
     handle.prompt(params, peer.name()).await
 }
 
-pub async fn unqueue(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::UnqueueParams) -> Result<Empty, Failure> {
-    daemon.supervisor.find(&params.session).await?.unqueue(params.prompt_id).await
+pub async fn unqueue(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::UnqueueParams,
+) -> Result<Empty, Failure> {
+    daemon
+        .supervisor
+        .find(&params.session)
+        .await?
+        .unqueue(params.prompt_id)
+        .await
 }
 
-pub async fn interrupt(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<p::SignalOutput, Failure> {
-    daemon.supervisor.find(&params.session).await?.signal(p::Signal::Int).await
+pub async fn interrupt(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::OneParams,
+) -> Result<p::SignalOutput, Failure> {
+    daemon
+        .supervisor
+        .find(&params.session)
+        .await?
+        .signal(p::Signal::Int)
+        .await
 }
 
-pub async fn signal(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::SignalParams) -> Result<p::SignalOutput, Failure> {
+pub async fn signal(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::SignalParams,
+) -> Result<p::SignalOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
     if params.signal == p::Signal::Kill {
         // Whatever the session's tools do: their processes are killed now.
@@ -114,19 +183,33 @@ pub async fn signal(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::SignalPara
     handle.signal(params.signal).await
 }
 
-pub async fn wait(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::WaitParams) -> Result<p::WaitOutput, Failure> {
+pub async fn wait(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::WaitParams,
+) -> Result<p::WaitOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
     let waiting = handle.wait(params.until);
     match params.timeout_ms {
         None => waiting.await,
         Some(limit) => match tokio::time::timeout(Duration::from_millis(limit), waiting).await {
             Ok(output) => output,
-            Err(_) => Ok(p::WaitOutput { done: false, attention: false, ended: None, exited: None, exit_code: 124 }),
+            Err(_) => Ok(p::WaitOutput {
+                done: false,
+                attention: false,
+                ended: None,
+                exited: None,
+                exit_code: 124,
+            }),
         },
     }
 }
 
-pub async fn set(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::SetParams) -> Result<p::SessionSummary, Failure> {
+pub async fn set(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::SetParams,
+) -> Result<p::SessionSummary, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
     let set = SessionSet {
         posture: params.posture,
@@ -142,10 +225,18 @@ pub async fn set(daemon: Arc<Daemon>, peer: Arc<Peer>, params: p::SetParams) -> 
     handle.set(set).await
 }
 
-pub async fn read(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::ReadParams) -> Result<p::ReadOutput, Failure> {
+pub async fn read(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::ReadParams,
+) -> Result<p::ReadOutput, Failure> {
     daemon.supervisor.read(&params).await
 }
 
-pub async fn close(daemon: Arc<Daemon>, _peer: Arc<Peer>, params: p::OneParams) -> Result<Empty, Failure> {
+pub async fn close(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::OneParams,
+) -> Result<Empty, Failure> {
     daemon.supervisor.find(&params.session).await?.close().await
 }
