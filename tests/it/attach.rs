@@ -57,18 +57,19 @@ async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
     let first = house.client("first", Role::Drive).await;
     let created = create(&house, &first, "talk").await;
     let mut follow = from_the_start(&first, created.pid).await;
-    // The first has seen some of it; the others come now, one after the other.
-    to(&mut follow, "some words", |event| event.kind == "delta.text").await;
+    let mut others = Vec::new();
     for number in 0..4 {
+        // The first has seen more each time.
+        to(&mut follow, "some words", |event| event.kind == "delta.text").await;
         let late = house.client(&format!("late {number}"), Role::Watch).await;
-        let mut follow = match number % 2 {
-            0 => from_the_start(&late, created.pid).await,
-            _ => soon("an attachment", late.follow(&created.pid.to_string(), From::Snapshot { backlog: 0 }, true)).await.expect("attach"),
-        };
-        let events = to_end_of_turn(&mut follow).await;
+        let from = if number % 2 == 0 { From::After(Seq(0)) } else { From::Snapshot { backlog: 0 } };
+        others.push(soon("an attachment", late.follow(&created.pid.to_string(), from, true)).await.expect("attach"));
+    }
+    for (number, other) in others.iter_mut().enumerate() {
+        let events = to_end_of_turn(other).await;
         assert_eq!(streamed(&events), words, "late {number}");
     }
-    to_end_of_turn(&mut follow).await;
+    to_rest(&mut follow).await;
     house.log(created.pid).check();
 }
 
@@ -91,7 +92,7 @@ fn streamed(events: &[Event]) -> String {
 
 #[tokio::test]
 async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
-    let house = House::playing(&gated());
+    let house = House::playing(&gated().says("And then that."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;

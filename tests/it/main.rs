@@ -6,6 +6,7 @@ mod catalog;
 mod crash;
 mod exit_codes;
 mod fanout;
+mod figures;
 mod house;
 mod lifecycle;
 mod policy_e2e;

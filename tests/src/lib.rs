@@ -3,6 +3,7 @@
 //!
 //! Used by `it/` and by the benches; knows the product only through its binaries, its socket and its files.
 
+pub mod figures;
 pub mod follow;
 pub mod gate;
 pub mod house;

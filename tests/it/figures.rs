@@ -1,0 +1,10 @@
+//! The bench of the first figures runs; how fast is not asked here.
+
+use tests::figures::{SMOKE, measure, table};
+
+#[test]
+fn the_first_figures_can_be_measured() {
+    let figures = measure(SMOKE);
+    assert!(figures.iter().all(|figure| figure.ratio.is_none_or(f64::is_finite)), "{}", table(&figures));
+    assert_eq!(figures.len(), 10);
+}

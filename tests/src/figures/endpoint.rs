@@ -1,0 +1,132 @@
+//! A model endpoint that costs as little as can be: one thread a connection, answers made beforehand, two clock readings
+//! a request.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// What one answer is.
+#[derive(Clone, Copy, Debug)]
+pub enum Round {
+    /// So many tokens of text, one an event.
+    Words(usize),
+    /// So many reads at once.
+    Reads(usize),
+}
+
+/// When each request was there whole, and when its answer had been written.
+type Times = Vec<(Instant, Instant)>;
+
+#[derive(Default)]
+struct Shared {
+    script: Mutex<Vec<Vec<u8>>>,
+    times: Mutex<Times>,
+}
+
+/// The endpoint. Its threads end with the process.
+pub struct Endpoint {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+impl Endpoint {
+    /// Listens on a free port of loopback.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let shared = Arc::new(Shared::default());
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&serving);
+                std::thread::spawn(move || serve(&stream, &shared));
+            }
+        });
+        Self { port, shared }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the endpoint");
+        stream.set_nodelay(true).expect("no delay");
+        stream
+    }
+
+    /// Sets what the next requests get, and forgets the times so far.
+    pub fn play(&self, script: Vec<Round>) {
+        let answers = script.into_iter().enumerate().rev().map(|(number, round)| answer(number, round)).collect();
+        *self.shared.script.lock().expect("no panic") = answers;
+        self.shared.times.lock().expect("no panic").clear();
+    }
+
+    pub fn arrivals(&self) -> Times {
+        self.shared.times.lock().expect("no panic").clone()
+    }
+}
+
+fn serve(stream: &TcpStream, shared: &Shared) {
+    stream.set_nodelay(true).ok();
+    let mut reader = BufReader::with_capacity(1 << 16, stream);
+    let mut writer = stream;
+    let mut body = Vec::new();
+    while let Some(length) = head(&mut reader) {
+        body.resize(length, 0);
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let arrived = Instant::now();
+        let answer = shared.script.lock().expect("no panic").pop().unwrap_or_else(|| answer(0, Round::Words(1)));
+        if writer.write_all(&answer).is_err() {
+            return;
+        }
+        shared.times.lock().expect("no panic").push((arrived, Instant::now()));
+    }
+}
+
+/// Reads a head; the length of the body. `None`: the connection has ended.
+fn head(reader: &mut impl BufRead) -> Option<usize> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            return Some(length);
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().ok()?;
+        }
+    }
+}
+
+fn answer(number: usize, round: Round) -> Vec<u8> {
+    let mut events = String::new();
+    let finish = match round {
+        Round::Words(count) => {
+            for _ in 0..count {
+                events.push_str("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"}}]}\n\n");
+            }
+            "stop"
+        }
+        Round::Reads(count) => {
+            for index in 0..count {
+                events.push_str(&format!(
+                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{number}_{index}\",\"type\":\"function\",\"function\":{{\"name\":\"read_file\",\"arguments\":\"{{\\\"path\\\":\\\"read_{index}.txt\\\"}}\"}}}}]}}}}]}}\n\n"
+                ));
+            }
+            "tool_calls"
+        }
+    };
+    events.push_str(&format!(
+        "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}],\"usage\":{{\"prompt_tokens\":10,\"completion_tokens\":5}}}}\n\ndata: [DONE]\n\n"
+    ));
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", events.len());
+    [head.into_bytes(), events.into_bytes()].concat()
+}
