@@ -21,9 +21,12 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
+    /// Tests, and what is made for them alone.
     fn is_test(&self) -> bool {
         let path = Path::new(&self.path);
-        path.ends_with("tests.rs") || path.components().any(|part| part.as_os_str() == "tests")
+        path.starts_with("daemon/testkit")
+            || path.ends_with("tests.rs")
+            || path.components().any(|part| part.as_os_str() == "tests")
     }
 
     /// Lines that are no comments, with their numbers.

@@ -108,3 +108,6 @@ impl Write for Line<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,3 +34,6 @@ pub async fn read(from: &mut (impl AsyncBufRead + Unpin), max: usize) -> std::io
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,3 +39,6 @@ pub struct Settings {
     pub retry_total_ms: u64,
     pub providers: Vec<ProviderEntry>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! The log is turned over by size, and only so many files are kept.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+#[test]
+fn a_full_file_is_turned_over_and_five_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("reasonixd.log");
+    let log = Rotating(Mutex::new(Current::open(&path).unwrap()));
+    let block = vec![b'x'; usize::try_from(SIZE_MAX).unwrap()];
+    for _ in 0..8 {
+        log.make_writer().write_all(b"a line\n").unwrap();
+        log.make_writer().write_all(&block).unwrap();
+    }
+    let mut names: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "reasonixd.log",
+            "reasonixd.log.1",
+            "reasonixd.log.2",
+            "reasonixd.log.3",
+            "reasonixd.log.4",
+            "reasonixd.log.5"
+        ]
+    );
+    for name in names {
+        let meta = fs::metadata(dir.path().join(name)).unwrap();
+        assert!(meta.len() <= SIZE_MAX);
+        assert_eq!(meta.permissions().mode() & 0o777, 0o600);
+    }
+}

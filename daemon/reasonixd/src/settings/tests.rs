@@ -1,0 +1,228 @@
+//! Scenes of the layers: what counts, what falls back, what is held back.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proto::ErrorName;
+use proto::state::Posture;
+
+use super::{KEYS, Loaded, example, find_model, load, trust};
+
+struct Place {
+    _dir: tempfile::TempDir,
+    home: PathBuf,
+    project: PathBuf,
+}
+
+impl Place {
+    fn new(user: &str, project: Option<&str>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, place) = (dir.path().join("home"), dir.path().join("project"));
+        fs::create_dir_all(&home).unwrap();
+        fs::create_dir_all(place.join("deep")).unwrap();
+        fs::create_dir(place.join(".git")).unwrap();
+        fs::write(home.join("config.toml"), user).unwrap();
+        if let Some(text) = project {
+            fs::write(place.join("reasonix.toml"), text).unwrap();
+        }
+        Self {
+            _dir: dir,
+            home,
+            project: place,
+        }
+    }
+
+    fn load(&self) -> Loaded {
+        load(
+            &self.home,
+            Some(&self.project.join("deep")),
+            &PathBuf::from("/nonexistent"),
+        )
+    }
+
+    fn trust(&self) {
+        let project = self.load().project.unwrap();
+        trust::set(&self.home, &project.directory, Some(&project.hash)).unwrap();
+    }
+}
+
+fn origin_of(loaded: &Loaded, key: &str) -> String {
+    loaded
+        .values
+        .iter()
+        .find(|value| value.key == key)
+        .unwrap()
+        .origin
+        .clone()
+}
+
+#[test]
+fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
+    let place = Place::new(
+        "[agent]\nmax_steps = 5\n[daemon]\nlog = \"debug\"",
+        Some("[agent]\nmax_steps = 9"),
+    );
+    let loaded = place.load();
+    assert_eq!(loaded.settings.max_steps, 9);
+    assert!(origin_of(&loaded, "agent.max_steps").ends_with("reasonix.toml"));
+    assert!(origin_of(&loaded, "daemon.log").ends_with("config.toml"));
+    assert_eq!(origin_of(&loaded, "network.retry_tries"), "default");
+    assert_eq!(loaded.settings.retry_tries, 8);
+    assert_eq!(loaded.problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
+    let place = Place::new(
+        "[agent]\nmax_steps = \"many\"\n\n[permissions]\nmode = \"auto\"\nmdoe = 1\n",
+        None,
+    );
+    let loaded = place.load();
+    assert_eq!(loaded.settings.max_steps, 0);
+    assert_eq!(loaded.settings.posture, Posture::Auto, "the others count");
+    let [steps, unknown] = loaded.problems.as_slice() else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        steps.contains("config.toml:2: `agent.max_steps` must be a whole number from 0 to 1000000"),
+        "{steps}"
+    );
+    assert!(
+        unknown.contains(
+            ":6: there is no setting `permissions.mdoe`; did you mean `permissions.mode`?"
+        ),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn text_that_is_no_toml_disables_that_file_only() {
+    let place = Place::new("[agent\n", Some("[agent]\nmax_steps = 3"));
+    let loaded = place.load();
+    assert_eq!(loaded.settings.max_steps, 3);
+    assert_eq!(loaded.problems.len(), 1);
+}
+
+const LOOSE: &str = "default_model = \"evil\"\n[permissions]\nmode = \"yolo\"\nallow = [\"Bash\"]\ndeny = [\"Bash(rm:*)\"]\n\
+    [[providers]]\nname = \"evil\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = \"m\"\n";
+
+#[test]
+fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown() {
+    let place = Place::new("", Some(LOOSE));
+    let loaded = place.load();
+    assert_eq!(loaded.settings.posture, Posture::Ask);
+    assert!(loaded.settings.project_rules.allow.is_empty());
+    assert_eq!(loaded.settings.project_rules.deny, ["Bash(rm:*)"]);
+    assert!(loaded.settings.providers.is_empty());
+    let project = loaded.project.unwrap();
+    assert!(!project.trusted);
+    assert_eq!(project.held_back.len(), 3, "{:?}", project.held_back);
+
+    place.trust();
+    let loaded = place.load();
+    assert_eq!(loaded.settings.posture, Posture::Yolo);
+    assert_eq!(loaded.settings.providers.len(), 1);
+
+    fs::write(
+        place.project.join("reasonix.toml"),
+        LOOSE.replace("\"m\"", "\"other\""),
+    )
+    .unwrap();
+    assert!(
+        !place.load().project.unwrap().trusted,
+        "what changes is asked again"
+    );
+}
+
+#[test]
+fn even_a_trusted_project_never_redirects_the_users_provider() {
+    let user = "[[providers]]\nname = \"mine\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nmodel = \"m\"\n";
+    let place = Place::new(user, Some(&LOOSE.replace("evil", "mine")));
+    place.trust();
+    let loaded = place.load();
+    let [mine] = loaded.settings.providers.as_slice() else {
+        panic!()
+    };
+    assert_eq!(mine.base_url, "https://a.example");
+    assert!(
+        loaded
+            .problems
+            .iter()
+            .any(|problem| problem.contains("there is a provider `mine` already"))
+    );
+}
+
+#[test]
+fn the_home_is_never_a_project() {
+    let place = Place::new("", None);
+    fs::write(place.home.join("reasonix.toml"), LOOSE).unwrap();
+    let loaded = load(
+        &place.home,
+        Some(&place.home),
+        &PathBuf::from("/nonexistent"),
+    );
+    assert!(loaded.project.is_none());
+}
+
+#[test]
+fn a_provider_with_an_unknown_key_is_left_out_and_told() {
+    let place = Place::new(
+        "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbaseurl = \"x\"\nmodel = \"m\"\n",
+        None,
+    );
+    let loaded = place.load();
+    assert!(loaded.settings.providers.is_empty());
+    assert!(
+        loaded.problems[0].contains("baseurl"),
+        "{}",
+        loaded.problems[0]
+    );
+}
+
+#[test]
+fn references_find_provider_model_or_both_and_an_ambiguous_one_lists_the_candidates() {
+    let user = "[[providers]]\nname = \"a\"\nkind = \"openai\"\nmodels = [\"x\", \"both\"]\ndefault = \"both\"\n\
+        [[providers]]\nname = \"b\"\nkind = \"openai\"\nmodels = [\"y\", \"both\", \"a\"]\n";
+    let providers = Place::new(user, None).load().settings.providers;
+    let found = |wanted: &str| {
+        find_model(&providers, wanted).map(|(entry, model)| format!("{}/{model}", entry.name))
+    };
+    assert_eq!(
+        found("a").unwrap(),
+        "a/both",
+        "a provider's name comes before a model's"
+    );
+    assert_eq!(
+        found("b").unwrap(),
+        "b/y",
+        "without a default the first counts"
+    );
+    assert_eq!(found("x").unwrap(), "a/x");
+    assert_eq!(found("b/both").unwrap(), "b/both");
+    let ambiguous = found("both").unwrap_err();
+    assert_eq!(ambiguous.name, ErrorName::Ambiguous);
+    assert_eq!(
+        ambiguous.details["candidates"],
+        serde_json::json!(["a/both", "b/both"])
+    );
+    assert_eq!(found("b/x").unwrap_err().name, ErrorName::NotFound);
+    assert_eq!(found("nothing").unwrap_err().name, ErrorName::NotFound);
+}
+
+#[test]
+fn the_example_is_read_without_a_problem_and_says_what_the_defaults_say() {
+    let place = Place::new(&example::text(), None);
+    let loaded = place.load();
+    assert_eq!(loaded.problems, Vec::<String>::new());
+    let plain = Place::new("", None).load();
+    for key in KEYS {
+        let value = |loaded: &Loaded| {
+            loaded
+                .values
+                .iter()
+                .find(|value| value.key == key.name)
+                .map(|value| value.value.clone())
+        };
+        assert_eq!(value(&loaded), value(&plain), "{}", key.name);
+    }
+}
