@@ -3,16 +3,16 @@
 use client::Client;
 use proto::hello::Role;
 use proto::item::{CallStatus, Display};
-use proto::methods::{ApprovalAnswer, ApprovalList, SessionCreate, SessionGet};
+use proto::methods::{ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionWait};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
-use proto::params::session::OneParams;
+use proto::params::session::{OneParams, Until, WaitParams};
 use proto::record::Unattended;
 use proto::state::{Kind, OnAsk, Posture, State, WaitingFor};
 use proto::{Body, ErrorName, Failure, Pid, RequestId};
 use serde_json::json;
 use testkit::Script;
 use tests::follow::{body, durable, from_the_start, to_rest};
-use tests::{House, until};
+use tests::{House, soon, until};
 
 fn touching() -> Script {
     Script::new().runs("touch made").says("It is made.")
@@ -304,7 +304,10 @@ async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
     let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else { panic!("a question") };
     drop(follow);
     drop(person);
-    let _ = house.reasonix(&["wait", &created.pid.to_string()]).expect_code(3);
+    let watcher = house.client("watcher", Role::Watch).await;
+    let wait = WaitParams { session: created.pid.to_string(), until: Until::Exit, timeout_ms: None };
+    let waited = soon("the run to be blocked", watcher.call::<SessionWait>(&wait)).await.expect("wait");
+    assert_eq!(waited.exit_code, 3);
     let log = house.log(created.pid);
     let resolved = log.check().bodies().into_iter().find_map(|body| match body {
         Body::ApprovalResolved(resolved) => Some(resolved),

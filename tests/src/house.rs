@@ -282,7 +282,9 @@ impl House {
     pub fn daemon_pid(&self) -> Option<u32> {
         let mut raw = Raw::connect(&self.socket()).ok()?;
         let params = crate::raw::hello_params("house", Role::Watch);
-        raw.ask("daemon.hello", &params);
+        let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.hello", "params": params});
+        // One that is being killed may still take connections.
+        raw.bytes(format!("{hello}\n").as_bytes()).ok()?;
         let answer = crate::raw::answer(&raw.frame()?).ok()?;
         u32::try_from(answer["daemon"]["pid"].as_u64()?).ok()
     }

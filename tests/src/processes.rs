@@ -108,5 +108,7 @@ fn state(pid: u32) -> Option<u32> {
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(parent)
+    // The first thread of a killed process may be gone before the others, which still hold its files.
+    let others = || fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() > 1);
+    (!matches!(state, "Z" | "X") || others()).then_some(parent)
 }

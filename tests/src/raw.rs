@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::wait::BOUND;
 
 /// A connection.
+#[derive(Debug)]
 pub struct Raw {
     reader: BufReader<UnixStream>,
     next_id: u64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::Secret;
-use proto::Stamp;
+use proto::{ErrorName, Failure, Stamp};
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use session::Supervisor;
@@ -77,6 +77,16 @@ impl Daemon {
             "file tools: workspace only; commands: no sandbox, cleaned up by {}",
             procs::mechanism()
         )
+    }
+
+    /// A daemon that was asked to stop, at once or when it is idle, takes no new work: else it would never be idle.
+    pub fn refuse_when_leaving(&self) -> Result<(), Failure> {
+        if self.shutdown.borrow().is_none() {
+            return Ok(());
+        }
+        let text = "The daemon is on its way out.";
+        let hint = "It takes no new work; repeat this when it is gone, and a new one starts.";
+        Err(Failure::new(ErrorName::ShuttingDown, text, hint).retryable())
     }
 
     /// Asks the daemon to stop. A harder wish replaces a softer one.

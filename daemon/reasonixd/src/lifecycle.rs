@@ -1,5 +1,7 @@
 //! The life of the daemon proper: lock, socket, sessions; and its end, in two phases.
 
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -52,9 +54,13 @@ pub fn run() -> ExitCode {
     if let Err(error) = hardened {
         tracing::warn!(%error, "the daemon could not be closed to other processes of the user");
     }
-    let lock = match HomeLock::acquire(&home, &paths.socket) {
+    let lock = match take_home(&home, &paths.socket) {
         Ok(lock) => lock,
-        Err(LockError::Held { .. }) => return wait_for_first(&paths.socket),
+        Err(LockError::Held { .. }) if answers(&paths.socket) => return ExitCode::SUCCESS,
+        Err(error @ LockError::Held { .. }) => {
+            let hint = "It does not answer. `reasonix daemon stop` ends it.";
+            return crate::say(&format!("reasonixd: {error}. {hint}"), false);
+        }
         Err(error) => return fail(&error),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -78,19 +84,33 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Another daemon has the home: fine, as soon as it answers.
-fn wait_for_first(socket: &Path) -> ExitCode {
+/// Takes the home's lock. Another daemon that has it is given time: to answer, where it is on its way up, or to let go,
+/// where it was killed and the kernel has not taken everything from it yet.
+fn take_home(home: &Home, socket: &Path) -> Result<HomeLock, LockError> {
     let due = Instant::now() + FIRST_ANSWERS;
-    while Instant::now() < due {
-        if std::os::unix::net::UnixStream::connect(socket).is_ok() {
-            return ExitCode::SUCCESS;
+    loop {
+        match HomeLock::acquire(home, socket) {
+            Err(LockError::Held { .. }) if Instant::now() < due && !answers(socket) => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            other => return other,
         }
-        std::thread::sleep(Duration::from_millis(10));
     }
-    crate::say(
-        "reasonixd: another daemon has the home, but does not answer. `reasonix daemon stop` ends it.",
-        false,
-    )
+}
+
+/// Whether a daemon answers there. That somebody listens is not enough: a process that is being killed still does.
+fn answers(socket: &Path) -> bool {
+    // Said before hello, it is refused at once by every version: an answer.
+    const CALL: &[u8] =
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.status\",\"params\":{}}\n";
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        stream.set_write_timeout(Some(Duration::from_secs(1)))?;
+        stream.write_all(CALL)?;
+        Ok(stream.read(&mut [0])? > 0)
+    };
+    ask().unwrap_or(false)
 }
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {

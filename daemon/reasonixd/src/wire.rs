@@ -79,6 +79,11 @@ impl Wire {
             codec,
             provider,
             key_variable: entry.api_key_env.clone(),
+            secret_variables: settings
+                .providers
+                .iter()
+                .filter_map(|entry| entry.api_key_env.clone())
+                .collect(),
             own_key: entry.api_key_env.as_deref().and_then(own_key),
             tools: tools::builtin(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,

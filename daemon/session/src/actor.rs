@@ -145,6 +145,8 @@ impl Actor {
         match what {
             Happened::Durable(seq) => {
                 self.journal.settled(seq);
+                // Who sees an event and then asks must find what the event told.
+                self.tell_seen();
                 self.fanout.release(seq);
                 self.start_held();
                 self.settle();

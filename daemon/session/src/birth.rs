@@ -151,7 +151,8 @@ impl Supervisor {
                 "Look at the disk: is it full, or read-only?",
             )
         })?;
-        let created = self.first_record(params, &setup, &prefix, pid, &cwd);
+        let env = without_keys(&params.env, &setup.secret_variables);
+        let created = self.first_record(params, &setup, &prefix, pid, &cwd, &env);
         let notices = setup.notices.clone();
         let parts = Parts {
             created: created.clone(),
@@ -161,7 +162,7 @@ impl Supervisor {
             prefix,
             setup,
             keys,
-            env: params.env.clone(),
+            env,
             marked: false,
             read_only: None,
         };
@@ -203,6 +204,7 @@ impl Supervisor {
         prefix: &contract::Prefix,
         pid: Pid,
         cwd: &Path,
+        env: &BTreeMap<String, String>,
     ) -> SessionCreated {
         let user_home = self.ground.assembly.user_home();
         let root = setup
@@ -210,11 +212,8 @@ impl Supervisor {
             .clone()
             .unwrap_or_else(|| opening::root_of(cwd, &user_home));
         let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
-        let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) = params
-            .env
-            .clone()
-            .into_iter()
-            .partition(|(name, _)| logged(name));
+        let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            env.clone().into_iter().partition(|(name, _)| logged(name));
         let on_ask = params.on_ask.unwrap_or(match params.kind {
             Kind::Headless => OnAsk::Sandboxed,
             Kind::Interactive => OnAsk::Wait,
@@ -248,4 +247,11 @@ impl Supervisor {
             version: proto::VERSION.to_owned(),
         }
     }
+}
+
+/// The environment without the providers' keys: a client leaves out what is named like a secret, and cannot know the rest.
+fn without_keys(env: &BTreeMap<String, String>, secret: &[String]) -> BTreeMap<String, String> {
+    let kept = env.iter().filter(|(name, _)| !secret.contains(name));
+    kept.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }

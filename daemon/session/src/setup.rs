@@ -30,6 +30,8 @@ pub struct Setup {
     pub provider: Arc<dyn Provider>,
     /// The variable that holds the provider's key, where it needs one.
     pub key_variable: Option<String>,
+    /// The variables that hold the keys of all configured providers: no command ever sees them, however they are named.
+    pub secret_variables: Vec<String>,
     /// The daemon's own key for it (its environment, later a store).
     pub own_key: Option<Secret>,
     pub tools: Vec<Arc<dyn Tool>>,

@@ -46,7 +46,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         reach: Reach::Free,
-        about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider that has a key.",
+        about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.",
     },
     Key {
         name: "agent.max_steps",

@@ -207,6 +207,7 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
         codec,
         provider,
         key_variable: None,
+        secret_variables: Vec::new(),
         own_key: None,
         tools: vec![Arc::new(marker)],
         layers: vec![Layered {

@@ -18,6 +18,7 @@ pub async fn create(
     peer: Arc<Peer>,
     params: p::CreateParams,
 ) -> Result<p::CreateOutput, Failure> {
+    daemon.refuse_when_leaving()?;
     // The work goes on when the connection is gone in the middle of it: what was begun is finished.
     let client = Client { name: peer.name() };
     let work = tokio::spawn(async move { daemon.supervisor.create(params, &client).await });
@@ -140,6 +141,7 @@ pub async fn prompt(
     peer: Arc<Peer>,
     params: p::PromptParams,
 ) -> Result<p::PromptOutput, Failure> {
+    daemon.refuse_when_leaving()?;
     let handle = daemon.supervisor.find(&params.session).await?;
     handle.prompt(params, peer.name()).await
 }

@@ -1,0 +1,310 @@
+//! A session of several turns, driven by one client and approved by another, whose daemon is killed at moments that a
+//! seed chooses. Afterwards everything is compared: what was acknowledged, what the log says, what files say.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use client::{Client, Follow, Followed};
+use proto::hello::Role;
+use proto::methods::{ApprovalAnswer, SessionCreate, SessionGet, SessionPrompt};
+use proto::params::approval::{AnswerParams, Approval, Decision};
+use proto::params::session::{OneParams, PromptOutput, PromptParams, When};
+use proto::record::Rules;
+use proto::{Body, Event, RequestId, SessionId};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use tests::{House, follow, processes, soon};
+
+use super::story::{self, STEPS, TURNS, step};
+
+/// Whether a client's answers to questions are on disk: the request ids of those that were acknowledged.
+type Answered = Arc<Mutex<Vec<RequestId>>>;
+
+/// Where the next answer of the model is held, and whether it has been.
+type Hold = Arc<Mutex<Option<(usize, Place, Gate)>>>;
+
+/// Numbers from a seed (splitmix64).
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn of(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1))
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
+}
+
+/// When to kill.
+#[derive(Debug)]
+enum Moment {
+    /// A request has come, and its answer stands at this place.
+    Answer { later: usize, place: Place },
+    /// A command with side effects has begun and not ended.
+    Command,
+    /// A question is open, or has just been answered.
+    Question,
+    /// The log has grown by so many lines.
+    Lines(usize),
+    /// After a while.
+    Later(Duration),
+}
+
+impl Moment {
+    fn by(chance: &mut Chance) -> Self {
+        let below = |chance: &mut Chance, bound: u64| usize::try_from(chance.below(bound)).unwrap_or(0);
+        match chance.below(6) {
+            0 | 1 => {
+                let place = [Place::Before, Place::Middle, Place::End][below(chance, 3)];
+                Self::Answer { later: 1 + below(chance, 6), place }
+            }
+            2 => Self::Command,
+            3 => Self::Question,
+            4 => Self::Lines(1 + below(chance, 40)),
+            _ => Self::Later(Duration::from_micros(chance.below(150_000))),
+        }
+    }
+}
+
+/// A session under way.
+struct Ride {
+    house: House,
+    model: Model,
+    hold: Hold,
+    session: SessionId,
+    /// Set when the last turn has ended.
+    over: Arc<AtomicBool>,
+    seen: Arc<Mutex<Vec<Event>>>,
+}
+
+/// Plays a session to its end under kills, and checks it.
+pub fn ride(seed: u64, kills: u64) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut chance = Chance::of(seed);
+        let hold: Hold = Hold::default();
+        let model = Model::start(script(Arc::clone(&hold)));
+        let house = House::new();
+        house.settings("[daemon]\nrecover = \"continue\"\n\n[network]\nretry_base_ms = 10\n");
+        house.provider(&model.entry("model", None));
+        story::project(&house);
+        house.daemon();
+
+        let driver = house.client("driver", Role::Drive).await;
+        let approver = house.client("approver", Role::Approve).await;
+        let mut create = house.create("");
+        create.prompt = None;
+        create.rules = Rules { allow: story::rules(), ..Rules::default() };
+        let created = soon("a session", driver.call::<SessionCreate>(&create)).await.expect("create a session");
+        let follower = follow::from_the_start(&driver, created.session).await;
+        let questions = follow::from_the_start(&approver, created.session).await;
+        let mut ride = Ride {
+            house,
+            model,
+            hold,
+            session: created.session,
+            over: Arc::default(),
+            seen: Arc::default(),
+        };
+        let following = tokio::spawn(watch(follower, Arc::clone(&ride.seen), Arc::clone(&ride.over)));
+        let answered = Answered::default();
+        let answering = tokio::spawn(approve(questions, approver, Arc::clone(&answered)));
+        let ahead = chance.below(2) == 0;
+        let driving = tokio::spawn(drive(driver.clone(), created.session, Arc::clone(&ride.seen), ahead));
+
+        for kill in 0..kills {
+            let moment = Moment::by(&mut chance);
+            let both = kill == 2 || chance.below(3) == 0;
+            ride.kill_at(&moment, both).await;
+        }
+        let prompts = bound("all prompts to be accepted", driving).await;
+        bound("the last turn's end", following).await;
+        answering.abort();
+        let one = OneParams { session: created.session.to_string() };
+        let summary = soon("the summary", driver.call::<SessionGet>(&one)).await.expect("a summary");
+        drop(driver);
+        ride.finish(&prompts, &answered, &summary, kills);
+    });
+}
+
+/// The model: by how much it has said; one answer is held where a kill is to come.
+fn script(hold: Hold) -> Script {
+    Script::by(move |request: &Request| {
+        let answer = step(request.answered());
+        let mut hold = hold.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*hold {
+            Some((number, place, gate)) if request.number >= *number => {
+                let held: Answer = answer.held(*place, gate);
+                *hold = None;
+                held
+            }
+            _ => answer,
+        }
+    })
+}
+
+async fn bound<T>(what: &str, task: tokio::task::JoinHandle<T>) -> T {
+    match tokio::time::timeout(Duration::from_secs(60), task).await {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => panic!("waited a minute in vain for: {what}"),
+    }
+}
+
+/// Keeps every durable event, until the last turn has ended.
+async fn watch(mut follow: Follow, seen: Arc<Mutex<Vec<Event>>>, over: Arc<AtomicBool>) {
+    let mut ended = 0;
+    loop {
+        match follow.next().await.expect("follow the session") {
+            Followed::Event(event) if event.seq.is_some() => {
+                ended += usize::from(event.kind == "turn.ended");
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+                if ended == TURNS {
+                    over.store(true, Ordering::SeqCst);
+                    return;
+                }
+            }
+            Followed::Event(_) | Followed::Reconnected => {}
+        }
+    }
+}
+
+/// Says yes to every question.
+async fn approve(mut follow: Follow, client: Client, answered: Answered) {
+    loop {
+        let Ok(followed) = follow.next().await else { return };
+        let Followed::Event(event) = followed else { continue };
+        if let (Some(_), Ok(Body::ApprovalRequested(approval))) = (event.seq, event.body()) {
+            tokio::spawn(allow(client.clone(), approval, Arc::clone(&answered)));
+        }
+    }
+}
+
+async fn allow(client: Client, approval: Approval, answered: Answered) {
+    let request_id = RequestId::new();
+    let params = AnswerParams {
+        approval_id: approval.approval_id,
+        shown_hash: approval.shown_hash,
+        decision: Decision::AllowOnce,
+        scope: None,
+        note: None,
+        request_id: Some(request_id),
+    };
+    // The library makes the call again when the connection breaks; the id makes it one answer.
+    let answer = client.call::<ApprovalAnswer>(&params).await;
+    answer.unwrap_or_else(|error| panic!("answer {}: {error}", params.approval_id));
+    answered.lock().unwrap_or_else(PoisonError::into_inner).push(request_id);
+}
+
+/// Gives the prompts: each when the turn before has ended, or all at once.
+async fn drive(client: Client, session: SessionId, seen: Arc<Mutex<Vec<Event>>>, ahead: bool) -> Vec<PromptOutput> {
+    let mut prompts = Vec::new();
+    for turn in 0..TURNS {
+        let ended = || {
+            let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.iter().filter(|event| event.kind == "turn.ended").count()
+        };
+        while !ahead && ended() < turn {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        let params = PromptParams {
+            session: session.to_string(),
+            text: format!("Prompt {turn}."),
+            when: When::Queue,
+            credentials: std::collections::BTreeMap::new(),
+            request_id: Some(RequestId::new()),
+        };
+        let output = client.call::<SessionPrompt>(&params).await;
+        prompts.push(output.unwrap_or_else(|error| panic!("prompt {turn}: {error}")));
+    }
+    prompts
+}
+
+impl Ride {
+    /// Waits for a moment, or the session's end, and kills; then waits until a daemon is back.
+    async fn kill_at(&mut self, moment: &Moment, both: bool) {
+        self.await_moment(moment).await;
+        let (house, project) = (&self.house, self.house.project());
+        let commands: Vec<_> = processes::saying("append").into_iter().map(|process| process.pid).collect();
+        tokio::task::block_in_place(|| {
+            if both {
+                house.kill_daemon_and_parent();
+                house.daemon();
+            } else {
+                house.kill_daemon();
+                house.wait_for_daemon();
+            }
+            let ours = |pid: &&u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == project);
+            tests::until("the commands of the killed daemon to be gone (I12)", || {
+                commands.iter().filter(ours).all(|pid| !processes::runs(*pid)).then_some(())
+            });
+        });
+        *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    async fn await_moment(&self, moment: &Moment) {
+        let gate = Gate::new();
+        if let Moment::Answer { later, place } = moment {
+            let number = self.model.count() + later;
+            *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, *place, gate.clone()));
+        }
+        let (lines, begun) = (self.lines(), story::begun(&self.house).len());
+        let questions = self.questions();
+        let since = std::time::Instant::now();
+        let come = || match moment {
+            Moment::Answer { .. } => gate.is_reached(),
+            Moment::Command => story::begun(&self.house).len() > begun,
+            Moment::Question => self.questions() > questions,
+            Moment::Lines(more) => self.lines() >= lines + more,
+            Moment::Later(delay) => since.elapsed() >= *delay,
+        };
+        while !come() && !self.over.load(Ordering::SeqCst) {
+            assert!(since.elapsed() < Duration::from_secs(30), "{moment:?} did not come\n{}", self.house.daemon_log());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Lines of the log, whole or not.
+    fn lines(&self) -> usize {
+        let path = self.house.home().join("sessions").join(self.session.to_string()).join("log.jsonl");
+        std::fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
+    }
+
+    fn questions(&self) -> usize {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter().filter(|event| event.kind == "approval.requested").count()
+    }
+
+    /// Compares everything.
+    fn finish(
+        self,
+        prompts: &[PromptOutput],
+        answered: &Answered,
+        summary: &proto::params::session::SessionSummary,
+        kills: u64,
+    ) {
+        tokio::task::block_in_place(|| {
+            self.house.stop_daemon();
+            let directory = self.house.home().join("sessions").join(self.session.to_string());
+            let scan = store::log::read(&directory, &mut |_| {}).expect("read the log");
+            assert_eq!(scan.invalid, None, "the log is valid to its end");
+            let log = self.house.log(summary.pid);
+            story::prompts_are_there(&log, prompts);
+            let answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
+            story::answers_are_there(&log, &answered);
+            story::all_was_seen_once(&log, &self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+            story::turns_completed(&log);
+            story::effects_once(&log, &self.house);
+            story::usage_adds_up(&log, &summary.usage);
+            self.model.assert_strict();
+            let rollbacks = story::rollbacks(&self.model);
+            assert!(rollbacks <= kills, "{rollbacks} requests went back, with {kills} kills");
+            assert!(self.model.count() >= TURNS * STEPS);
+        });
+    }
+}
