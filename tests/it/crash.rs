@@ -16,7 +16,10 @@ const KILLS_EACH: u64 = 3;
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")))
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")),
+    )
 }
 
 /// Tells which seed it was, and how to repeat it.
@@ -26,7 +29,10 @@ impl Drop for Seeded {
     #[allow(clippy::print_stderr, reason = "a test's own words, next to its panic")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("repeat it: REASONIX_SEED={} cargo test -p tests --test it -- --exact crash::seeded", self.0);
+            eprintln!(
+                "repeat it: REASONIX_SEED={} cargo test -p tests --test it -- --exact crash::seeded",
+                self.0
+            );
         }
     }
 }
@@ -35,7 +41,11 @@ impl Drop for Seeded {
 fn seeded() {
     let seeds = match number("REASONIX_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("REASONIX_KILLS").unwrap_or(KILLS).div_ceil(KILLS_EACH),
+        None => {
+            0..number("REASONIX_KILLS")
+                .unwrap_or(KILLS)
+                .div_ceil(KILLS_EACH)
+        }
     };
     for seed in seeds {
         let _seeded = Seeded(seed);

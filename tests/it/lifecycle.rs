@@ -63,6 +63,24 @@ fn what_a_dead_daemon_left_at_the_sockets_path_is_replaced() {
 }
 
 #[test]
+fn a_socket_that_was_removed_is_made_again_and_the_work_goes_on() {
+    let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
+    house.daemon();
+    let gate = Gate::new(&house, "gate");
+    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "work"]).expect_code(0);
+    gate.wait();
+    let before = house.daemon_pid();
+    std::fs::remove_file(house.socket()).expect("remove the socket");
+    assert_eq!(Some(house.wait_for_daemon()), before, "the same daemon, by a new socket");
+    gate.open();
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    // A client that comes while it is gone gets to the same daemon too.
+    std::fs::remove_file(house.socket()).expect("remove the socket");
+    let _ = house.reasonix(&["ls"]).expect_code(0);
+    assert_eq!(house.daemon_pid(), before);
+}
+
+#[test]
 fn a_live_daemons_socket_is_not_taken() {
     let house = House::new();
     house.daemon();

@@ -25,19 +25,34 @@ fn step(said: usize) -> Answer {
         1 | 4 | 7 => {
             let old = format!("mark {said} here");
             Answer::text(format!("Step {said}: ü 世界 \"quoted\" \\ and a tab\t."))
-                .and_call("write_file", json!({"path": format!("out/{said}.txt"), "content": old}))
+                .and_call(
+                    "write_file",
+                    json!({"path": format!("out/{said}.txt"), "content": old}),
+                )
                 .and_call("read_file", json!({"path": format!("out/{said}.txt")}))
         }
         2 | 5 => {
             let made = said - 1;
             let (old, new) = (format!("mark {made} here"), format!("changed by {said}"));
-            Answer::call("edit_file", json!({"path": format!("out/{made}.txt"), "old_string": old, "new_string": new}))
+            Answer::call(
+                "edit_file",
+                json!({"path": format!("out/{made}.txt"), "old_string": old, "new_string": new}),
+            )
         }
-        3 => Answer::call("grep", json!({"pattern": "line 1[0-9] of", "path": "src"})).reasoning("Where is it?"),
-        6 => Answer::call("bash", json!({"command": format!("printf 'said %s\\n' {said}; ls out | wc -l")})),
-        8 => read(&file).and_call("read_file", json!({"path": "src/none.txt"})).and_call("grep", json!({"pattern": "("})),
+        3 => Answer::call("grep", json!({"pattern": "line 1[0-9] of", "path": "src"}))
+            .reasoning("Where is it?"),
+        6 => Answer::call(
+            "bash",
+            json!({"command": format!("printf 'said %s\\n' {said}; ls out | wc -l")}),
+        ),
+        8 => read(&file)
+            .and_call("read_file", json!({"path": "src/none.txt"}))
+            .and_call("grep", json!({"pattern": "("})),
         9 => Answer::call("bash", json!({"command": "echo to stderr >&2; exit 3"})),
-        _ => Answer::call("edit_file", json!({"path": file, "old_string": from(said), "new_string": "twice"})),
+        _ => Answer::call(
+            "edit_file",
+            json!({"path": file, "old_string": from(said), "new_string": "twice"}),
+        ),
     }
 }
 
@@ -50,7 +65,9 @@ fn script() -> Script {
 }
 
 fn project(house: &House) {
-    let lines: String = (0..120).map(|line| format!("line {line} of the file\n")).collect();
+    let lines: String = (0..120)
+        .map(|line| format!("line {line} of the file\n"))
+        .collect();
     for file in 0..3 {
         house.files(&format!("//- src/f{file}.txt\n{lines}"));
     }
@@ -66,7 +83,9 @@ fn sixty_requests_of_an_edit_session_extend_each_other() {
     let model = Model::start(script());
     let house = house(&model);
     project(&house);
-    let session = run(&house, &["--on-ask", "allow"], "Part 0, please.").expect(0, "completed").pid();
+    let session = run(&house, &["--on-ask", "allow"], "Part 0, please.")
+        .expect(0, "completed")
+        .pid();
     for part in 1..5 {
         prompt(&house, &session, &format!("Part {part}, please."));
     }
@@ -74,8 +93,16 @@ fn sixty_requests_of_an_edit_session_extend_each_other() {
     model.assert_prefix();
     let log = &house.logs()[0];
     log.check();
-    let failed = log.results().iter().filter(|result| result.status != proto::item::CallStatus::Ok).count();
-    assert!(failed > 0 && failed < 30, "a session where some calls fail: {failed} of {}", log.results().len());
+    let failed = log
+        .results()
+        .iter()
+        .filter(|result| result.status != proto::item::CallStatus::Ok)
+        .count();
+    assert!(
+        failed > 0 && failed < 30,
+        "a session where some calls fail: {failed} of {}",
+        log.results().len()
+    );
 }
 
 #[test]
@@ -83,7 +110,9 @@ fn a_restart_of_the_daemon_changes_no_byte() {
     let model = Model::start(script());
     let house = house(&model);
     project(&house);
-    let session = run(&house, &["--on-ask", "allow"], "Part 0, please.").expect(0, "completed").pid();
+    let session = run(&house, &["--on-ask", "allow"], "Part 0, please.")
+        .expect(0, "completed")
+        .pid();
     house.stop_daemon();
     house.daemon();
     prompt(&house, &session, "Part 1, after an orderly stop.");
@@ -104,19 +133,30 @@ fn a_kill_in_the_middle_of_an_answer_asks_for_it_again_with_the_same_bytes() {
     let model = Model::start(Script::by(move |request: &Request| {
         let said = request.answered();
         if said == 5 && !held.is_reached() {
-            return Answer::text("This is never heard to its end, by nobody.").held(Place::Middle, &held);
+            return Answer::text("This is never heard to its end, by nobody.")
+                .held(Place::Middle, &held);
         }
         step(said)
     }));
     let house = house(&model);
     project(&house);
-    let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "Part 0, please."]);
+    let running = house.start(&[
+        "run",
+        "--output-format",
+        "jsonl",
+        "--on-ask",
+        "allow",
+        "Part 0, please.",
+    ]);
     shown(&running, "This is never");
     house.kill_daemon();
     Ran::of(&running.done()).expect(0, "completed");
     let requests = model.requests();
     assert_eq!(requests.len(), ROUNDS + 2);
-    assert_eq!(requests[5].body, requests[6].body, "the request that was cut off is made again");
+    assert_eq!(
+        requests[5].body, requests[6].body,
+        "the request that was cut off is made again"
+    );
     model.assert_prefix();
 }
 
@@ -128,7 +168,16 @@ fn what_clients_and_terminals_are_makes_no_difference() {
     let first = run(&house, &["--on-ask", "allow"], "Part 0, please.").expect(0, "completed");
     let session = first.pid();
     let other_place = |directory: &Path| {
-        let mut command = house.command(&["run", "--output-format", "jsonl", "--on-ask", "allow", "-s", &session, "Part 1."]);
+        let mut command = house.command(&[
+            "run",
+            "--output-format",
+            "jsonl",
+            "--on-ask",
+            "allow",
+            "-s",
+            &session,
+            "Part 1.",
+        ]);
         command.current_dir(directory);
         for (name, value) in [
             ("LANG", "zh_CN.UTF-8"),
@@ -153,17 +202,34 @@ async fn two_clients_that_watch_and_one_that_steers_make_no_difference() {
     let model = Model::start(script());
     let house = house(&model);
     project(&house);
-    let (one, two) = (house.client("one", Role::Drive).await, house.client("two", Role::Approve).await);
+    let (one, two) = (
+        house.client("one", Role::Drive).await,
+        house.client("two", Role::Approve).await,
+    );
     let mut create = house.create("Part 0, please.");
     create.on_ask = Some(proto::state::OnAsk::Allow);
-    let created = soon("a session", one.call::<proto::methods::SessionCreate>(&create)).await.expect("create");
+    let created = soon(
+        "a session",
+        one.call::<proto::methods::SessionCreate>(&create),
+    )
+    .await
+    .expect("create");
     let mut first = follow::from_the_start(&one, created.session).await;
     let mut second = follow::from_the_start(&two, created.session).await;
     let here = follow::to_end_of_turn(&mut first).await;
     let there = follow::to_end_of_turn(&mut second).await;
-    assert_eq!(follow::durable(&here), follow::durable(&there), "both see the same");
+    assert_eq!(
+        follow::durable(&here),
+        follow::durable(&there),
+        "both see the same"
+    );
     drop(second);
-    let text = run(&house, &["--on-ask", "allow", "-s", &created.pid.to_string()], "Part 1.").expect(0, "completed");
+    let text = run(
+        &house,
+        &["--on-ask", "allow", "-s", &created.pid.to_string()],
+        "Part 1.",
+    )
+    .expect(0, "completed");
     assert_eq!(text.text(), "Part 1 is done.\n\nNext?");
     assert_eq!(model.count(), 2 * (ROUNDS + 1));
     model.assert_prefix();
@@ -178,13 +244,22 @@ fn a_new_session_of_the_same_build_has_the_same_prefix() {
     house.daemon();
     run(&house, &[], "hello").expect(0, "completed");
     let mut elsewhere = house.command(&["run", "--output-format", "jsonl", "something else"]);
-    elsewhere.current_dir(house.user_home()).env("TZ", "America/New_York").env("TERM", "dumb");
+    elsewhere
+        .current_dir(house.user_home())
+        .env("TZ", "America/New_York")
+        .env("TERM", "dumb");
     Ran::of(&tests::program::run(&mut elsewhere)).expect(0, "completed");
     let requests = model.requests();
     let (one, two) = (&requests[0].json, &requests[1].json);
     assert_eq!(one["tools"].to_string(), two["tools"].to_string());
-    assert_eq!(one["messages"][0], two["messages"][0], "the system prompt holds nothing variable");
+    assert_eq!(
+        one["messages"][0], two["messages"][0],
+        "the system prompt holds nothing variable"
+    );
     let size = one["tools"].to_string().len() + one["messages"][0].to_string().len();
-    assert!(size <= 14 * 1024, "the frozen prefix of a default session is {size} bytes");
+    assert!(
+        size <= 14 * 1024,
+        "the frozen prefix of a default session is {size} bytes"
+    );
     model.assert_strict();
 }

@@ -17,18 +17,18 @@ fn nap(test: u32) -> String {
     format!("99{}{test:02}", std::process::id())
 }
 
-fn asleep(nap: &str) -> Vec<Process> {
+fn nappers(nap: &str) -> Vec<Process> {
     let sleep = format!("sleep {nap}");
     processes::all().into_iter().filter(|process| process.command == sleep).collect()
 }
 
 /// Waits until so many sleep.
 fn wait_for(nap: &str, count: usize) {
-    until(&format!("{count} processes that sleep {nap}"), || (asleep(nap).len() == count).then_some(()));
+    until(&format!("{count} processes that sleep {nap}"), || (nappers(nap).len() == count).then_some(()));
 }
 
 fn nobody_sleeps(nap: &str) {
-    let left = asleep(nap);
+    let left = nappers(nap);
     assert!(left.is_empty(), "{left:#?}");
 }
 
@@ -81,7 +81,7 @@ fn a_killed_session_leaves_no_process() {
     wait_for(&nap, 2);
     let _ = house.reasonix(&["kill", "-s", "KILL", "1"]).expect_code(0);
     let _ = running.done().expect_code(137);
-    until("its processes to be gone", || asleep(&nap).is_empty().then_some(()));
+    until("its processes to be gone", || nappers(&nap).is_empty().then_some(()));
     house.log(Pid(1)).check();
 }
 
@@ -103,7 +103,7 @@ fn nothing_outlives_the_daemon_however_it_ends() {
             }
             _ => house.kill_daemon_and_parent(),
         }
-        until(&format!("the processes of a daemon that was {end} to be gone"), || asleep(&nap).is_empty().then_some(()));
+        until(&format!("the processes of a daemon that was {end} to be gone"), || nappers(&nap).is_empty().then_some(()));
     }
 }
 
@@ -117,7 +117,7 @@ fn what_a_command_leaves_in_the_background_does_not_hold_up_the_turn() {
     let log = house.log(Pid(1));
     assert!(log.results()[0].text.contains("started"), "{}", log.results()[0].text);
     // The session has exited, and its processes with it.
-    until("the background to be gone", || asleep(&nap).is_empty().then_some(()));
+    until("the background to be gone", || nappers(&nap).is_empty().then_some(()));
 }
 
 #[test]
@@ -187,6 +187,9 @@ fn a_command_that_floods_its_output_is_stopped_and_said() {
     let result = &log.check().results()[0];
     assert_eq!(result.status, CallStatus::Failed, "{}", result.text);
     assert!(result.text.len() < 70_000, "{} bytes reach the model", result.text.len());
+    let status = house.reasonix(&["daemon", "status", "--json"]).expect_code(0).json();
+    let memory = status["memory_bytes"].as_u64().expect("its memory");
+    assert!(memory < 150_000_000, "{memory} bytes of memory");
     let size = std::fs::metadata(&log.path).expect("the log").len();
     assert!(size < 2_000_000, "{size} bytes of log");
 }
@@ -205,4 +208,14 @@ fn readers_of_one_answer_run_side_by_side_and_their_results_stand_in_order() {
     // These write, so they run one by one, in order, and the first two time out.
     let statuses: Vec<_> = log.check().results().iter().map(|result| result.status).collect();
     assert_eq!(statuses, [CallStatus::Failed, CallStatus::Failed, CallStatus::Ok], "writers run alone, in order");
+}
+
+#[test]
+fn a_command_that_kills_its_keeper_does_not_get_away() {
+    let nap = nap(7);
+    let command = format!("setsid sh -c 'sleep {nap}; :' & sleep 0.2; kill -9 $PPID; sleep {nap}; :");
+    let house = House::playing(&Script::new().runs(&command).says("Done."));
+    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]);
+    until("its processes to be gone", || nappers(&nap).is_empty().then_some(()));
+    house.log(Pid(1)).check();
 }

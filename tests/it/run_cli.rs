@@ -1,6 +1,7 @@
 //! `reasonix run` as scripts see it: what stands on which stream, and a result on every path.
 
 use std::io::Read;
+use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 
 use proto::Pid;
@@ -166,6 +167,23 @@ fn a_run_that_is_interrupted_or_killed_has_its_result() {
             kinds.contains(&"turn.ended".to_owned()).then_some(())
         });
         house.log(Pid(1)).check();
+    }
+}
+
+#[test]
+fn an_interrupt_before_there_is_a_turn_ends_the_run_with_its_result() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let house = House::new();
+        let directory = house.home().join("run");
+        std::fs::create_dir(&directory).expect("a directory");
+        // Somebody who takes the connection and never says a word.
+        let silent = UnixListener::bind(house.socket()).expect("a socket");
+        let running = Running::start(&mut house.command(&["run", "--output-format", "jsonl", "x"]));
+        let connection = silent.accept().expect("a connection");
+        running.signal(signal);
+        let done = running.done().expect_code(code);
+        assert_eq!(result(&done).0["outcome"], "interrupted", "{done:?}");
+        drop(connection);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use testkit::model::Model;
-use tests::{Done, House, Running};
+use tests::{Done, House, Running, processes, until};
 
 /// Settings with which failures are over in milliseconds.
 pub const HASTE: &str = "[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 1\n";
@@ -30,12 +30,30 @@ impl Ran {
     /// Reads a run's output: the result is the last line, there is one, and its numbers rise.
     pub fn of(done: &Done) -> Self {
         let mut events = done.lines();
-        let result = events.pop().unwrap_or_else(|| panic!("no line came: {done:?}"));
-        assert_eq!(result["kind"], "result", "the last line is the result: {done:?}");
-        assert!(events.iter().all(|event| event["kind"] != "result"), "one result: {done:?}");
-        let numbers: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
-        assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbers without a gap: {numbers:?}");
-        Self { code: done.code(), events, result }
+        let result = events
+            .pop()
+            .unwrap_or_else(|| panic!("no line came: {done:?}"));
+        assert_eq!(
+            result["kind"], "result",
+            "the last line is the result: {done:?}"
+        );
+        assert!(
+            events.iter().all(|event| event["kind"] != "result"),
+            "one result: {done:?}"
+        );
+        let numbers: Vec<_> = events
+            .iter()
+            .filter_map(|event| event["seq"].as_u64())
+            .collect();
+        assert!(
+            numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+            "numbers without a gap: {numbers:?}"
+        );
+        Self {
+            code: done.code(),
+            events,
+            result,
+        }
     }
 
     /// The same, where the test wants this exit code and outcome.
@@ -55,7 +73,11 @@ impl Ran {
 
     /// The data of all events of a kind.
     pub fn all(&self, kind: &str) -> Vec<&Value> {
-        self.events.iter().filter(|event| event["kind"] == kind).map(|event| &event["data"]).collect()
+        self.events
+            .iter()
+            .filter(|event| event["kind"] == kind)
+            .map(|event| &event["data"])
+            .collect()
     }
 
     /// The pieces of text that were streamed, until what was streamed before was taken back.
@@ -72,7 +94,9 @@ impl Ran {
                 Some("message.partial") => tries.push(String::new()),
                 // Who attaches in the middle is told here how far it has come.
                 Some("sync") => {
-                    if let (Some(last), Some(text)) = (tries.last_mut(), event["data"]["live"][0]["text"].as_str()) {
+                    if let (Some(last), Some(text)) =
+                        (tries.last_mut(), event["data"]["live"][0]["text"].as_str())
+                    {
                         text.clone_into(last);
                     }
                 }
@@ -86,7 +110,34 @@ impl Ran {
 /// Waits until a run (of events) has shown words of the answer in progress: as they came, or at once on attaching.
 pub fn shown(running: &Running, words: &str) {
     running.line(&format!("`{words}` to be shown"), |line| {
-        (line.contains("\"kind\":\"delta.text\"") || line.contains("\"kind\":\"sync\"")) && line.contains(words)
+        (line.contains("\"kind\":\"delta.text\"") || line.contains("\"kind\":\"sync\""))
+            && line.contains(words)
+    });
+}
+
+/// Commands of this house's project whose command line holds a text.
+pub fn commands(house: &House, text: &str) -> Vec<u32> {
+    let here = |pid: &u32| {
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == house.project())
+    };
+    processes::saying(text)
+        .into_iter()
+        .map(|process| process.pid)
+        .filter(here)
+        .collect()
+}
+
+/// Waits until such a command runs.
+pub fn command_runs(house: &House, text: &str) {
+    until(&format!("`{text}` to run"), || {
+        (!commands(house, text).is_empty()).then_some(())
+    });
+}
+
+/// Waits until no such command runs any more (I12).
+pub fn command_is_gone(house: &House, text: &str) {
+    until(&format!("`{text}` to be gone"), || {
+        commands(house, text).is_empty().then_some(())
     });
 }
 

@@ -1,7 +1,8 @@
 //! A connection without the client library: any bytes in, frames out. For tests of the protocol itself.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -115,6 +116,14 @@ impl Raw {
     /// Whether the daemon has closed the connection without another word.
     pub fn is_closed(&mut self) -> bool {
         self.frame().is_none()
+    }
+
+    /// Says no more, and waits until the daemon has had enough too. Whatever it still says is passed over.
+    pub fn hang_up(mut self) {
+        // Closed already where the daemon was faster.
+        let _ = self.reader.get_ref().shutdown(Shutdown::Write);
+        let mut rest = Vec::new();
+        let _ = self.reader.read_to_end(&mut rest);
     }
 
     /// Changes how long reads wait.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 /// Longer than anything may take here, on a busy machine.
-pub const BOUND: Duration = Duration::from_secs(30);
+pub const BOUND: Duration = Duration::from_secs(60);
 
 /// How often a condition is looked at.
 const STEP: Duration = Duration::from_millis(5);

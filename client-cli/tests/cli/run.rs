@@ -422,8 +422,6 @@ fn the_first_interrupt_ends_the_turn_and_the_run_tells_how() {
         .as_str()
         .unwrap()
         .to_owned();
-    // It listens to signals once it is attached.
-    wait_until_watching(&running);
     running.signal(Signal::INT);
     fake.wait_for("session.interrupt", 1);
     fake.event(
@@ -440,27 +438,6 @@ fn the_first_interrupt_ends_the_turn_and_the_run_tells_how() {
     assert!(done.out.contains("\"outcome\":\"interrupted\""), "{done:?}");
 }
 
-/// Waits until the program handles INT by itself, as the kernel tells.
-fn wait_until_watching(running: &Running) {
-    let path = format!("/proc/{}/status", running.child.id());
-    for _ in 0..2000 {
-        let status = std::fs::read_to_string(&path).unwrap_or_default();
-        let caught = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigCgt:"))
-            .map(str::trim);
-        let caught = caught
-            .and_then(|mask| u64::from_str_radix(mask, 16).ok())
-            .unwrap_or(0);
-        // INT is signal 2, HUP signal 1, TERM signal 15: all three are listened to.
-        if caught & 0b10 != 0 && caught & 0b1 != 0 && caught & (1 << 14) != 0 {
-            return;
-        }
-        std::thread::park_timeout(std::time::Duration::from_millis(10));
-    }
-    panic!("it never listened to signals");
-}
-
 #[test]
 fn a_second_interrupt_leaves_at_once() {
     let fake = daemon(completed()[..2].to_vec());
@@ -468,7 +445,7 @@ fn a_second_interrupt_leaves_at_once() {
         &fake.home(),
         &["run", "--output-format", "json", "p"],
     ));
-    wait_until_watching(&running);
+    fake.wait_for("session.attach", 1);
     running.signal(Signal::INT);
     fake.wait_for("session.interrupt", 1);
     running.signal(Signal::INT);
@@ -481,7 +458,7 @@ fn a_second_interrupt_leaves_at_once() {
 fn losing_the_terminal_leaves_the_turn_alone() {
     let fake = daemon(completed()[..2].to_vec());
     let running = Running::start(&mut reasonix(&fake.home(), &["run", "p"]));
-    wait_until_watching(&running);
+    fake.wait_for("session.attach", 1);
     running.signal(Signal::HUP);
     assert_eq!(running.done().code, Some(0));
     assert!(fake.params("session.interrupt").is_empty());

@@ -1,6 +1,6 @@
 //! Logs that a crash or a disk has hurt: a torn tail is set aside, damage in the middle is shown and left alone (I13).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testkit::model::{Answer, Model};
 use tests::House;
@@ -10,38 +10,58 @@ use crate::scripted::{house, run};
 /// A session that has ended well, its daemon stopped: the session's pid, and the path of its log.
 fn ended(model: &Model) -> (House, String, PathBuf) {
     let house = house(model);
-    let pid = run(&house, &[], "The first prompt.").expect(0, "completed").pid();
+    let pid = run(&house, &[], "The first prompt.")
+        .expect(0, "completed")
+        .pid();
     house.stop_daemon();
     let log = house.logs().remove(0).path;
     (house, pid, log)
 }
 
 /// What was set aside of a log.
-fn torn(log: &PathBuf) -> Vec<Vec<u8>> {
-    let directory = std::fs::read_dir(log.parent().expect("a directory")).expect("read the session's directory");
+fn torn(log: &Path) -> Vec<Vec<u8>> {
+    let directory = std::fs::read_dir(log.parent().expect("a directory"))
+        .expect("read the session's directory");
     let names = directory.flatten().map(|entry| entry.path());
-    let torn = names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(".torn-")));
-    torn.map(|path| std::fs::read(path).expect("read what was set aside")).collect()
+    let torn = names.filter(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().contains(".torn-"))
+    });
+    torn.map(|path| std::fs::read(path).expect("read what was set aside"))
+        .collect()
 }
 
 /// The start of the last line.
 fn last_line(bytes: &[u8]) -> usize {
-    bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+    bytes[..bytes.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1)
 }
 
 #[test]
 fn a_torn_tail_is_set_aside_and_work_goes_on() {
     type Hurt = fn(&mut Vec<u8>);
     let ways: [(&str, Hurt); 6] = [
-        ("the last line is cut", |bytes| bytes.truncate(last_line(bytes) + 20)),
-        ("its newline is missing", |bytes| bytes.truncate(bytes.len() - 1)),
+        ("the last line is cut", |bytes| {
+            bytes.truncate(last_line(bytes) + 20)
+        }),
+        ("its newline is missing", |bytes| {
+            bytes.truncate(bytes.len() - 1)
+        }),
         ("a byte of it is another", |bytes| {
             let at = last_line(bytes) + 30;
             bytes[at] ^= 0x20;
         }),
-        ("half a record stands behind it", |bytes| bytes.extend_from_slice(b"{\"seq\":9999,\"at\":\"20")),
-        ("a block of zeros stands behind it", |bytes| bytes.extend_from_slice(&[0; 4096])),
-        ("lines of nonsense stand behind it", |bytes| bytes.extend_from_slice(b"\xff\xfe\n\n{}\nnull\n")),
+        ("half a record stands behind it", |bytes| {
+            bytes.extend_from_slice(b"{\"seq\":9999,\"at\":\"20")
+        }),
+        ("a block of zeros stands behind it", |bytes| {
+            bytes.extend_from_slice(&[0; 4096])
+        }),
+        ("lines of nonsense stand behind it", |bytes| {
+            bytes.extend_from_slice(b"\xff\xfe\n\n{}\nnull\n")
+        }),
     ];
     for (what, hurt) in ways {
         let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
@@ -52,15 +72,34 @@ fn a_torn_tail_is_set_aside_and_work_goes_on() {
         std::fs::write(&log, &bytes).expect("hurt the log");
         house.daemon();
         let ran = run(&house, &["-s", &pid], "The second prompt.");
-        assert_eq!((ran.code, ran.text()), (Some(0), "Two."), "{what}: {ran:#?}");
+        assert_eq!(
+            (ran.code, ran.text()),
+            (Some(0), "Two."),
+            "{what}: {ran:#?}"
+        );
         let kept = std::fs::read(&log).expect("read the log");
         let aside = torn(&log);
         assert_eq!(aside.len(), 1, "{what}: the tail is kept beside the log");
         let intact = bytes.len() - aside[0].len();
-        assert!(bytes.ends_with(&aside[0]) && kept.starts_with(&bytes[..intact]), "{what}: nothing else is lost");
-        let notices: Vec<_> = house.logs()[0].lines.iter().filter(|line| line.kind == "notice").map(|line| line.data.clone()).collect();
-        assert!(notices.iter().any(|notice| notice.contains("torn")), "{what}: it is said: {notices:?}");
-        assert_eq!(model.requests()[1].answered(), 1, "{what}: the first answer is there");
+        assert!(
+            bytes.ends_with(&aside[0]) && kept.starts_with(&bytes[..intact]),
+            "{what}: nothing else is lost"
+        );
+        let notices: Vec<_> = house.logs()[0]
+            .lines
+            .iter()
+            .filter(|line| line.kind == "notice")
+            .map(|line| line.data.clone())
+            .collect();
+        assert!(
+            notices.iter().any(|notice| notice.contains("torn")),
+            "{what}: it is said: {notices:?}"
+        );
+        assert_eq!(
+            model.requests()[1].answered(),
+            1,
+            "{what}: the first answer is there"
+        );
         model.assert_prefix();
     }
 }
@@ -69,14 +108,24 @@ fn a_torn_tail_is_set_aside_and_work_goes_on() {
 fn damage_in_the_middle_is_shown_and_left_alone() {
     let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
     let house = house(&model);
-    let pid = run(&house, &[], "The first prompt.").expect(0, "completed").pid();
+    let pid = run(&house, &[], "The first prompt.")
+        .expect(0, "completed")
+        .pid();
     run(&house, &["-s", &pid], "The second prompt.").expect(0, "completed");
     house.stop_daemon();
     let log = house.logs().remove(0);
     // A record in the middle that later ones know to be on disk.
-    let hurt = log.lines.iter().position(|line| line.kind == "message.assistant").expect("an answer");
+    let hurt = log
+        .lines
+        .iter()
+        .position(|line| line.kind == "message.assistant")
+        .expect("an answer");
     let mut bytes = std::fs::read(&log.path).expect("read the log");
-    let start = bytes.split_inclusive(|byte| *byte == b'\n').take(hurt).map(<[u8]>::len).sum::<usize>();
+    let start = bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(hurt)
+        .map(<[u8]>::len)
+        .sum::<usize>();
     bytes[start + 40] ^= 0x01;
     std::fs::write(&log.path, &bytes).expect("hurt the log");
 
@@ -85,12 +134,29 @@ fn damage_in_the_middle_is_shown_and_left_alone() {
     let error = &ran.result["error"];
     assert_eq!(error["name"], "storage", "{error}");
     let message = error["message"].as_str().unwrap_or_default();
-    assert!(message.contains("read-only") && message.contains(&format!("{}", hurt + 1)), "it says where: {message}");
+    assert!(
+        message.contains("read-only") && message.contains(&format!("{}", hurt + 1)),
+        "it says where: {message}"
+    );
     assert_eq!(model.count(), 2, "nothing is asked");
-    let shown = house.reasonix(&["logs", "--json", &pid]).expect_code(0).lines();
-    let numbers: Vec<_> = shown.iter().filter_map(|event| event["seq"].as_u64()).collect();
-    assert_eq!(numbers, (1..=hurt as u64).collect::<Vec<_>>(), "it can be read up to the damage");
-    assert_eq!(std::fs::read(&log.path).expect("read the log"), bytes, "nothing is changed");
+    let shown = house
+        .reasonix(&["logs", "--json", &pid])
+        .expect_code(0)
+        .lines();
+    let numbers: Vec<_> = shown
+        .iter()
+        .filter_map(|event| event["seq"].as_u64())
+        .collect();
+    assert_eq!(
+        numbers,
+        (1..=hurt as u64).collect::<Vec<_>>(),
+        "it can be read up to the damage"
+    );
+    assert_eq!(
+        std::fs::read(&log.path).expect("read the log"),
+        bytes,
+        "nothing is changed"
+    );
     assert!(torn(&log.path).is_empty());
     // Another session of the same home is none the worse (I34).
     model.push([Answer::text("Three.")]);

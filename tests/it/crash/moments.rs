@@ -10,7 +10,9 @@ use proto::state::OnAsk;
 use proto::{Body, RequestId};
 use serde_json::json;
 use testkit::model::{Answer, Gate, Model, Place};
-use tests::{House, follow, processes, soon, until};
+use tests::{House, follow, soon, until};
+
+use crate::scripted::{Ran, command_is_gone, command_runs};
 
 fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
@@ -29,8 +31,13 @@ fn house(model: &Model) -> House {
 async fn cut_off_and_going_on(house: &House, session: proto::SessionId, text: &str) -> TurnEnded {
     let client = house.client("driver", Role::Drive).await;
     let mut watching = follow::from_the_start(&client, session).await;
-    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else { unreachable!("asked for by kind") };
-    assert_eq!((ended.outcome, ended.reason), (OutcomeKind::Interrupted, Some(Reason::Shutdown)));
+    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else {
+        unreachable!("asked for by kind")
+    };
+    assert_eq!(
+        (ended.outcome, ended.reason),
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown))
+    );
     let params = PromptParams {
         session: session.to_string(),
         text: "Go on.".into(),
@@ -38,9 +45,16 @@ async fn cut_off_and_going_on(house: &House, session: proto::SessionId, text: &s
         credentials: std::collections::BTreeMap::new(),
         request_id: None,
     };
-    soon("a prompt", client.call::<SessionPrompt>(&params)).await.expect("prompt");
-    let Body::TurnEnded(next) = follow::body(&mut watching, "turn.ended").await else { unreachable!("asked for by kind") };
-    assert_eq!((next.outcome, next.text.as_str()), (OutcomeKind::Completed, text));
+    soon("a prompt", client.call::<SessionPrompt>(&params))
+        .await
+        .expect("prompt");
+    let Body::TurnEnded(next) = follow::body(&mut watching, "turn.ended").await else {
+        unreachable!("asked for by kind")
+    };
+    assert_eq!(
+        (next.outcome, next.text.as_str()),
+        (OutcomeKind::Completed, text)
+    );
     ended
 }
 
@@ -48,13 +62,16 @@ async fn create(house: &House, on_ask: OnAsk) -> proto::params::session::CreateO
     let client = house.client("creator", Role::Drive).await;
     let mut params = house.create("Begin.");
     params.on_ask = Some(on_ask);
-    soon("a session", client.call::<SessionCreate>(&params)).await.expect("create")
+    soon("a session", client.call::<SessionCreate>(&params))
+        .await
+        .expect("create")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
     let gate = Gate::new();
-    let model = Model::start([Answer::text("This is cut off in its middle.").held(Place::Middle, &gate)]);
+    let model =
+        Model::start([Answer::text("This is cut off in its middle.").held(Place::Middle, &gate)]);
     let house = house(&model);
     let created = create(&house, OnAsk::Wait).await;
     gate.reached().await;
@@ -64,31 +81,52 @@ async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
     // What was not heard to its end is said again to the next prompt.
     cut_off_and_going_on(&house, created.session, "This is cut off in its middle.").await;
     let request = model.requests().pop().expect("requests");
-    let users = request.messages().iter().filter(|message| message["role"] == "user").count();
-    assert_eq!(users, 2, "the first prompt is there: {:#?}", request.messages());
+    let users = request
+        .messages()
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .count();
+    assert_eq!(
+        users,
+        2,
+        "the first prompt is there: {:#?}",
+        request.messages()
+    );
     model.assert_prefix();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_command_its_process_dies_and_its_effects_are_unknown() {
     let model = Model::start([
-        bash("echo begun >> counter.txt; sleep 4179").and_call("bash", json!({"command": "echo never >> counter.txt"})),
+        bash("echo begun >> counter.txt; sleep 4179")
+            .and_call("bash", json!({"command": "echo never >> counter.txt"})),
         Answer::text("I see."),
     ]);
     let house = house(&model);
     let created = create(&house, OnAsk::Allow).await;
-    until("the command's mark", || house.project().join("counter.txt").exists().then_some(()));
-    until("the command to run", || (!processes::saying("sleep 4179").is_empty()).then_some(()));
+    until("the command's mark", || {
+        house.project().join("counter.txt").exists().then_some(())
+    });
+    command_runs(&house, "sleep 4179");
     house.kill_daemon_and_parent();
-    until("the command to be gone (I12)", || processes::saying("sleep 4179").is_empty().then_some(()));
+    command_is_gone(&house, "sleep 4179");
     house.daemon();
     cut_off_and_going_on(&house, created.session, "I see.").await;
     let results = model.requests().pop().expect("requests").results();
     assert!(results[0].1.contains("unknown"), "{results:?}");
     assert!(results[1].1.contains("Not run"), "{results:?}");
-    let statuses: Vec<_> = house.log(created.pid).results().into_iter().map(|result| result.status).collect();
+    let statuses: Vec<_> = house
+        .log(created.pid)
+        .results()
+        .into_iter()
+        .map(|result| result.status)
+        .collect();
     assert_eq!(statuses, [CallStatus::Unknown, CallStatus::Interrupted]);
-    assert_eq!(house.read("counter.txt"), "begun\n", "nothing ran twice, nothing ran after");
+    assert_eq!(
+        house.read("counter.txt"),
+        "begun\n",
+        "nothing ran twice, nothing ran after"
+    );
     model.assert_prefix();
 }
 
@@ -99,13 +137,23 @@ async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
     let created = create(&house, OnAsk::Wait).await;
     let client = house.client("approver", Role::Approve).await;
     let mut watching = follow::from_the_start(&client, created.session).await;
-    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await else {
+    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await
+    else {
         unreachable!("asked for by kind")
     };
     house.kill_daemon_and_parent();
     house.daemon();
-    let list = soon("the open questions", client.call::<ApprovalList>(&ListParams::default())).await.expect("list");
-    assert_eq!(list.approvals, std::slice::from_ref(&asked), "the same question, the same number, the same hash");
+    let list = soon(
+        "the open questions",
+        client.call::<ApprovalList>(&ListParams::default()),
+    )
+    .await
+    .expect("list");
+    assert_eq!(
+        list.approvals,
+        std::slice::from_ref(&asked),
+        "the same question, the same number, the same hash"
+    );
     let answer = AnswerParams {
         approval_id: asked.approval_id,
         shown_hash: asked.shown_hash,
@@ -114,9 +162,16 @@ async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
         note: None,
         request_id: Some(RequestId::new()),
     };
-    soon("an answer", client.call::<ApprovalAnswer>(&answer)).await.expect("answer");
-    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else { unreachable!("asked for by kind") };
-    assert_eq!((ended.outcome, ended.text.as_str()), (OutcomeKind::Completed, "Made."));
+    soon("an answer", client.call::<ApprovalAnswer>(&answer))
+        .await
+        .expect("answer");
+    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else {
+        unreachable!("asked for by kind")
+    };
+    assert_eq!(
+        (ended.outcome, ended.text.as_str()),
+        (OutcomeKind::Completed, "Made.")
+    );
     assert_eq!(house.read("counter.txt"), "made\n");
     model.assert_prefix();
 }
@@ -124,12 +179,17 @@ async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
     // The kill comes with the answer: whatever of it reached the disk, the command ran at most once, and never unasked.
-    let model = Model::start([bash("echo made >> counter.txt"), Answer::text("Made."), Answer::text("Made.")]);
+    let model = Model::start([
+        bash("echo made >> counter.txt"),
+        Answer::text("Made."),
+        Answer::text("Made."),
+    ]);
     let house = house(&model);
     let created = create(&house, OnAsk::Wait).await;
     let client = house.client("approver", Role::Approve).await;
     let mut watching = follow::from_the_start(&client, created.session).await;
-    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await else {
+    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await
+    else {
         unreachable!("asked for by kind")
     };
     let answer = AnswerParams {
@@ -146,13 +206,21 @@ async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
     };
     house.kill_daemon_and_parent();
     house.daemon();
-    soon("the answer", answering).await.expect("the task").expect("the answer is taken, by this daemon or the last");
-    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else { unreachable!("asked for by kind") };
+    soon("the answer", answering)
+        .await
+        .expect("the task")
+        .expect("the answer is taken, by this daemon or the last");
+    let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else {
+        unreachable!("asked for by kind")
+    };
     let marks = std::fs::read_to_string(house.project().join("counter.txt")).unwrap_or_default();
     let log = house.log(created.pid);
     let result = log.results().remove(0);
     match result.status {
-        CallStatus::Ok => assert_eq!((marks.as_str(), ended.outcome), ("made\n", OutcomeKind::Completed)),
+        CallStatus::Ok => assert_eq!(
+            (marks.as_str(), ended.outcome),
+            ("made\n", OutcomeKind::Completed)
+        ),
         CallStatus::Unknown => assert!(marks.len() <= 5, "{marks}"),
         CallStatus::Interrupted => assert_eq!(marks, "", "{result:?}"),
         other => panic!("{other:?}: {result:?}"),
@@ -165,7 +233,10 @@ async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
 async fn a_headless_run_goes_on_by_itself_and_its_client_gets_the_result() {
     let gate = Gate::new();
     let model = Model::start([
-        Answer::call("write_file", json!({"path": "a.txt", "content": "a\n", "append": true})),
+        Answer::call(
+            "write_file",
+            json!({"path": "a.txt", "content": "a\n", "append": true}),
+        ),
         Answer::text("It is written.").held(Place::Middle, &gate),
     ]);
     let house = House::new();
@@ -175,8 +246,15 @@ async fn a_headless_run_goes_on_by_itself_and_its_client_gets_the_result() {
     gate.reached().await;
     house.kill_daemon();
     gate.open();
-    let ran = crate::scripted::Ran::of(&running.done()).expect(0, "completed");
-    assert_eq!((ran.text(), house.read("a.txt").as_str()), ("It is written.", "a\n"));
-    assert_eq!(model.count(), 3, "only the answer that was cut off is asked for again");
+    let ran = Ran::of(&running.done()).expect(0, "completed");
+    assert_eq!(
+        (ran.text(), house.read("a.txt").as_str()),
+        ("It is written.", "a\n")
+    );
+    assert_eq!(
+        model.count(),
+        3,
+        "only the answer that was cut off is asked for again"
+    );
     model.assert_prefix();
 }

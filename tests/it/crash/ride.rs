@@ -12,8 +12,12 @@ use proto::params::approval::{AnswerParams, Approval, Decision};
 use proto::params::session::{OneParams, PromptOutput, PromptParams, When};
 use proto::record::Rules;
 use proto::{Body, Event, RequestId, SessionId};
+use rustix::process::Signal;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
-use tests::{House, follow, processes, soon};
+use tests::{House, follow, processes, soon, until};
+use tokio::sync::watch;
+
+use crate::scripted::commands;
 
 use super::story::{self, STEPS, TURNS, step};
 
@@ -49,6 +53,8 @@ enum Moment {
     Command,
     /// A question is open, or has just been answered.
     Question,
+    /// A prompt or an answer has just been acknowledged.
+    Acknowledged,
     /// The log has grown by so many lines.
     Lines(usize),
     /// After a while.
@@ -57,15 +63,20 @@ enum Moment {
 
 impl Moment {
     fn by(chance: &mut Chance) -> Self {
-        let below = |chance: &mut Chance, bound: u64| usize::try_from(chance.below(bound)).unwrap_or(0);
-        match chance.below(6) {
+        let below =
+            |chance: &mut Chance, bound: u64| usize::try_from(chance.below(bound)).unwrap_or(0);
+        match chance.below(7) {
             0 | 1 => {
                 let place = [Place::Before, Place::Middle, Place::End][below(chance, 3)];
-                Self::Answer { later: 1 + below(chance, 6), place }
+                Self::Answer {
+                    later: 1 + below(chance, 6),
+                    place,
+                }
             }
             2 => Self::Command,
             3 => Self::Question,
-            4 => Self::Lines(1 + below(chance, 40)),
+            4 => Self::Acknowledged,
+            5 => Self::Lines(1 + below(chance, 40)),
             _ => Self::Later(Duration::from_micros(chance.below(150_000))),
         }
     }
@@ -80,11 +91,17 @@ struct Ride {
     /// Set when the last turn has ended.
     over: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<Event>>>,
+    /// Counts what was acknowledged.
+    acknowledged: watch::Sender<u64>,
 }
 
 /// Plays a session to its end under kills, and checks it.
 pub fn ride(seed: u64, kills: u64) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         let mut chance = Chance::of(seed);
         let hold: Hold = Hold::default();
@@ -99,8 +116,13 @@ pub fn ride(seed: u64, kills: u64) {
         let approver = house.client("approver", Role::Approve).await;
         let mut create = house.create("");
         create.prompt = None;
-        create.rules = Rules { allow: story::rules(), ..Rules::default() };
-        let created = soon("a session", driver.call::<SessionCreate>(&create)).await.expect("create a session");
+        create.rules = Rules {
+            allow: story::rules(),
+            ..Rules::default()
+        };
+        let created = soon("a session", driver.call::<SessionCreate>(&create))
+            .await
+            .expect("create a session");
         let follower = follow::from_the_start(&driver, created.session).await;
         let questions = follow::from_the_start(&approver, created.session).await;
         let mut ride = Ride {
@@ -110,12 +132,28 @@ pub fn ride(seed: u64, kills: u64) {
             session: created.session,
             over: Arc::default(),
             seen: Arc::default(),
+            acknowledged: watch::channel(0).0,
         };
-        let following = tokio::spawn(watch(follower, Arc::clone(&ride.seen), Arc::clone(&ride.over)));
+        let following = tokio::spawn(keep(
+            follower,
+            Arc::clone(&ride.seen),
+            Arc::clone(&ride.over),
+        ));
         let answered = Answered::default();
-        let answering = tokio::spawn(approve(questions, approver, Arc::clone(&answered)));
+        let answering = tokio::spawn(approve(
+            questions,
+            approver,
+            Arc::clone(&answered),
+            ride.acknowledged.clone(),
+        ));
         let ahead = chance.below(2) == 0;
-        let driving = tokio::spawn(drive(driver.clone(), created.session, Arc::clone(&ride.seen), ahead));
+        let driving = tokio::spawn(drive(
+            driver.clone(),
+            created.session,
+            Arc::clone(&ride.seen),
+            ahead,
+            ride.acknowledged.clone(),
+        ));
 
         for kill in 0..kills {
             let moment = Moment::by(&mut chance);
@@ -125,8 +163,12 @@ pub fn ride(seed: u64, kills: u64) {
         let prompts = bound("all prompts to be accepted", driving).await;
         bound("the last turn's end", following).await;
         answering.abort();
-        let one = OneParams { session: created.session.to_string() };
-        let summary = soon("the summary", driver.call::<SessionGet>(&one)).await.expect("a summary");
+        let one = OneParams {
+            session: created.session.to_string(),
+        };
+        let summary = soon("the summary", driver.call::<SessionGet>(&one))
+            .await
+            .expect("a summary");
         drop(driver);
         ride.finish(&prompts, &answered, &summary, kills);
     });
@@ -157,13 +199,15 @@ async fn bound<T>(what: &str, task: tokio::task::JoinHandle<T>) -> T {
 }
 
 /// Keeps every durable event, until the last turn has ended.
-async fn watch(mut follow: Follow, seen: Arc<Mutex<Vec<Event>>>, over: Arc<AtomicBool>) {
+async fn keep(mut follow: Follow, seen: Arc<Mutex<Vec<Event>>>, over: Arc<AtomicBool>) {
     let mut ended = 0;
     loop {
         match follow.next().await.expect("follow the session") {
             Followed::Event(event) if event.seq.is_some() => {
                 ended += usize::from(event.kind == "turn.ended");
-                seen.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+                seen.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(event);
                 if ended == TURNS {
                     over.store(true, Ordering::SeqCst);
                     return;
@@ -175,17 +219,26 @@ async fn watch(mut follow: Follow, seen: Arc<Mutex<Vec<Event>>>, over: Arc<Atomi
 }
 
 /// Says yes to every question.
-async fn approve(mut follow: Follow, client: Client, answered: Answered) {
+async fn approve(mut follow: Follow, client: Client, answered: Answered, told: watch::Sender<u64>) {
     loop {
-        let Ok(followed) = follow.next().await else { return };
-        let Followed::Event(event) = followed else { continue };
+        let Ok(followed) = follow.next().await else {
+            return;
+        };
+        let Followed::Event(event) = followed else {
+            continue;
+        };
         if let (Some(_), Ok(Body::ApprovalRequested(approval))) = (event.seq, event.body()) {
-            tokio::spawn(allow(client.clone(), approval, Arc::clone(&answered)));
+            tokio::spawn(allow(
+                client.clone(),
+                approval,
+                Arc::clone(&answered),
+                told.clone(),
+            ));
         }
     }
 }
 
-async fn allow(client: Client, approval: Approval, answered: Answered) {
+async fn allow(client: Client, approval: Approval, answered: Answered, told: watch::Sender<u64>) {
     let request_id = RequestId::new();
     let params = AnswerParams {
         approval_id: approval.approval_id,
@@ -197,17 +250,29 @@ async fn allow(client: Client, approval: Approval, answered: Answered) {
     };
     // The library makes the call again when the connection breaks; the id makes it one answer.
     let answer = client.call::<ApprovalAnswer>(&params).await;
+    told.send_modify(|count| *count += 1);
     answer.unwrap_or_else(|error| panic!("answer {}: {error}", params.approval_id));
-    answered.lock().unwrap_or_else(PoisonError::into_inner).push(request_id);
+    answered
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(request_id);
 }
 
 /// Gives the prompts: each when the turn before has ended, or all at once.
-async fn drive(client: Client, session: SessionId, seen: Arc<Mutex<Vec<Event>>>, ahead: bool) -> Vec<PromptOutput> {
+async fn drive(
+    client: Client,
+    session: SessionId,
+    seen: Arc<Mutex<Vec<Event>>>,
+    ahead: bool,
+    told: watch::Sender<u64>,
+) -> Vec<PromptOutput> {
     let mut prompts = Vec::new();
     for turn in 0..TURNS {
         let ended = || {
             let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.iter().filter(|event| event.kind == "turn.ended").count()
+            seen.iter()
+                .filter(|event| event.kind == "turn.ended")
+                .count()
         };
         while !ahead && ended() < turn {
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -220,6 +285,7 @@ async fn drive(client: Client, session: SessionId, seen: Arc<Mutex<Vec<Event>>>,
             request_id: Some(RequestId::new()),
         };
         let output = client.call::<SessionPrompt>(&params).await;
+        told.send_modify(|count| *count += 1);
         prompts.push(output.unwrap_or_else(|error| panic!("prompt {turn}: {error}")));
     }
     prompts
@@ -228,20 +294,37 @@ async fn drive(client: Client, session: SessionId, seen: Arc<Mutex<Vec<Event>>>,
 impl Ride {
     /// Waits for a moment, or the session's end, and kills; then waits until a daemon is back.
     async fn kill_at(&mut self, moment: &Moment, both: bool) {
+        let house = &self.house;
+        // Looked up before: nothing must come between the moment and the kill.
+        let (daemon, parent) = tokio::task::block_in_place(|| {
+            let daemon = house.wait_for_daemon();
+            let found = processes::all()
+                .into_iter()
+                .find(|process| process.pid == daemon);
+            (daemon, found.expect("the daemon's process").ppid)
+        });
         self.await_moment(moment).await;
-        let (house, project) = (&self.house, self.house.project());
-        let commands: Vec<_> = processes::saying("append").into_iter().map(|process| process.pid).collect();
+        let killed = if both {
+            vec![parent, daemon]
+        } else {
+            vec![daemon]
+        };
+        for pid in &killed {
+            processes::send(*pid, Signal::KILL);
+        }
+        let running = commands(house, "append");
         tokio::task::block_in_place(|| {
+            let all_gone = |pids: &[u32]| !pids.iter().any(|pid| processes::runs(*pid));
+            until("what was killed to be gone", || {
+                all_gone(&killed).then_some(())
+            });
             if both {
-                house.kill_daemon_and_parent();
                 house.daemon();
             } else {
-                house.kill_daemon();
                 house.wait_for_daemon();
             }
-            let ours = |pid: &&u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == project);
-            tests::until("the commands of the killed daemon to be gone (I12)", || {
-                commands.iter().filter(ours).all(|pid| !processes::runs(*pid)).then_some(())
+            until("the commands of the killed daemon to be gone (I12)", || {
+                all_gone(&running).then_some(())
             });
         });
         *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -251,33 +334,55 @@ impl Ride {
         let gate = Gate::new();
         if let Moment::Answer { later, place } = moment {
             let number = self.model.count() + later;
-            *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, *place, gate.clone()));
+            *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some((number, *place, gate.clone()));
         }
         let (lines, begun) = (self.lines(), story::begun(&self.house).len());
         let questions = self.questions();
+        let mut told = self.acknowledged.subscribe();
+        let acknowledged = *told.borrow_and_update();
         let since = std::time::Instant::now();
         let come = || match moment {
             Moment::Answer { .. } => gate.is_reached(),
             Moment::Command => story::begun(&self.house).len() > begun,
             Moment::Question => self.questions() > questions,
+            Moment::Acknowledged => *self.acknowledged.borrow() > acknowledged,
             Moment::Lines(more) => self.lines() >= lines + more,
             Moment::Later(delay) => since.elapsed() >= *delay,
         };
         while !come() && !self.over.load(Ordering::SeqCst) {
-            assert!(since.elapsed() < Duration::from_secs(30), "{moment:?} did not come\n{}", self.house.daemon_log());
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "{moment:?} did not come\n{}",
+                self.house.daemon_log()
+            );
+            tokio::select! {
+                _ = told.changed() => {}
+                () = tokio::time::sleep(Duration::from_millis(1)) => {}
+            }
         }
     }
 
     /// Lines of the log, whole or not.
     fn lines(&self) -> usize {
-        let path = self.house.home().join("sessions").join(self.session.to_string()).join("log.jsonl");
-        std::fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
+        let path = self
+            .house
+            .home()
+            .join("sessions")
+            .join(self.session.to_string())
+            .join("log.jsonl");
+        std::fs::read(path)
+            .unwrap_or_default()
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
     }
 
     fn questions(&self) -> usize {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.iter().filter(|event| event.kind == "approval.requested").count()
+        seen.iter()
+            .filter(|event| event.kind == "approval.requested")
+            .count()
     }
 
     /// Compares everything.
@@ -290,20 +395,30 @@ impl Ride {
     ) {
         tokio::task::block_in_place(|| {
             self.house.stop_daemon();
-            let directory = self.house.home().join("sessions").join(self.session.to_string());
+            let directory = self
+                .house
+                .home()
+                .join("sessions")
+                .join(self.session.to_string());
             let scan = store::log::read(&directory, &mut |_| {}).expect("read the log");
             assert_eq!(scan.invalid, None, "the log is valid to its end");
             let log = self.house.log(summary.pid);
             story::prompts_are_there(&log, prompts);
             let answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
             story::answers_are_there(&log, &answered);
-            story::all_was_seen_once(&log, &self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+            story::all_was_seen_once(
+                &log,
+                &self.seen.lock().unwrap_or_else(PoisonError::into_inner),
+            );
             story::turns_completed(&log);
             story::effects_once(&log, &self.house);
             story::usage_adds_up(&log, &summary.usage);
             self.model.assert_strict();
             let rollbacks = story::rollbacks(&self.model);
-            assert!(rollbacks <= kills, "{rollbacks} requests went back, with {kills} kills");
+            assert!(
+                rollbacks <= kills,
+                "{rollbacks} requests went back, with {kills} kills"
+            );
             assert!(self.model.count() >= TURNS * STEPS);
         });
     }

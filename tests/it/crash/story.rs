@@ -7,7 +7,7 @@ use proto::outcome::{OutcomeKind, UsageTotals};
 use proto::params::session::PromptOutput;
 use proto::{Body, Event, RequestId};
 use serde_json::json;
-use testkit::model::{Answer, Model, Usage, prefix};
+use testkit::model::{Answer, Model, Request, Usage, prefix};
 use tests::House;
 use tests::log::Log;
 
@@ -23,22 +23,43 @@ pub fn step(said: usize) -> Answer {
             let mut answer = Answer::text(format!("Turn {}: I look first.", said / STEPS));
             for part in 0..4 {
                 answer = if part % 2 == 0 {
-                    answer.and_call_id(&format!("r{said}.{part}"), "read_file", json!({"path": "notes.txt"}))
+                    answer.and_call_id(
+                        &format!("r{said}.{part}"),
+                        "read_file",
+                        json!({"path": "notes.txt"}),
+                    )
                 } else {
-                    answer.and_call_id(&format!("r{said}.{part}"), "bash", json!({"command": "cat notes.txt"}))
+                    answer.and_call_id(
+                        &format!("r{said}.{part}"),
+                        "bash",
+                        json!({"command": "cat notes.txt"}),
+                    )
                 };
             }
             answer
         }
         1 => {
-            let arguments = json!({"path": "written.txt", "content": format!("w{said}\n"), "append": true});
+            let arguments =
+                json!({"path": "written.txt", "content": format!("w{said}\n"), "append": true});
             Answer::text("I write.").and_call_id(&format!("w{said}"), "write_file", arguments)
         }
-        2 => Answer::text("").and_call_id(&format!("b{said}"), "bash", json!({"command": format!("./append b {said}")})),
+        2 => Answer::text("").and_call_id(
+            &format!("b{said}"),
+            "bash",
+            json!({"command": format!("./append b {said}")}),
+        ),
         3 => Answer::text("May I?")
             .reasoning("I should ask.")
-            .and_call_id(&format!("a{said}"), "bash", json!({"command": format!("./append a {said}")})),
-        _ => Answer::text(format!("Turn {} is done: {}", said / STEPS, "many words. ".repeat(40))),
+            .and_call_id(
+                &format!("a{said}"),
+                "bash",
+                json!({"command": format!("./append a {said}")}),
+            ),
+        _ => Answer::text(format!(
+            "Turn {} is done: {}",
+            said / STEPS,
+            "many words. ".repeat(40)
+        )),
     };
     answer.usage(usage(said))
 }
@@ -46,12 +67,20 @@ pub fn step(said: usize) -> Answer {
 /// What is reported with an answer: different with each.
 fn usage(said: usize) -> Usage {
     let said = said as u64;
-    Usage { prompt: 1000 + 7 * said, cached: 64 * said, output: 10 + said, reasoning: said % 3 }
+    Usage {
+        prompt: 1000 + 7 * said,
+        cached: 64 * said,
+        output: 10 + said,
+        reasoning: said % 3,
+    }
 }
 
 /// Rules under which only the `a` commands ask.
 pub fn rules() -> Vec<String> {
-    vec!["Edit(written.txt)".to_owned(), "Bash(./append b:*)".to_owned()]
+    vec![
+        "Edit(written.txt)".to_owned(),
+        "Bash(./append b:*)".to_owned(),
+    ]
 }
 
 /// A file to read, and a command that leaves a mark when it begins and one when it ends.
@@ -77,14 +106,29 @@ pub fn prompts_are_there(log: &Log, prompts: &[PromptOutput]) {
     for prompt in prompts {
         let index = usize::try_from(prompt.seq.0 - 1).expect("a number");
         match log.lines[index].body() {
-            Body::PromptQueued(queued) => assert_eq!(queued.prompt_id, prompt.prompt_id, "record {}", prompt.seq),
-            other => panic!("record {} is `{}`, and was acknowledged as a prompt", prompt.seq, other.kind()),
+            Body::PromptQueued(queued) => {
+                assert_eq!(queued.prompt_id, prompt.prompt_id, "record {}", prompt.seq)
+            }
+            other => panic!(
+                "record {} is `{}`, and was acknowledged as a prompt",
+                prompt.seq,
+                other.kind()
+            ),
         }
         let bodies = log.bodies();
         let said = |body: &&Body| matches!(body, Body::User(user) if user.prompt_id == Some(prompt.prompt_id));
-        assert_eq!(bodies.iter().filter(said).count(), 1, "prompt {} becomes one message", prompt.prompt_id);
+        assert_eq!(
+            bodies.iter().filter(said).count(),
+            1,
+            "prompt {} becomes one message",
+            prompt.prompt_id
+        );
     }
-    assert_eq!(log.count("prompt.queued"), prompts.len(), "a prompt that was given again is one prompt");
+    assert_eq!(
+        log.count("prompt.queued"),
+        prompts.len(),
+        "a prompt that was given again is one prompt"
+    );
 }
 
 /// I3, I6: an answer that was acknowledged is in the log; each question has one.
@@ -92,24 +136,49 @@ pub fn answers_are_there(log: &Log, answered: &[RequestId]) {
     let mut resolved = Vec::new();
     for body in log.bodies() {
         if let Body::ApprovalResolved(answer) = body {
-            assert!(!resolved.iter().any(|(id, _)| *id == answer.approval_id), "{} is answered twice", answer.approval_id);
+            assert!(
+                !resolved.iter().any(|(id, _)| *id == answer.approval_id),
+                "{} is answered twice",
+                answer.approval_id
+            );
             resolved.push((answer.approval_id, answer.request_id));
         }
     }
     for id in answered {
-        assert!(resolved.iter().any(|(_, by)| *by == Some(*id)), "an answer was acknowledged and is not there");
+        assert!(
+            resolved.iter().any(|(_, by)| *by == Some(*id)),
+            "an answer was acknowledged and is not there"
+        );
     }
-    assert_eq!(log.count("approval.requested"), resolved.len(), "no question is left");
+    assert_eq!(
+        log.count("approval.requested"),
+        resolved.len(),
+        "no question is left"
+    );
 }
 
 /// I5: a client that reconnects sees every durable event once, in order, with the bytes that the log has.
 pub fn all_was_seen_once(log: &Log, seen: &[Event]) {
     for (index, event) in seen.iter().enumerate() {
         let line = &log.lines[index];
-        assert_eq!(event.seq, Some(line.seq), "events come without gap and repetition");
-        assert_eq!((event.kind.as_str(), event.data.get()), (line.kind.as_str(), line.data.as_str()), "record {}", line.seq);
+        assert_eq!(
+            event.seq,
+            Some(line.seq),
+            "events come without gap and repetition"
+        );
+        assert_eq!(
+            (event.kind.as_str(), event.data.get()),
+            (line.kind.as_str(), line.data.as_str()),
+            "record {}",
+            line.seq
+        );
     }
-    assert!(seen.len() + 4 >= log.lines.len(), "{} of {} events were seen", seen.len(), log.lines.len());
+    assert!(
+        seen.len() + 4 >= log.lines.len(),
+        "{} of {} events were seen",
+        seen.len(),
+        log.lines.len()
+    );
 }
 
 /// Every turn came to its own end, with every answer once and every call with one result, in order.
@@ -124,7 +193,11 @@ pub fn turns_completed(log: &Log) {
                 turns += 1;
             }
             Body::Assistant(answer) => {
-                assert!(open.is_empty(), "record {}: an answer before the results of {open:?}", line.seq);
+                assert!(
+                    open.is_empty(),
+                    "record {}: an answer before the results of {open:?}",
+                    line.seq
+                );
                 assert_eq!(answer.text, step(answers).text, "answer {answers}");
                 answers += 1;
                 open = answer.calls.into_iter().map(|call| call.id).collect();
@@ -146,13 +219,21 @@ pub fn effects_once(log: &Log, house: &House) {
             *started.entry(call.call.0).or_default() += 1;
         }
     }
-    let (begun, ended, written) = (begun(house), marks(house, "ended.txt"), marks(house, "written.txt"));
+    let (begun, ended, written) = (
+        begun(house),
+        marks(house, "ended.txt"),
+        marks(house, "written.txt"),
+    );
     let count = |marks: &[String], mark: &str| marks.iter().filter(|known| *known == mark).count();
     let mut seen = 0;
     for result in log.results() {
         let id = &result.call.0;
         if id.starts_with('r') {
-            assert_eq!(result.status, CallStatus::Ok, "a reader runs again: {result:?}");
+            assert_eq!(
+                result.status,
+                CallStatus::Ok,
+                "a reader runs again: {result:?}"
+            );
             continue;
         }
         let starts = started.get(id).copied().unwrap_or(0);
@@ -164,12 +245,18 @@ pub fn effects_once(log: &Log, house: &House) {
         assert!(first <= 1, "`{id}` took effect {first} times: {result:?}");
         match result.status {
             CallStatus::Ok => assert_eq!((starts, first, last), (1, 1, 1), "`{id}`: {result:?}"),
-            CallStatus::Unknown => assert_eq!(starts, 1, "`{id}` is unknown, and was started {starts} times"),
+            CallStatus::Unknown => assert_eq!(
+                starts, 1,
+                "`{id}` is unknown, and was started {starts} times"
+            ),
             other => panic!("`{id}` ended {other:?}: {}", result.text),
         }
         seen += first;
     }
-    assert!(begun.iter().chain(&written).count() == seen, "a mark of no call: {begun:?} {written:?}");
+    assert!(
+        begun.iter().chain(&written).count() == seen,
+        "a mark of no call: {begun:?} {written:?}"
+    );
 }
 
 /// I15: what the log counts is what was reported with the answers it holds, each once.
@@ -201,22 +288,32 @@ pub fn usage_adds_up(log: &Log, summary: &UsageTotals) {
         assert_eq!(turns, wanted);
     }
     assert_eq!(*summary, turns, "the session's sums are those of its turns");
-    let lines = log.bodies().into_iter().filter(|body| matches!(body, Body::Usage(_))).count();
+    let lines = log
+        .bodies()
+        .into_iter()
+        .filter(|body| matches!(body, Body::Usage(_)))
+        .count();
     assert_eq!(lines as u64, turns.requests);
 }
 
-/// How often a request was not an extension of the one before: only a kill may cost an answer that was sent on before
-/// it was on disk, and then the request is a beginning of the lost one.
+/// How often a request was not an extension of the one before. Only a kill may do that: what was sent on before it was
+/// on disk is lost, and the conversation goes on from an earlier request, which it extends.
 pub fn rollbacks(model: &Model) -> u64 {
     let requests = model.requests();
+    let extends = |before: &Request, now: &Request| prefix::check([&before.body[..], &now.body]);
     let mut count = 0;
-    for pair in requests.windows(2) {
-        let (before, now) = (&pair[0].body[..], &pair[1].body[..]);
-        if let Err(why) = prefix::check([before, now]) {
+    for (index, now) in requests.iter().enumerate().skip(1) {
+        if let Err(why) = extends(&requests[index - 1], now) {
             count += 1;
-            assert!(prefix::check([now, before]).is_ok(), "request {}: {why}", pair[1].number);
+            let earlier = requests[..index]
+                .iter()
+                .any(|before| extends(before, now).is_ok());
+            assert!(
+                earlier || extends(now, &requests[0]).is_ok(),
+                "request {}: {why}",
+                now.number
+            );
         }
     }
     count
 }
-

@@ -36,15 +36,38 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let cwd = reach::cwd(args.cwd.as_deref())?;
     let cwd = reach::utf8(&cwd)?;
     let interactive = terminal::is_interactive() && !args.detach;
-    let client = reach::with("run", |options| {
+    // From here on, so that an early Ctrl-C does not leave a turn behind that nobody watches.
+    let mut signals = Signals::listen()?;
+    let connecting = reach::with("run", |options| {
         options.interactive = interactive;
         options.start = Start::Always;
-    })
-    .await?;
-    let given = if args.session.is_some() || args.continue_last {
-        resume(&client, &args, &cwd, prompt, interactive, report).await?
-    } else {
-        create(&client, &args, cwd, prompt, interactive, report).await?
+    });
+    let client = tokio::select! {
+        client = connecting => client?,
+        arrived = signals.next() => return leave(arrived, report, args.output_format),
+    };
+    let mut early = None;
+    let given = {
+        let giving = async {
+            if args.session.is_some() || args.continue_last {
+                resume(&client, &args, &cwd, prompt, interactive, report).await
+            } else {
+                create(&client, &args, cwd, prompt, interactive, report).await
+            }
+        };
+        tokio::pin!(giving);
+        loop {
+            tokio::select! {
+                given = &mut giving => break Some(given?),
+                // The first one waits until there is a turn to be stopped; a second one does not.
+                arrived = signals.next() => if early.replace(arrived).is_some() {
+                    break None;
+                }
+            }
+        }
+    };
+    let Some(given) = given else {
+        return leave(Arrived::Int, report, args.output_format);
     };
     if args.detach {
         detached(report, args.output_format)?;
@@ -62,12 +85,34 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
         client,
     };
-    let code = run.watch(given.follow, args.timeout, report).await?;
+    let heard = (signals, early);
+    let code = run
+        .watch(given.follow, heard, args.timeout, report)
+        .await?;
     if args.output_format == Format::Text {
         print_answer(report, code)?;
     }
     report.print(args.output_format)?;
     Ok(code)
+}
+
+/// Ends before there is a turn.
+fn leave(arrived: Arrived, report: &mut Report, format: Format) -> Result<u8, Error> {
+    let code = match arrived {
+        Arrived::Int => exit::INTERRUPTED,
+        Arrived::Term | Arrived::Hup => exit::TERMINATED,
+    };
+    report.left(left(code));
+    report.print(format)?;
+    Ok(code)
+}
+
+/// A signal that came early, else the next one. Cancel-safe: what is taken is returned at once.
+async fn heard(signals: &mut Signals, early: &mut Option<Arrived>) -> Arrived {
+    match early.take() {
+        Some(arrived) => arrived,
+        None => signals.next().await,
+    }
 }
 
 /// A prompt that is in the log, and the session's events from there on.
@@ -302,13 +347,13 @@ impl Run {
     async fn watch(
         mut self,
         follow: Option<Follow>,
+        (mut signals, mut early): (Signals, Option<Arrived>),
         timeout: Option<u64>,
         report: &mut Report,
     ) -> Result<u8, Error> {
         let Some(mut follow) = follow else {
             return Ok(0);
         };
-        let mut signals = Signals::listen()?;
         // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
         let mut limit = timeout.map(|ms| {
             (
@@ -328,7 +373,7 @@ impl Run {
                 line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
                     questions.answer(&self.client, &line).await?;
                 },
-                arrived = signals.next() => match arrived {
+                arrived = heard(&mut signals, &mut early) => match arrived {
                     Arrived::Hup => {
                         report.left("detached");
                         return Ok(0);

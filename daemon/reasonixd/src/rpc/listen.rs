@@ -6,11 +6,13 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use interprocess::local_socket::tokio::{Listener, prelude::*};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use jsonrpsee::Methods;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,6 +21,9 @@ use crate::daemon::Daemon;
 
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 512;
+
+/// How often it is looked whether the socket's file is still there. A client waits longer than this for a daemon.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +109,11 @@ impl Socket {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether nothing stands at the path any more. Something else that stands there is not ours to replace.
+    fn is_gone(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 impl Drop for Socket {
@@ -116,13 +126,37 @@ impl Drop for Socket {
     }
 }
 
+/// A socket in place of one that has lost its name. Connections of the old one go on.
+fn made_again(old: Socket) -> Socket {
+    match Socket::bind(&old.path) {
+        Ok(new) => {
+            tracing::warn!(path = %new.path.display(), "the socket was removed, and has been made again");
+            new
+        }
+        Err(error) => {
+            tracing::error!(%error, "the socket was removed, and cannot be made again");
+            old
+        }
+    }
+}
+
 /// Accepts until `stop`. Only our own user gets an answer (I10).
-pub async fn serve(socket: Socket, daemon: Arc<Daemon>, methods: Methods, stop: CancellationToken) {
+pub async fn serve(mut socket: Socket, daemon: Arc<Daemon>, methods: Methods, stop: CancellationToken) {
     let connections = TaskTracker::new();
     let number = AtomicU64::new(0);
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
+            // Logging out removes a runtime directory, and cleaners remove old files: nobody could reach the sessions
+            // of a daemon whose socket has no name.
+            _ = look.tick() => {
+                if socket.is_gone() {
+                    socket = made_again(socket);
+                }
+                continue;
+            }
             accepted = socket.listener.accept() => accepted,
         };
         let stream = match accepted {
@@ -130,7 +164,7 @@ pub async fn serve(socket: Socket, daemon: Arc<Daemon>, methods: Methods, stop: 
             Err(error) => {
                 // No more descriptors, for instance: others leave, then it works again.
                 tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
