@@ -1,5 +1,6 @@
 //! From a command's name to a connected client, and small questions that several commands ask of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use client::{CallError, Client, ConnectError, Options, Paths, Start};
@@ -113,4 +114,17 @@ pub async fn last_session(
             "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
         )
     })
+}
+
+/// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
+pub fn environment(keys: &[String]) -> BTreeMap<String, String> {
+    const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
+    let harmless = |name: &str| {
+        let upper = name.to_uppercase();
+        !SECRET.iter().any(|part| upper.contains(part)) && !keys.iter().any(|key| key == name)
+    };
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| harmless(name))
+        .collect()
 }

@@ -9,12 +9,15 @@ use client::{CallError, Client, Follow, Followed, From};
 use proto::hello::Role;
 use proto::live::{Live, Snapshot};
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionGet, SessionInterrupt, SessionPrompt, SessionWait,
+    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionInterrupt, SessionPrompt,
+    SessionSet, SessionWait,
 };
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
-use proto::params::session::{OneParams, PromptParams, Until, WaitParams, When};
-use proto::state::WaitingFor;
-use proto::{ApprovalId, Body, Event, RequestId, Seq};
+use proto::params::session::{
+    CreateParams, OneParams, PromptParams, SetParams, Until, WaitParams, When,
+};
+use proto::state::{Kind, OnAsk, WaitingFor};
+use proto::{ApprovalId, Body, Event, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
 use crate::exit::{self, Error};
@@ -44,9 +47,15 @@ pub struct Args {
     #[arg(long)]
     plain: bool,
     /// Only watch.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "new")]
     read_only: bool,
-    /// Pid, id, or name; without it the session of this directory that was active last.
+    /// Begin a new session in this directory.
+    #[arg(long, conflicts_with = "session")]
+    new: bool,
+    /// Provider name, model, or `provider/model` of the new session.
+    #[arg(long, value_name = "MODEL", requires = "new")]
+    model: Option<String>,
+    /// Pid, id, or name; without it the session of this directory that was active last, or a new one.
     session: Option<String>,
 }
 
@@ -69,10 +78,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     .await?;
     let session = match args.session {
         Some(session) => session,
-        None => reach::last_session(&client, &reach::utf8(&reach::cwd(None)?)?, true)
-            .await?
-            .session
-            .to_string(),
+        None => here(&client, args.new, args.read_only, args.model).await?,
     };
     let follow = client
         .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
@@ -86,8 +92,38 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         transcript: Transcript::default(),
         painter: Painter::new(colour, OUTPUT_LINES),
         offered: false,
+        headless: false,
     };
     attached.serve(follow).await
+}
+
+/// A session of this directory: the one that was active last, or a new one.
+async fn here(
+    client: &Client,
+    new: bool,
+    read_only: bool,
+    model: Option<String>,
+) -> Result<String, Error> {
+    let cwd = reach::utf8(&reach::cwd(None)?)?;
+    if !new {
+        match reach::last_session(client, &cwd, true).await {
+            Ok(last) => return Ok(last.session.to_string()),
+            Err(error) if read_only => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let params = CreateParams {
+        session: SessionId::new(),
+        cwd,
+        env: reach::environment(&client.hello().await.key_variables),
+        credentials: client.credentials().await,
+        model,
+        kind: Kind::Interactive,
+        request_id: Some(RequestId::new()),
+        ..CreateParams::default()
+    };
+    let created = client.call::<SessionCreate>(&params).await?;
+    Ok(created.session.to_string())
 }
 
 /// A session that somebody is attached to.
@@ -102,6 +138,8 @@ struct Attached {
     painter: Painter,
     /// Keys were offered to a session that waits for them; once is enough.
     offered: bool,
+    /// It is a run's session: whoever prompts it here takes it over.
+    headless: bool,
 }
 
 /// What goes on beside the events.
@@ -207,6 +245,7 @@ impl Attached {
             session.pid, session.model, session.cwd
         );
         self.note(&title)?;
+        self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
             self.note(&format!("it can only be read: {reason}"))?;
         }
@@ -286,7 +325,18 @@ impl Attached {
         }
     }
 
-    async fn prompt(&self, text: String, when: When) -> Result<(), Error> {
+    async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
+        if std::mem::take(&mut self.headless) {
+            // A person is here now: it does not exit after each turn, and its questions wait.
+            let params = SetParams {
+                session: self.session.clone(),
+                kind: Some(Kind::Interactive),
+                on_ask: Some(OnAsk::Wait),
+                request_id: Some(RequestId::new()),
+                ..SetParams::default()
+            };
+            self.client.call::<SessionSet>(&params).await?;
+        }
         let params = PromptParams {
             session: self.session.clone(),
             text,

@@ -15,7 +15,7 @@ use proto::params::session::CreateParams;
 use proto::state::{Kind, OnAsk};
 use proto::{Body, Event, Pid, RequestId, Seq, SessionId};
 
-use super::run::environment;
+use reach::environment;
 use crate::exit::Error;
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};

@@ -15,7 +15,6 @@ use proto::state::{OnAsk, Posture};
 use crate::exit::{self, Error};
 use crate::output;
 
-pub use drive::environment;
 use report::Report;
 
 /// Do one turn: the answer on standard output, progress on standard error.

@@ -1,6 +1,5 @@
 //! A run from prompt to end: make or find the session, give it the prompt, watch until its turn is over.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::transcript::Transcript;
@@ -137,7 +136,7 @@ async fn create(
     let params = CreateParams {
         session,
         cwd,
-        env: environment(&hello.key_variables),
+        env: reach::environment(&hello.key_variables),
         credentials: client.credentials().await,
         // A person who is to be asked must be attached before the turn begins.
         prompt: (!interactive).then(|| prompt.clone()),
@@ -283,19 +282,6 @@ async fn give(client: &Client, session: SessionId, text: String) -> Result<(Prom
     };
     let output = client.call::<SessionPrompt>(&params).await?;
     Ok((output.prompt_id, output.seq))
-}
-
-/// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
-pub fn environment(keys: &[String]) -> BTreeMap<String, String> {
-    const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
-    let harmless = |name: &str| {
-        let upper = name.to_uppercase();
-        !SECRET.iter().any(|part| upper.contains(part)) && !keys.iter().any(|key| key == name)
-    };
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| harmless(name))
-        .collect()
 }
 
 fn detached(report: &Report, format: Format) -> Result<(), Error> {
