@@ -126,6 +126,25 @@ pub fn describe(failure: &Failure) -> Value {
     data
 }
 
+/// Who answered a question before us, what, and when; `None` for any other failure.
+pub fn answered_before(failure: &Failure) -> Option<String> {
+    if failure.name != ErrorName::AlreadyResolved {
+        return None;
+    }
+    let detail = |name: &str| failure.details.get(name).and_then(Value::as_str);
+    let (Some(by), Some(decision)) = (detail("by"), detail("decision")) else {
+        return Some(failure.message.clone());
+    };
+    let decision = match decision {
+        "allow_once" => "allowed once",
+        "allow_session" => "allowed for the session",
+        "deny" => "denied",
+        other => other,
+    };
+    let at = detail("at").map_or_else(String::new, |at| format!(" at {at}"));
+    Some(format!("{by} answered it already: {decision}{at}"))
+}
+
 /// The exit code of a failure that the daemon named.
 pub fn failure_code(name: ErrorName) -> u8 {
     match name {
@@ -150,6 +169,9 @@ fn call_code(error: &CallError) -> u8 {
     match error {
         CallError::Failure(failure) | CallError::Connect(ConnectError::Refused(failure)) => {
             failure_code(failure.name)
+        }
+        CallError::Connect(ConnectError::Foreign { .. } | ConnectError::Open { .. }) => {
+            NOT_PERMITTED
         }
         CallError::Connect(ConnectError::Socket { source, .. })
             if source.kind() == io::ErrorKind::PermissionDenied =>
@@ -185,6 +207,12 @@ fn call_hint(error: &CallError) -> String {
             }
             ConnectError::Socket { .. } => {
                 "the socket belongs to somebody else, or its directory is closed to you"
+            }
+            ConnectError::Foreign { .. } => {
+                "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
+            }
+            ConnectError::Open { .. } => {
+                "close it to others (mode 700), or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
             }
             ConnectError::Hello(_) => {
                 "client and daemon may be of different versions: `reasonix doctor` tells"

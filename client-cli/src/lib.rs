@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod ended;
 mod exit;
 mod output;
 mod paint;

@@ -118,11 +118,7 @@ pub async fn last_session(
 
 /// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
 pub fn environment(keys: &[String]) -> BTreeMap<String, String> {
-    const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
-    let harmless = |name: &str| {
-        let upper = name.to_uppercase();
-        !SECRET.iter().any(|part| upper.contains(part)) && !keys.iter().any(|key| key == name)
-    };
+    let harmless = |name: &str| !proto::secret_name(name) && !keys.iter().any(|key| key == name);
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| harmless(name))

@@ -16,10 +16,10 @@ macro_rules! number {
         pub struct $name(pub u64);
 
         impl $name {
-            /// The number after this one.
+            /// The number after this one; the last one has none and stays.
             #[must_use]
             pub fn next(self) -> Self {
-                Self(self.0 + 1)
+                Self(self.0.saturating_add(1))
             }
         }
 

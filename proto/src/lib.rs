@@ -14,11 +14,13 @@ pub mod outcome;
 pub mod params;
 pub mod paths;
 pub mod record;
+pub mod secret;
 pub mod state;
 
 pub use error::{ErrorName, Failure};
 pub use ids::{ApprovalId, CallId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 pub use record::{Body, Event, Record};
+pub use secret::secret_name;
 
 /// The protocol versions this build speaks, oldest and newest.
 pub const PROTOCOL: [u32; 2] = [1, 1];

@@ -77,7 +77,7 @@ methods! {
     SessionGet = "session.get", Watch, false, session::OneParams => session::SessionSummary,
         "One session in short.";
     SessionAttach = "session.attach", Watch, false, session::AttachParams => session::AttachOutput,
-        "Follows a session: snapshot or replay, then `sync`, then live, as notifications `event`.";
+        "Follows a session: snapshot or replay, then `sync`, then live, as notifications `event`; `event.ended` is the last one.";
     SessionDetach = "session.detach", Watch, false, session::DetachParams => Empty,
         "Ends a subscription.";
     SessionPrompt = "session.prompt", Drive, true, session::PromptParams => session::PromptOutput,
@@ -111,7 +111,7 @@ methods! {
     TrustSet = "trust.set", Drive, true, config::TrustSetParams => config::TrustOutput,
         "Trusts a project's config as it was shown, or stops trusting it.";
     DoctorRun = "doctor.run", Watch, false, config::DoctorParams => config::DoctorOutput,
-        "Checks the daemon's side: home, store, confinement, config, providers.";
+        "Checks the daemon's side: home, store, confinement, config, providers. `rebuild_index` takes the role `drive`.";
 }
 
 /// JSON Schema (2020-12) of all methods, of the event envelope, and of every durable kind's data.
@@ -130,6 +130,7 @@ pub fn schema() -> serde_json::Value {
     }
     let event = generator.subschema_for::<crate::Event>();
     let notification = generator.subschema_for::<session::EventNotification>();
+    let ended = generator.subschema_for::<session::EndedNotification>();
     let records: serde_json::Map<_, _> = crate::Body::schemas(&mut generator)
         .into_iter()
         .map(|(kind, schema)| (kind.to_owned(), schema.into()))
@@ -140,6 +141,7 @@ pub fn schema() -> serde_json::Value {
         "delta.tool_args": generator.subschema_for::<crate::live::Delta>(),
         "tool.output": generator.subschema_for::<crate::live::ToolOutput>(),
         "message.partial": generator.subschema_for::<crate::live::Partial>(),
+        "status": generator.subschema_for::<serde_json::Value>(),
         "client.joined": generator.subschema_for::<crate::live::ClientPresence>(),
         "client.left": generator.subschema_for::<crate::live::ClientPresence>(),
         "snapshot": generator.subschema_for::<crate::live::Snapshot>(),
@@ -148,7 +150,10 @@ pub fn schema() -> serde_json::Value {
     let definitions = generator.take_definitions(true);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "protocol": crate::PROTOCOL, "methods": methods, "event": event, "notification": notification,
+        "protocol": crate::PROTOCOL, "methods": methods, "event": event, "notification": notification, "ended": ended,
         "records": records, "live": live, "$defs": definitions,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,5 +2,8 @@
 
 #[allow(clippy::print_stdout, reason = "the table is what it is for")]
 fn main() {
-    println!("{}", tests::figures::table(&tests::figures::measure(tests::figures::FULL)));
+    println!(
+        "{}",
+        tests::figures::table(&tests::figures::measure(tests::figures::FULL))
+    );
 }

@@ -15,16 +15,24 @@ use tests::{Gate, House, Proxy, soon, until};
 
 /// What subscribers must have got of a log.
 fn records(log: &Log) -> Vec<(u64, String, String)> {
-    log.lines.iter().map(|line| (line.seq.0, line.kind.clone(), line.data.clone())).collect()
+    log.lines
+        .iter()
+        .map(|line| (line.seq.0, line.kind.clone(), line.data.clone()))
+        .collect()
 }
 
 async fn create(house: &House, client: &Client, prompt: &str) -> CreateOutput {
-    client.call::<SessionCreate>(&house.create(prompt)).await.expect("create a session")
+    client
+        .call::<SessionCreate>(&house.create(prompt))
+        .await
+        .expect("create a session")
 }
 
 /// A script whose first call waits at a gate.
 fn gated() -> Script {
-    Script::new().runs(&Gate::command("gate")).says("It is done.")
+    Script::new()
+        .runs(&Gate::command("gate"))
+        .says("It is done.")
 }
 
 #[tokio::test]
@@ -40,10 +48,21 @@ async fn a_turn_ends_although_its_client_was_killed() {
 
     let client = house.client("second", Role::Watch).await;
     let mut follow = from_the_start(&client, Pid(1)).await;
-    let events = to(&mut follow, "the exit", |event| event.kind == "session.exited").await;
+    let events = to(&mut follow, "the exit", |event| {
+        event.kind == "session.exited"
+    })
+    .await;
     let log = house.log(Pid(1));
-    assert_eq!(durable(&events), records(log.check()), "the second client sees all that happened");
-    let Some(Body::TurnEnded(ended)) = log.bodies().into_iter().find(|body| body.kind() == "turn.ended") else {
+    assert_eq!(
+        durable(&events),
+        records(log.check()),
+        "the second client sees all that happened"
+    );
+    let Some(Body::TurnEnded(ended)) = log
+        .bodies()
+        .into_iter()
+        .find(|body| body.kind() == "turn.ended")
+    else {
         panic!("no end of the turn: {:?}", log.kinds());
     };
     assert_eq!((ended.exit_code(), ended.text.as_str()), (0, "It is done."));
@@ -52,7 +71,11 @@ async fn a_turn_ends_although_its_client_was_killed() {
 #[tokio::test]
 async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
     let words: String = (0..400).map(|number| format!("word{number} ")).collect();
-    let house = House::playing(&Script::new().says(&words).in_pieces(7, Duration::from_millis(2)));
+    let house = House::playing(
+        &Script::new()
+            .says(&words)
+            .in_pieces(7, Duration::from_millis(2)),
+    );
     house.daemon();
     let first = house.client("first", Role::Drive).await;
     let created = create(&house, &first, "talk").await;
@@ -60,10 +83,24 @@ async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
     let mut others = Vec::new();
     for number in 0..4 {
         // The first has seen more each time.
-        to(&mut follow, "some words", |event| event.kind == "delta.text").await;
+        to(&mut follow, "some words", |event| {
+            event.kind == "delta.text"
+        })
+        .await;
         let late = house.client(&format!("late {number}"), Role::Watch).await;
-        let from = if number % 2 == 0 { From::After(Seq(0)) } else { From::Snapshot { backlog: 0 } };
-        others.push(soon("an attachment", late.follow(&created.pid.to_string(), from, true)).await.expect("attach"));
+        let from = if number % 2 == 0 {
+            From::After(Seq(0))
+        } else {
+            From::Snapshot { backlog: 0 }
+        };
+        others.push(
+            soon(
+                "an attachment",
+                late.follow(&created.pid.to_string(), from, true),
+            )
+            .await
+            .expect("attach"),
+        );
     }
     for (number, other) in others.iter_mut().enumerate() {
         let events = to_end_of_turn(other).await;
@@ -83,7 +120,11 @@ fn streamed(events: &[Event]) -> String {
             _ => Vec::new(),
         };
         for delta in deltas {
-            assert_eq!(delta.offset, text.len() as u64, "a delta stands where the text before it ends");
+            assert_eq!(
+                delta.offset,
+                text.len() as u64,
+                "a delta stands where the text before it ends"
+            );
             text.push_str(&delta.text);
         }
     }
@@ -107,18 +148,45 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
         credentials: Default::default(),
         request_id: Some(RequestId::new()),
     };
-    let queued = client.call::<SessionPrompt>(&queued).await.expect("queue a prompt");
+    let queued = client
+        .call::<SessionPrompt>(&queued)
+        .await
+        .expect("queue a prompt");
 
-    let mut follow = client.follow(&created.pid.to_string(), From::Snapshot { backlog: 2 }, true).await.expect("attach");
+    let mut follow = client
+        .follow(
+            &created.pid.to_string(),
+            From::Snapshot { backlog: 2 },
+            true,
+        )
+        .await
+        .expect("attach");
     let events = to(&mut follow, "sync", |event| event.kind == "sync").await;
     let kinds = kinds(&events);
     assert_eq!(kinds.first().copied(), Some("snapshot"), "{kinds:?}");
-    assert_eq!(kinds.len(), 4, "two records of backlog between snapshot and sync: {kinds:?}");
-    let Some(Ok(Live::Snapshot(snapshot))) = Live::decode("snapshot", events[0].data.get()) else { panic!("a snapshot") };
+    assert_eq!(
+        kinds.len(),
+        4,
+        "two records of backlog between snapshot and sync: {kinds:?}"
+    );
+    let Some(Ok(Live::Snapshot(snapshot))) = Live::decode("snapshot", events[0].data.get()) else {
+        panic!("a snapshot")
+    };
     assert_eq!(snapshot.session.state, proto::state::State::Running);
-    assert_eq!(snapshot.queue.iter().map(|queued| queued.prompt_id).collect::<Vec<_>>(), [queued.prompt_id]);
+    assert_eq!(
+        snapshot
+            .queue
+            .iter()
+            .map(|queued| queued.prompt_id)
+            .collect::<Vec<_>>(),
+        [queued.prompt_id]
+    );
     let sync: Sync = serde_json::from_str(events[3].data.get()).expect("a sync");
-    assert_eq!(events[2].seq, Some(sync.seq), "the backlog ends where the sync stands");
+    assert_eq!(
+        events[2].seq,
+        Some(sync.seq),
+        "the backlog ends where the sync stands"
+    );
     gate.open();
     to_end_of_turn(&mut follow).await;
     to_rest(&mut follow).await;
@@ -130,7 +198,9 @@ async fn through(house: &House, proxy: &Proxy, name: &str) -> Client {
     let mut options = house.client_options(name);
     options.paths.socket = proxy.path().to_path_buf();
     options.role = Role::Watch;
-    Client::connect(options).await.expect("connect through the proxy")
+    Client::connect(options)
+        .await
+        .expect("connect through the proxy")
 }
 
 #[tokio::test]
@@ -169,7 +239,11 @@ async fn a_follower_gets_every_event_once_however_often_its_connection_breaks() 
     .await;
     let log = house.log(created.pid);
     assert_eq!(durable(&events), records(log.check()));
-    assert!(breaks >= 3, "the connection broke {breaks} times, over {} connections", proxy.connections());
+    assert!(
+        breaks >= 3,
+        "the connection broke {breaks} times, over {} connections",
+        proxy.connections()
+    );
 }
 
 #[tokio::test]
@@ -182,16 +256,29 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
     params.on_ask = Some(proto::state::OnAsk::Allow);
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     let mut follow = from_the_start(&client, created.pid).await;
-    let mut events = to(&mut follow, "the command", |event| event.kind == "tool.started").await;
+    let mut events = to(&mut follow, "the command", |event| {
+        event.kind == "tool.started"
+    })
+    .await;
     gate.wait();
     // Its parent starts it again; the client waits for that.
     house.kill_daemon();
     events.extend(to_rest(&mut follow).await);
     let log = house.log(created.pid);
     assert_eq!(durable(&events), records(log.check()));
-    let end = events.iter().rev().find(|event| event.kind == "turn.ended").map(|event| event.body().expect("a body"));
-    let Some(Body::TurnEnded(ended)) = end else { panic!("no end") };
-    assert_eq!(ended.outcome, proto::outcome::OutcomeKind::Interrupted, "an interactive session waits for its person");
+    let end = events
+        .iter()
+        .rev()
+        .find(|event| event.kind == "turn.ended")
+        .map(|event| event.body().expect("a body"));
+    let Some(Body::TurnEnded(ended)) = end else {
+        panic!("no end")
+    };
+    assert_eq!(
+        ended.outcome,
+        proto::outcome::OutcomeKind::Interrupted,
+        "an interactive session waits for its person"
+    );
     assert_eq!(log.results()[0].status, proto::item::CallStatus::Unknown);
     // And it goes on with the next prompt, from the place in the script where it was.
     let next = PromptParams {
@@ -221,21 +308,35 @@ async fn a_follower_sees_out_a_daemon_that_is_stopped_and_started_by_hand() {
     events.extend(to_rest(&mut follow).await);
     let log = house.log(created.pid);
     assert_eq!(durable(&events), records(log.check()));
-    assert_eq!(events.iter().filter(|event| event.kind == "turn.ended").count(), 2);
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| event.kind == "turn.ended")
+            .count(),
+        2
+    );
 }
 
 #[tokio::test]
 async fn plain_attach_shows_what_was_and_takes_prompts() {
-    let house = House::playing(&Script::new().says("The first answer.").says("The second answer."));
+    let house = House::playing(
+        &Script::new()
+            .says("The first answer.")
+            .says("The second answer."),
+    );
     house.daemon();
     let client = house.client("one", Role::Drive).await;
     let created = create(&house, &client, "first").await;
     let mut follow = from_the_start(&client, created.pid).await;
     to_rest(&mut follow).await;
     let mut attached = house.start(&["attach", "--plain", &created.pid.to_string()]);
-    attached.line("the first answer", |line| line.contains("The first answer."));
+    attached.line("the first answer", |line| {
+        line.contains("The first answer.")
+    });
     attached.say("second\n");
-    attached.line("the second answer", |line| line.contains("The second answer."));
+    attached.line("the second answer", |line| {
+        line.contains("The second answer.")
+    });
     attached.say("/quit\n");
     let _ = attached.done().expect_code(0);
     assert_eq!(house.log(created.pid).check().count("turn.ended"), 2);
@@ -258,6 +359,11 @@ async fn a_second_daemon_life_gives_new_sessions_and_old_ones_alike() {
     let mut follow: Follow = from_the_start(&client, Pid(1)).await;
     let ended = body(&mut follow, "session.exited").await;
     assert!(matches!(ended, Body::SessionExited(exited) if exited.exit_code == 0));
-    assert_eq!(follow.last(), Some(Seq(house.log(Pid(1)).lines.len() as u64)));
-    until("the second session to be done", || (house.log(created.pid).count("turn.ended") == 1).then_some(()));
+    assert_eq!(
+        follow.last(),
+        Some(Seq(house.log(Pid(1)).lines.len() as u64))
+    );
+    until("the second session to be done", || {
+        (house.log(created.pid).count("turn.ended") == 1).then_some(())
+    });
 }

@@ -16,12 +16,23 @@ async fn three_clients_see_the_same_events_in_the_same_order() {
     for number in 0..10 {
         script = script.runs(&format!("echo {number}"));
     }
-    let house = House::playing(&script.says("Some words at the end.").in_pieces(4, Duration::from_millis(1)));
+    let house = House::playing(
+        &script
+            .says("Some words at the end.")
+            .in_pieces(4, Duration::from_millis(1)),
+    );
     house.daemon();
     let driver = house.client("driver", Role::Drive).await;
-    let created = driver.call::<SessionCreate>(&house.create("count")).await.expect("create");
+    let created = driver
+        .call::<SessionCreate>(&house.create("count"))
+        .await
+        .expect("create");
     let mut follows = Vec::new();
-    for (name, role) in [("one", Role::Drive), ("two", Role::Approve), ("three", Role::Watch)] {
+    for (name, role) in [
+        ("one", Role::Drive),
+        ("two", Role::Approve),
+        ("three", Role::Watch),
+    ] {
         let client = house.client(name, role).await;
         follows.push(from_the_start(&client, created.pid).await);
     }
@@ -30,7 +41,12 @@ async fn three_clients_see_the_same_events_in_the_same_order() {
         seen.push(durable(&to_rest(follow).await));
     }
     let log = house.log(created.pid);
-    let expected: Vec<_> = log.check().lines.iter().map(|line| (line.seq.0, line.kind.clone(), line.data.clone())).collect();
+    let expected: Vec<_> = log
+        .check()
+        .lines
+        .iter()
+        .map(|line| (line.seq.0, line.kind.clone(), line.data.clone()))
+        .collect();
     for seen in seen {
         assert_eq!(seen, expected);
     }
@@ -41,31 +57,50 @@ async fn those_who_are_there_are_told_who_comes_and_goes() {
     let house = House::playing(&Script::new().says("Hello."));
     house.daemon();
     let one = house.client("one", Role::Drive).await;
-    let created = one.call::<SessionCreate>(&house.create("hello")).await.expect("create");
+    let created = one
+        .call::<SessionCreate>(&house.create("hello"))
+        .await
+        .expect("create");
     let mut follow = from_the_start(&one, created.pid).await;
     to_rest(&mut follow).await;
     let two = house.client("two", Role::Watch).await;
     let other = from_the_start(&two, created.pid).await;
-    let joined = tests::follow::to(&mut follow, "two to join", |event| event.kind == "client.joined").await;
-    let data: Value = serde_json::from_str(joined.last().expect("an event").data.get()).expect("JSON");
+    let joined = tests::follow::to(&mut follow, "two to join", |event| {
+        event.kind == "client.joined"
+    })
+    .await;
+    let data: Value =
+        serde_json::from_str(joined.last().expect("an event").data.get()).expect("JSON");
     assert_eq!(data, json!({"name": "two", "role": "watch"}));
     drop(other);
     drop(two);
-    let left = tests::follow::to(&mut follow, "two to leave", |event| event.kind == "client.left").await;
-    let data: Value = serde_json::from_str(left.last().expect("an event").data.get()).expect("JSON");
+    let left = tests::follow::to(&mut follow, "two to leave", |event| {
+        event.kind == "client.left"
+    })
+    .await;
+    let data: Value =
+        serde_json::from_str(left.last().expect("an event").data.get()).expect("JSON");
     assert_eq!(data["name"], "two");
 }
 
 /// A turn of more than 2,000 records: rounds of many small reads.
 fn flood() -> Script {
-    let reads: Vec<(&str, Value)> = (0..52).map(|_| ("read_file", json!({"path": "page.txt"}))).collect();
-    (0..10).fold(Script::new(), |script, _| script.calls_all(&reads)).says("All is read.")
+    let reads: Vec<(&str, Value)> = (0..52)
+        .map(|_| ("read_file", json!({"path": "page.txt"})))
+        .collect();
+    (0..10)
+        .fold(Script::new(), |script, _| script.calls_all(&reads))
+        .says("All is read.")
 }
 
 #[tokio::test]
 async fn a_client_that_reads_nothing_delays_nobody_and_catches_up_exactly() {
     let house = House::playing(&flood());
-    let page: String = (0..60).map(|line| format!("line {line} of a page that fills the queues of whoever does not read\n")).collect();
+    let page: String = (0..60)
+        .map(|line| {
+            format!("line {line} of a page that fills the queues of whoever does not read\n")
+        })
+        .collect();
     house.files(&format!("//- page.txt\n{page}"));
     house.daemon();
     let client = house.client("quick", Role::Drive).await;
@@ -78,11 +113,20 @@ async fn a_client_that_reads_nothing_delays_nobody_and_catches_up_exactly() {
     stuck.call("session.attach", &attach).expect("attach");
     let mut follow = from_the_start(&client, created.pid).await;
     let prompt = json!({"session": created.pid.to_string(), "text": "read"});
-    client.call_raw("session.prompt", &prompt).await.expect("prompt");
+    client
+        .call_raw("session.prompt", &prompt)
+        .await
+        .expect("prompt");
     // The quick one and the waiting one are done although not a byte was read on the other connection.
     let events = to_rest(&mut follow).await;
-    let wait = WaitParams { session: created.pid.to_string(), until: Until::Turn, timeout_ms: None };
-    let waited = soon("the wait", client.call::<SessionWait>(&wait)).await.expect("wait");
+    let wait = WaitParams {
+        session: created.pid.to_string(),
+        until: Until::Turn,
+        timeout_ms: None,
+    };
+    let waited = soon("the wait", client.call::<SessionWait>(&wait))
+        .await
+        .expect("wait");
     assert_eq!(waited.exit_code, 0);
     let expected = durable(&events);
     assert!(expected.len() > 2_000, "{} records", expected.len());
@@ -115,21 +159,47 @@ fn read_to(raw: &mut Raw, last: u64) -> Vec<Value> {
 
 #[tokio::test]
 async fn thirty_sessions_at_once_all_come_to_their_ends() {
-    let house = House::playing(&Script::new().runs("echo one").says("Done, in several pieces.").in_pieces(5, Duration::from_millis(1)));
+    let house = House::playing(
+        &Script::new()
+            .runs("echo one")
+            .says("Done, in several pieces.")
+            .in_pieces(5, Duration::from_millis(1)),
+    );
     house.daemon();
     let client = house.client("many", Role::Drive).await;
     let mut created = Vec::new();
     for number in 0..30 {
-        created.push(client.call::<SessionCreate>(&house.create(&format!("prompt {number}"))).await.expect("create"));
+        created.push(
+            client
+                .call::<SessionCreate>(&house.create(&format!("prompt {number}")))
+                .await
+                .expect("create"),
+        );
     }
     let waits = created.iter().map(|created| {
-        let params = WaitParams { session: created.pid.to_string(), until: Until::Turn, timeout_ms: None };
+        let params = WaitParams {
+            session: created.pid.to_string(),
+            until: Until::Turn,
+            timeout_ms: None,
+        };
         let client = client.clone();
-        async move { client.call::<SessionWait>(&params).await.expect("wait").exit_code }
+        async move {
+            client
+                .call::<SessionWait>(&params)
+                .await
+                .expect("wait")
+                .exit_code
+        }
     });
     let codes = soon("thirty turns", futures::future::join_all(waits)).await;
     assert!(codes.iter().all(|code| *code == 0), "{codes:?}");
-    until("all logs to be whole", || house.logs().iter().all(|log| log.kinds().last() == Some(&"session.state")).then_some(()));
+    until("all logs to be whole", || {
+        house
+            .logs()
+            .iter()
+            .all(|log| log.kinds().last() == Some(&"session.state"))
+            .then_some(())
+    });
     for log in house.logs() {
         log.check();
         assert_eq!(log.count("turn.ended"), 1);

@@ -5,6 +5,12 @@ use tests::figures::{SMOKE, measure, table};
 #[test]
 fn the_first_figures_can_be_measured() {
     let figures = measure(SMOKE);
-    assert!(figures.iter().all(|figure| figure.ratio.is_none_or(f64::is_finite)), "{}", table(&figures));
+    assert!(
+        figures
+            .iter()
+            .all(|figure| figure.ratio.is_none_or(f64::is_finite)),
+        "{}",
+        table(&figures)
+    );
     assert_eq!(figures.len(), 10);
 }

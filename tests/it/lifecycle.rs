@@ -15,7 +15,10 @@ use tests::{Gate, House, until};
 
 /// Waits for the end of a program; its exit code.
 fn code(child: &mut Child) -> Option<i32> {
-    until("the program to end", || child.try_wait().expect("ask for its state")).code()
+    until("the program to end", || {
+        child.try_wait().expect("ask for its state")
+    })
+    .code()
 }
 
 #[test]
@@ -27,7 +30,11 @@ fn of_daemons_that_start_together_one_stays_and_the_others_end_well() {
         for child in children.iter_mut().filter(|child| child.id() != winner) {
             assert_eq!(code(child), Some(0), "{}", house.daemon_log());
         }
-        assert_eq!(house.daemon_pid(), Some(winner), "the winner is still there");
+        assert_eq!(
+            house.daemon_pid(),
+            Some(winner),
+            "the winner is still there"
+        );
         processes::send(winner, Signal::TERM);
         for child in &mut children {
             let _ = code(child);
@@ -42,7 +49,11 @@ fn clients_that_start_together_get_the_same_daemon() {
     for running in running {
         let _ = running.done().expect_code(0);
     }
-    let daemons = house.processes().into_iter().filter(|process| process.command.ends_with("serve")).count();
+    let daemons = house
+        .processes()
+        .into_iter()
+        .filter(|process| process.command.ends_with("serve"))
+        .count();
     assert_eq!(daemons, 1);
     let pids: Vec<_> = house.logs().iter().map(|log| log.pid().0).collect();
     assert_eq!(pids, [1, 2, 3, 4, 5, 6]);
@@ -67,11 +78,17 @@ fn a_socket_that_was_removed_is_made_again_and_the_work_goes_on() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
-    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "work"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "work"])
+        .expect_code(0);
     gate.wait();
     let before = house.daemon_pid();
     std::fs::remove_file(house.socket()).expect("remove the socket");
-    assert_eq!(Some(house.wait_for_daemon()), before, "the same daemon, by a new socket");
+    assert_eq!(
+        Some(house.wait_for_daemon()),
+        before,
+        "the same daemon, by a new socket"
+    );
     gate.open();
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);
     // A client that comes while it is gone gets to the same daemon too.
@@ -87,7 +104,11 @@ fn a_live_daemons_socket_is_not_taken() {
     let first = house.daemon_pid();
     for arguments in [&["serve"][..], &[]] {
         let mut second = house.spawn_daemon(arguments);
-        assert_eq!(code(&mut second), Some(0), "the first one answers: that is well");
+        assert_eq!(
+            code(&mut second),
+            Some(0),
+            "the first one answers: that is well"
+        );
         assert_eq!(house.daemon_pid(), first);
     }
 }
@@ -102,7 +123,9 @@ fn the_parent_starts_a_killed_daemon_again_and_gives_up_on_one_that_keeps_dying(
         assert_ne!(Some(house.wait_for_daemon()), before);
     }
     house.kill_daemon();
-    until("the parent to give up", || house.processes().is_empty().then_some(()));
+    until("the parent to give up", || {
+        house.processes().is_empty().then_some(())
+    });
     // The next client starts one.
     let _ = house.reasonix(&["ls"]).expect_code(0);
     assert!(house.daemon_pid().is_some());
@@ -110,20 +133,33 @@ fn the_parent_starts_a_killed_daemon_again_and_gives_up_on_one_that_keeps_dying(
 
 #[test]
 fn a_daemon_that_stops_ends_what_runs_and_writes_it_down() {
-    let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Never said."));
+    let house = House::playing(
+        &Script::new()
+            .runs(&Gate::command("gate"))
+            .says("Never said."),
+    );
     house.daemon();
     let gate = Gate::new(&house, "gate");
-    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "work"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "work"])
+        .expect_code(0);
     gate.wait();
     let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
     let left = house.processes();
     assert!(left.is_empty(), "{left:#?}");
     let log = house.log(Pid(1));
-    let end = log.check().bodies().into_iter().find_map(|body| match body {
-        Body::TurnEnded(ended) => Some((ended.outcome, ended.reason)),
-        _ => None,
-    });
-    assert_eq!(end, Some((OutcomeKind::Interrupted, Some(Reason::Shutdown))));
+    let end = log
+        .check()
+        .bodies()
+        .into_iter()
+        .find_map(|body| match body {
+            Body::TurnEnded(ended) => Some((ended.outcome, ended.reason)),
+            _ => None,
+        });
+    assert_eq!(
+        end,
+        Some((OutcomeKind::Interrupted, Some(Reason::Shutdown)))
+    );
     let none = house.reasonix(&["ps"]).expect_code(0);
     assert!(none.err.contains("no daemon runs"), "{none:?}");
 }
@@ -133,24 +169,43 @@ fn a_daemon_that_is_to_go_when_it_is_idle_lets_the_turn_end_and_takes_no_new_one
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
-    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "work"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "work"])
+        .expect_code(0);
     gate.wait();
     let mut raw = house.raw_as(Role::Drive);
-    raw.call("daemon.shutdown", &json!({"mode": "idle"})).expect("shut down");
+    raw.call("daemon.shutdown", &json!({"mode": "idle"}))
+        .expect("shut down");
     for (method, params) in [
-        ("session.prompt", json!({"session": "1", "text": "one more"})),
-        ("session.create", serde_json::to_value(house.create("another")).expect("JSON")),
+        (
+            "session.prompt",
+            json!({"session": "1", "text": "one more"}),
+        ),
+        (
+            "session.create",
+            serde_json::to_value(house.create("another")).expect("JSON"),
+        ),
     ] {
         let refused = raw.call(method, &params).expect_err("no new turns");
-        assert_eq!(refused.name, ErrorName::ShuttingDown, "{method}: {refused:?}");
+        assert_eq!(
+            refused.name,
+            ErrorName::ShuttingDown,
+            "{method}: {refused:?}"
+        );
     }
     gate.open();
-    until("the daemon to go", || house.processes().is_empty().then_some(()));
-    let log = house.log(Pid(1));
-    let ended = log.check().bodies().into_iter().find_map(|body| match body {
-        Body::TurnEnded(ended) => Some(ended.outcome),
-        _ => None,
+    until("the daemon to go", || {
+        house.processes().is_empty().then_some(())
     });
+    let log = house.log(Pid(1));
+    let ended = log
+        .check()
+        .bodies()
+        .into_iter()
+        .find_map(|body| match body {
+            Body::TurnEnded(ended) => Some(ended.outcome),
+            _ => None,
+        });
     assert_eq!(ended, Some(OutcomeKind::Completed), "the turn was let end");
 }
 
@@ -161,15 +216,24 @@ fn a_home_with_a_long_path_has_its_socket_elsewhere() {
     let home = house.root().join("h".repeat(120));
     for directory in [&runtime, &home] {
         std::fs::create_dir(directory).expect("a directory");
-        std::fs::set_permissions(directory, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("close it");
+        std::fs::set_permissions(
+            directory,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .expect("close it");
     }
     let command = |arguments: &[&str]| {
         let mut command = house.command(arguments);
-        command.env_remove("REASONIX_SOCKET").env("REASONIX_HOME", &home).env("XDG_RUNTIME_DIR", &runtime);
+        command
+            .env_remove("REASONIX_SOCKET")
+            .env("REASONIX_HOME", &home)
+            .env("XDG_RUNTIME_DIR", &runtime);
         command
     };
     let _ = run(&mut command(&["ls"])).expect_code(0);
-    let status = run(&mut command(&["daemon", "status", "--json"])).expect_code(0).json();
+    let status = run(&mut command(&["daemon", "status", "--json"]))
+        .expect_code(0)
+        .json();
     let socket = status["socket"].as_str().expect("its socket");
     assert!(socket.starts_with(&*runtime.to_string_lossy()), "{socket}");
     UnixStream::connect(socket).expect("a daemon behind it");
@@ -185,14 +249,32 @@ fn the_status_tells_what_is_so() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
-    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "work"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "work"])
+        .expect_code(0);
     gate.wait();
-    let status = house.reasonix(&["daemon", "status", "--json"]).expect_code(0).json();
+    let status = house
+        .reasonix(&["daemon", "status", "--json"])
+        .expect_code(0)
+        .json();
     assert_eq!(status["pid"].as_u64(), house.daemon_pid().map(u64::from));
     assert_eq!(status["version"], proto::VERSION);
-    assert_eq!(status["sessions"], json!({"stored": 1, "loaded": 1, "running": 1, "waiting": 0}));
-    assert!(status["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 1_000_000), "{status}");
-    let names: Vec<_> = status["clients"].as_array().expect("clients").iter().map(|client| client["name"].clone()).collect();
+    assert_eq!(
+        status["sessions"],
+        json!({"stored": 1, "loaded": 1, "running": 1, "waiting": 0})
+    );
+    assert!(
+        status["memory_bytes"]
+            .as_u64()
+            .is_some_and(|bytes| bytes > 1_000_000),
+        "{status}"
+    );
+    let names: Vec<_> = status["clients"]
+        .as_array()
+        .expect("clients")
+        .iter()
+        .map(|client| client["name"].clone())
+        .collect();
     assert_eq!(names, ["reasonix daemon status"], "the run was detached");
     gate.open();
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);

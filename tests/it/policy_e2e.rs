@@ -17,23 +17,39 @@ fn results(house: &House, arguments: &[&str]) -> Vec<(CallStatus, String)> {
     let _ = house.reasonix(&all);
     let logs = house.logs();
     let log = logs.last().expect("a session");
-    log.check().results().into_iter().map(|result| (result.status, result.text)).collect()
+    log.check()
+        .results()
+        .into_iter()
+        .map(|result| (result.status, result.text))
+        .collect()
 }
 
 fn statuses(house: &House, arguments: &[&str]) -> Vec<CallStatus> {
-    results(house, arguments).into_iter().map(|(status, _)| status).collect()
+    results(house, arguments)
+        .into_iter()
+        .map(|(status, _)| status)
+        .collect()
 }
 
 #[test]
 fn what_only_reads_needs_nobody() {
-    let script = Script::new().runs("ls -la").runs("grep -n o a.txt").calls("read_file", &json!({"path": "a.txt"})).says("Done.");
+    let script = Script::new()
+        .runs("ls -la")
+        .runs("grep -n o a.txt")
+        .calls("read_file", &json!({"path": "a.txt"}))
+        .says("Done.");
     let house = House::playing(&script);
     house.files("//- a.txt\nhello\n");
     assert_eq!(statuses(&house, &[]), [CallStatus::Ok; 3]);
-    let decided: Vec<_> = house.log(Pid(1)).bodies().into_iter().filter_map(|body| match body {
-        Body::PolicyDecided(decided) => Some(decided.read_only),
-        _ => None,
-    }).collect();
+    let decided: Vec<_> = house
+        .log(Pid(1))
+        .bodies()
+        .into_iter()
+        .filter_map(|body| match body {
+            Body::PolicyDecided(decided) => Some(decided.read_only),
+            _ => None,
+        })
+        .collect();
     assert_eq!(decided, [true; 3]);
 }
 
@@ -51,22 +67,54 @@ fn an_allow_rule_covers_its_command_and_nothing_that_hides_beside_it() {
         "env echo hello; $TOUCH made",
         "PATH=.:$PATH echo hello; touch made",
     ];
-    let script = hiding.iter().fold(Script::new(), |script, command| script.runs(command));
+    let script = hiding
+        .iter()
+        .fold(Script::new(), |script, command| script.runs(command));
     let house = House::playing(&script.runs("echo plain").says("Done."));
     let statuses = statuses(&house, &["--allow", "Bash(echo:*)"]);
-    assert_eq!(statuses[..hiding.len()], [CallStatus::Denied; 10], "{:?}", house.log(Pid(1)).results());
+    assert_eq!(
+        statuses[..hiding.len()],
+        [CallStatus::Denied; 10],
+        "{:?}",
+        house.log(Pid(1)).results()
+    );
     assert_eq!(statuses[hiding.len()], CallStatus::Ok);
     assert!(!house.project().join("made").exists());
 }
 
 #[test]
 fn a_deny_rule_finds_its_command_wherever_it_stands() {
-    let hidden = ["true && rm a.txt", "sh -c 'rm a.txt'", "env X=1 rm a.txt", "echo $(rm a.txt)", "find . -name a.txt -exec rm {} +", "/bin/rm a.txt"];
-    let script = hidden.iter().fold(Script::new(), |script, command| script.runs(command)).says("Done.");
+    let hidden = [
+        "true && rm a.txt",
+        "sh -c 'rm a.txt'",
+        "env X=1 rm a.txt",
+        "echo $(rm a.txt)",
+        "find . -name a.txt -exec rm {} +",
+        "/bin/rm a.txt",
+    ];
+    let script = hidden
+        .iter()
+        .fold(Script::new(), |script, command| script.runs(command))
+        .says("Done.");
     let house = House::playing(&script);
     house.files("//- a.txt\nkept\n");
-    let statuses = statuses(&house, &["--deny", "Bash(rm:*)", "--on-ask", "allow", "--posture", "yolo"]);
-    assert_eq!(statuses, [CallStatus::Denied; 6], "{:?}", house.log(Pid(1)).results());
+    let statuses = statuses(
+        &house,
+        &[
+            "--deny",
+            "Bash(rm:*)",
+            "--on-ask",
+            "allow",
+            "--posture",
+            "yolo",
+        ],
+    );
+    assert_eq!(
+        statuses,
+        [CallStatus::Denied; 6],
+        "{:?}",
+        house.log(Pid(1)).results()
+    );
     assert_eq!(house.read("a.txt"), "kept\n");
 }
 
@@ -77,19 +125,41 @@ fn file_tools_stay_in_the_workspace() {
     fs::create_dir(&outside).expect("a directory");
     fs::write(outside.join("a.txt"), "kept").expect("a file outside");
     std::os::unix::fs::symlink(&outside, house.project().join("link")).expect("a link");
-    std::os::unix::fs::symlink(outside.join("a.txt"), house.project().join("file-link")).expect("a link");
+    std::os::unix::fs::symlink(outside.join("a.txt"), house.project().join("file-link"))
+        .expect("a link");
     let write = |path: &str| json!({"path": path, "content": "overwritten"});
     let absolute = outside.join("a.txt");
-    let paths = ["../outside/a.txt", &absolute.to_string_lossy(), "link/a.txt", "file-link", "link/new.txt", "a/../../outside/a.txt"];
-    let script = paths.iter().fold(Script::new(), |script, path| script.calls("write_file", &write(path)));
-    house.cassette(&script.calls("write_file", &write("inside/new.txt")).says("Done.").jsonl());
+    let paths = [
+        "../outside/a.txt",
+        &absolute.to_string_lossy(),
+        "link/a.txt",
+        "file-link",
+        "link/new.txt",
+        "a/../../outside/a.txt",
+    ];
+    let script = paths.iter().fold(Script::new(), |script, path| {
+        script.calls("write_file", &write(path))
+    });
+    house.cassette(
+        &script
+            .calls("write_file", &write("inside/new.txt"))
+            .says("Done.")
+            .jsonl(),
+    );
     let results = results(&house, &["--on-ask", "allow", "--posture", "yolo"]);
     for ((status, text), path) in results.iter().zip(paths) {
         assert_ne!(*status, CallStatus::Ok, "{path}: {text}");
     }
-    assert_eq!(fs::read_to_string(outside.join("a.txt")).expect("the file"), "kept");
+    assert_eq!(
+        fs::read_to_string(outside.join("a.txt")).expect("the file"),
+        "kept"
+    );
     assert!(!outside.join("new.txt").exists());
-    assert_eq!(house.read("inside/new.txt"), "overwritten", "and inside it works: {results:?}");
+    assert_eq!(
+        house.read("inside/new.txt"),
+        "overwritten",
+        "and inside it works: {results:?}"
+    );
 }
 
 #[test]
@@ -100,7 +170,10 @@ fn nobody_reads_the_home_of_reasonix() {
     let script = Script::new()
         .calls("read_file", &json!({"path": config}))
         .calls("read_file", &json!({"path": log}))
-        .calls("grep", &json!({"pattern": "provider", "path": house.home()}))
+        .calls(
+            "grep",
+            &json!({"pattern": "provider", "path": house.home()}),
+        )
         .says("Done.");
     house.cassette(&script.jsonl());
     for (status, text) in results(&house, &["--on-ask", "allow", "--posture", "yolo"]) {
@@ -113,7 +186,10 @@ fn nobody_reads_the_home_of_reasonix() {
 fn a_session_in_the_users_home_still_does_not_reach_the_home_of_reasonix() {
     let house = House::new();
     let script = Script::new()
-        .calls("write_file", &json!({"path": "home/config.toml", "content": "stolen"}))
+        .calls(
+            "write_file",
+            &json!({"path": "home/config.toml", "content": "stolen"}),
+        )
         .calls("read_file", &json!({"path": "home/config.toml"}))
         .says("Done.");
     house.cassette(&script.jsonl());
@@ -122,49 +198,90 @@ fn a_session_in_the_users_home_still_does_not_reach_the_home_of_reasonix() {
     for (status, text) in results(&house, &["--on-ask", "allow", "--cwd", &root]) {
         assert_ne!(status, CallStatus::Ok, "{text}");
     }
-    assert_eq!(fs::read_to_string(house.home_file("config.toml")).expect("the config"), before);
+    assert_eq!(
+        fs::read_to_string(house.home_file("config.toml")).expect("the config"),
+        before
+    );
 }
 
 #[test]
 fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
-    let script = Script::new().runs("touch made").runs("cat kept.txt").says("Done.");
+    let script = Script::new()
+        .runs("touch made")
+        .runs("cat kept.txt")
+        .says("Done.");
     let house = House::playing(&script);
     house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\"]\ndeny = [\"Bash(cat:*)\"]\n//- kept.txt\nx\n");
-    assert_eq!(statuses(&house, &[]), [CallStatus::Denied, CallStatus::Denied], "held back; in force");
-    let notice = house.log(Pid(1)).bodies().into_iter().find_map(|body| match body {
-        Body::Notice(notice) => Some(notice.text),
-        _ => None,
-    });
-    assert!(notice.as_deref().is_some_and(|text| text.contains("touch")), "one notice says what was held back: {notice:?}");
+    assert_eq!(
+        statuses(&house, &[]),
+        [CallStatus::Denied, CallStatus::Denied],
+        "held back; in force"
+    );
+    let notice = house
+        .log(Pid(1))
+        .bodies()
+        .into_iter()
+        .find_map(|body| match body {
+            Body::Notice(notice) => Some(notice.text),
+            _ => None,
+        });
+    assert!(
+        notice.as_deref().is_some_and(|text| text.contains("touch")),
+        "one notice says what was held back: {notice:?}"
+    );
 
     let mut raw = house.raw_as(Role::Drive);
     let cwd = json!({"cwd": house.project()});
     let shown = raw.call("trust.get", &cwd).expect("trust.get");
     assert_eq!(shown["trusted"], false);
     let trust = |hash: &Value| json!({"cwd": house.project(), "trusted": true, "hash": hash});
-    let stale = raw.call("trust.set", &trust(&"0".repeat(64).into())).expect_err("not what was shown");
+    let stale = raw
+        .call("trust.set", &trust(&"0".repeat(64).into()))
+        .expect_err("not what was shown");
     assert_eq!(stale.name, ErrorName::Stale);
-    raw.call("trust.set", &trust(&shown["hash"])).expect("trust.set");
-    assert_eq!(statuses(&house, &[]), [CallStatus::Ok, CallStatus::Denied], "trusted; a deny is a deny");
+    raw.call("trust.set", &trust(&shown["hash"]))
+        .expect("trust.set");
+    assert_eq!(
+        statuses(&house, &[]),
+        [CallStatus::Ok, CallStatus::Denied],
+        "trusted; a deny is a deny"
+    );
     fs::remove_file(house.project().join("made")).expect("it was made");
 
     // A later change is somebody else's text again.
-    house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\", \"Bash(curl:*)\"]\n");
-    assert_eq!(raw.call("trust.get", &cwd).expect("trust.get")["trusted"], false);
+    house
+        .files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\", \"Bash(curl:*)\"]\n");
+    assert_eq!(
+        raw.call("trust.get", &cwd).expect("trust.get")["trusted"],
+        false
+    );
     assert_eq!(statuses(&house, &[])[0], CallStatus::Denied);
 }
 
 #[test]
 fn a_projects_own_provider_counts_only_when_it_is_trusted() {
     let house = House::new();
-    fs::write(house.project().join("cassette.jsonl"), Script::new().says("From the project.").jsonl()).expect("a cassette");
+    fs::write(
+        house.project().join("cassette.jsonl"),
+        Script::new().says("From the project.").jsonl(),
+    )
+    .expect("a cassette");
     house.files("//- reasonix.toml\n[[providers]]\nname = \"theirs\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"\n");
     let refused = house.reasonix(&["run", "go"]).expect_code(78);
     assert!(refused.err.contains("trust"), "{refused:?}");
     let mut raw = house.raw_as(Role::Drive);
-    let shown = raw.call("trust.get", &json!({"cwd": house.project()})).expect("trust.get");
-    raw.call("trust.set", &json!({"cwd": house.project(), "trusted": true, "hash": shown["hash"]})).expect("trust.set");
-    assert_eq!(house.reasonix(&["run", "go"]).expect_code(0).out, "From the project.\n");
+    let shown = raw
+        .call("trust.get", &json!({"cwd": house.project()}))
+        .expect("trust.get");
+    raw.call(
+        "trust.set",
+        &json!({"cwd": house.project(), "trusted": true, "hash": shown["hash"]}),
+    )
+    .expect("trust.set");
+    assert_eq!(
+        house.reasonix(&["run", "go"]).expect_code(0).out,
+        "From the project.\n"
+    );
 }
 
 #[test]
@@ -172,10 +289,15 @@ fn rules_that_cannot_be_read_are_told_and_never_loosen() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
     house.settings("[permissions]\nallow = [\"Bash(touch made\", \"Nonsense(x)\", \"Bash(*)(\"]");
     assert_eq!(statuses(&house, &[]), [CallStatus::Denied]);
-    let notices: Vec<_> = house.log(Pid(1)).bodies().into_iter().filter_map(|body| match body {
-        Body::Notice(notice) => Some(notice.text),
-        _ => None,
-    }).collect();
+    let notices: Vec<_> = house
+        .log(Pid(1))
+        .bodies()
+        .into_iter()
+        .filter_map(|body| match body {
+            Body::Notice(notice) => Some(notice.text),
+            _ => None,
+        })
+        .collect();
     assert!(!notices.is_empty(), "somebody is told");
     assert!(!house.project().join("made").exists());
 }

@@ -198,7 +198,7 @@ fn what_clients_and_terminals_are_makes_no_difference() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clients_that_watch_and_one_that_steers_make_no_difference() {
+async fn two_clients_that_watch_and_one_that_prompts_make_no_difference() {
     let model = Model::start(script());
     let house = house(&model);
     project(&house);

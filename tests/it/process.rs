@@ -19,12 +19,17 @@ fn nap(test: u32) -> String {
 
 fn nappers(nap: &str) -> Vec<Process> {
     let sleep = format!("sleep {nap}");
-    processes::all().into_iter().filter(|process| process.command == sleep).collect()
+    processes::all()
+        .into_iter()
+        .filter(|process| process.command == sleep)
+        .collect()
 }
 
 /// Waits until so many sleep.
 fn wait_for(nap: &str, count: usize) {
-    until(&format!("{count} processes that sleep {nap}"), || (nappers(nap).len() == count).then_some(()));
+    until(&format!("{count} processes that sleep {nap}"), || {
+        (nappers(nap).len() == count).then_some(())
+    });
 }
 
 fn nobody_sleeps(nap: &str) {
@@ -36,21 +41,37 @@ fn nobody_sleeps(nap: &str) {
 fn a_command_and_all_it_started_are_gone_at_its_time_limit() {
     let nap = nap(1);
     let command = format!("sleep {nap} & setsid sleep {nap} & (sleep {nap} &) ; sleep {nap}");
-    let house = House::playing(&Script::new().calls("bash", &json!({"command": command, "timeout_ms": 400})).says("Too slow."));
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
+    let house = House::playing(
+        &Script::new()
+            .calls("bash", &json!({"command": command, "timeout_ms": 400}))
+            .says("Too slow."),
+    );
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
     nobody_sleeps(&nap);
     let log = house.log(Pid(1));
     let result = &log.check().results()[0];
     assert_eq!(result.status, CallStatus::Failed, "{}", result.text);
-    assert!(result.text.contains("0.4 s") || result.text.contains("400"), "why it was stopped: {}", result.text);
+    assert!(
+        result.text.contains("0.4 s") || result.text.contains("400"),
+        "why it was stopped: {}",
+        result.text
+    );
 }
 
 #[test]
 fn the_default_limit_is_a_setting() {
     let nap = nap(2);
-    let house = House::playing(&Script::new().runs(&format!("sleep {nap}")).says("Too slow."));
+    let house = House::playing(
+        &Script::new()
+            .runs(&format!("sleep {nap}"))
+            .says("Too slow."),
+    );
     house.settings("[tools]\nbash_timeout_seconds = 1");
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
     nobody_sleeps(&nap);
     assert_eq!(house.log(Pid(1)).results()[0].status, CallStatus::Failed);
 }
@@ -58,7 +79,8 @@ fn the_default_limit_is_a_setting() {
 #[test]
 fn an_interrupt_ends_commands_that_do_not_want_to_end() {
     let nap = nap(3);
-    let command = format!("trap '' TERM INT HUP; setsid sleep {nap} & sleep {nap}; sleep {nap}; sleep {nap}");
+    let command =
+        format!("trap '' TERM INT HUP; setsid sleep {nap} & sleep {nap}; sleep {nap}; sleep {nap}");
     let house = House::playing(&Script::new().runs(&command).says("Never said."));
     let running = house.start(&["run", "--on-ask", "allow", "x"]);
     wait_for(&nap, 2);
@@ -67,7 +89,11 @@ fn an_interrupt_ends_commands_that_do_not_want_to_end() {
     let _ = running.done().expect_code(130);
     nobody_sleeps(&nap);
     // The tree is gone within 3 s of the request; the rest is room for a busy machine.
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        begun.elapsed()
+    );
     let log = house.log(Pid(1));
     assert_eq!(log.check().results()[0].status, CallStatus::Interrupted);
 }
@@ -75,13 +101,16 @@ fn an_interrupt_ends_commands_that_do_not_want_to_end() {
 #[test]
 fn a_killed_session_leaves_no_process() {
     let nap = nap(4);
-    let command = format!("trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {nap}; :' & sleep {nap}; :");
+    let command =
+        format!("trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {nap}; :' & sleep {nap}; :");
     let house = House::playing(&Script::new().runs(&command).says("Never said."));
     let running = house.start(&["run", "--on-ask", "allow", "x"]);
     wait_for(&nap, 2);
     let _ = house.reasonix(&["kill", "-s", "KILL", "1"]).expect_code(0);
     let _ = running.done().expect_code(137);
-    until("its processes to be gone", || nappers(&nap).is_empty().then_some(()));
+    until("its processes to be gone", || {
+        nappers(&nap).is_empty().then_some(())
+    });
     house.log(Pid(1)).check();
 }
 
@@ -92,7 +121,9 @@ fn nothing_outlives_the_daemon_however_it_ends() {
     for end in ["stopped", "killed", "killed with its parent"] {
         let house = House::playing(&Script::new().runs(&command).says("Never said."));
         house.daemon();
-        let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "x"]).expect_code(0);
+        let _ = house
+            .reasonix(&["run", "--detach", "--on-ask", "allow", "x"])
+            .expect_code(0);
         wait_for(&nap, 3);
         match end {
             "stopped" => house.stop_daemon(),
@@ -103,21 +134,40 @@ fn nothing_outlives_the_daemon_however_it_ends() {
             }
             _ => house.kill_daemon_and_parent(),
         }
-        until(&format!("the processes of a daemon that was {end} to be gone"), || nappers(&nap).is_empty().then_some(()));
+        until(
+            &format!("the processes of a daemon that was {end} to be gone"),
+            || nappers(&nap).is_empty().then_some(()),
+        );
     }
 }
 
 #[test]
 fn what_a_command_leaves_in_the_background_does_not_hold_up_the_turn() {
     let nap = nap(6);
-    let house = House::playing(&Script::new().runs(&format!("sleep {nap} & echo started")).says("Done."));
+    let house = House::playing(
+        &Script::new()
+            .runs(&format!("sleep {nap} & echo started"))
+            .says("Done."),
+    );
     let begun = Instant::now();
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
-    assert!(begun.elapsed() < Duration::from_secs(20), "it did not wait for the background: {:?}", begun.elapsed());
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(20),
+        "it did not wait for the background: {:?}",
+        begun.elapsed()
+    );
     let log = house.log(Pid(1));
-    assert!(log.results()[0].text.contains("started"), "{}", log.results()[0].text);
+    assert!(
+        log.results()[0].text.contains("started"),
+        "{}",
+        log.results()[0].text
+    );
     // The session has exited, and its processes with it.
-    until("the background to be gone", || nappers(&nap).is_empty().then_some(()));
+    until("the background to be gone", || {
+        nappers(&nap).is_empty().then_some(())
+    });
 }
 
 #[test]
@@ -125,7 +175,14 @@ fn commands_know_no_secret() {
     let house = House::playing(&Script::new().runs("env").says("Done."));
     house.provider("name = \"paid\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = \"m\"\napi_key_env = \"PAID_ACCESS\"");
     let mut command = house.command(&["run", "--on-ask", "allow", "--model", "replay", "x"]);
-    let hidden = ["DEEPSEEK_API_KEY", "GITHUB_TOKEN", "MY_SECRET_THING", "DB_PASSWORD", "aws_secret_access_key", "PAID_ACCESS"];
+    let hidden = [
+        "DEEPSEEK_API_KEY",
+        "GITHUB_TOKEN",
+        "MY_SECRET_THING",
+        "DB_PASSWORD",
+        "aws_secret_access_key",
+        "PAID_ACCESS",
+    ];
     for name in hidden {
         command.env(name, "hunter2");
     }
@@ -140,7 +197,10 @@ fn commands_know_no_secret() {
     // Neither stands the value anywhere in the home.
     for path in ["logs/reasonixd.log", "reasonix.db", "reasonix.db-wal"] {
         let bytes = std::fs::read(house.home_file(path)).unwrap_or_default();
-        assert!(!bytes.windows(7).any(|window| window == b"hunter2"), "{path}");
+        assert!(
+            !bytes.windows(7).any(|window| window == b"hunter2"),
+            "{path}"
+        );
     }
     let text = std::fs::read_to_string(&log.path).expect("the log");
     assert!(!text.contains("hunter2"), "the log");
@@ -155,39 +215,102 @@ fn a_client_of_another_make_cannot_hand_secrets_to_commands_either() {
     params["on_ask"] = "allow".into();
     params["env"]["OPENAI_API_KEY"] = "hunter2".into();
     raw.call("session.create", &params).expect("create");
-    raw.call("session.wait", &json!({"session": "1"})).expect("wait");
+    raw.call("session.wait", &json!({"session": "1"}))
+        .expect("wait");
     let log = house.log(Pid(1));
-    assert!(!log.results()[0].text.contains("hunter2"), "{}", log.results()[0].text);
-    assert!(!std::fs::read_to_string(&log.path).expect("the log").contains("hunter2"));
+    assert!(
+        !log.results()[0].text.contains("hunter2"),
+        "{}",
+        log.results()[0].text
+    );
+    assert!(
+        !std::fs::read_to_string(&log.path)
+            .expect("the log")
+            .contains("hunter2")
+    );
 }
 
 #[test]
 fn both_streams_the_code_and_the_time_come_back() {
-    let house = House::playing(&Script::new().runs("echo out; echo err >&2; exit 7").runs("kill -9 $$").says("Done."));
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
+    let house = House::playing(
+        &Script::new()
+            .runs("echo out; echo err >&2; exit 7")
+            .runs("kill -9 $$")
+            .says("Done."),
+    );
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
     let log = house.log(Pid(1));
     let results = log.check().results();
     assert_eq!(results[0].status, CallStatus::Failed);
-    assert!(results[0].text.contains("exit code 7"), "{}", results[0].text);
-    assert!(results[0].text.contains("out") && results[0].text.contains("err"), "{}", results[0].text);
-    assert!(results[1].text.contains("signal 9") || results[1].text.contains("KILL"), "{}", results[1].text);
-    let shown: Vec<_> = log.bodies().into_iter().filter_map(|body| match body {
-        proto::Body::ToolFinished(finished) => Some(finished.display),
-        _ => None,
-    }).collect();
-    assert!(matches!(shown[0], proto::item::Display::Command { exit_code: Some(7), signal: None, .. }), "{:?}", shown[0]);
-    assert!(matches!(shown[1], proto::item::Display::Command { exit_code: None, signal: Some(9), .. }), "{:?}", shown[1]);
+    assert!(
+        results[0].text.contains("exit code 7"),
+        "{}",
+        results[0].text
+    );
+    assert!(
+        results[0].text.contains("out") && results[0].text.contains("err"),
+        "{}",
+        results[0].text
+    );
+    assert!(
+        results[1].text.contains("signal 9") || results[1].text.contains("KILL"),
+        "{}",
+        results[1].text
+    );
+    let shown: Vec<_> = log
+        .bodies()
+        .into_iter()
+        .filter_map(|body| match body {
+            proto::Body::ToolFinished(finished) => Some(finished.display),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        matches!(
+            shown[0],
+            proto::item::Display::Command {
+                exit_code: Some(7),
+                signal: None,
+                ..
+            }
+        ),
+        "{:?}",
+        shown[0]
+    );
+    assert!(
+        matches!(
+            shown[1],
+            proto::item::Display::Command {
+                exit_code: None,
+                signal: Some(9),
+                ..
+            }
+        ),
+        "{:?}",
+        shown[1]
+    );
 }
 
 #[test]
 fn a_command_that_floods_its_output_is_stopped_and_said() {
     let house = House::playing(&Script::new().runs("yes flood").says("Enough."));
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
     let log = house.log(Pid(1));
     let result = &log.check().results()[0];
     assert_eq!(result.status, CallStatus::Failed, "{}", result.text);
-    assert!(result.text.len() < 70_000, "{} bytes reach the model", result.text.len());
-    let status = house.reasonix(&["daemon", "status", "--json"]).expect_code(0).json();
+    assert!(
+        result.text.len() < 70_000,
+        "{} bytes reach the model",
+        result.text.len()
+    );
+    let status = house
+        .reasonix(&["daemon", "status", "--json"])
+        .expect_code(0)
+        .json();
     let memory = status["memory_bytes"].as_u64().expect("its memory");
     assert!(memory < 150_000_000, "{memory} bytes of memory");
     let size = std::fs::metadata(&log.path).expect("the log").len();
@@ -199,23 +322,31 @@ fn readers_of_one_answer_run_side_by_side_and_their_results_stand_in_order() {
     // Each waits for the others' marks: alone, none of them would end.
     let house = House::new();
     let waits = |own: &str| {
-        let command = format!("touch {own}.m; until [ -e a.m ] && [ -e b.m ] && [ -e c.m ]; do sleep 0.01; done; echo {own}");
+        let command = format!(
+            "touch {own}.m; until [ -e a.m ] && [ -e b.m ] && [ -e c.m ]; do sleep 0.01; done; echo {own}"
+        );
         ("bash", json!({"command": command, "timeout_ms": 1500}))
     };
-    house.cassette(&Script::new().calls_all(&[waits("a"), waits("b"), waits("c")]).says("Done.").jsonl());
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]).expect_code(0);
+    house.cassette(
+        &Script::new()
+            .calls_all(&[waits("a"), waits("b"), waits("c")])
+            .says("Done.")
+            .jsonl(),
+    );
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "x"])
+        .expect_code(0);
     let log = house.log(Pid(1));
     // These write, so they run one by one, in order, and the first two time out.
-    let statuses: Vec<_> = log.check().results().iter().map(|result| result.status).collect();
-    assert_eq!(statuses, [CallStatus::Failed, CallStatus::Failed, CallStatus::Ok], "writers run alone, in order");
-}
-
-#[test]
-fn a_command_that_kills_its_keeper_does_not_get_away() {
-    let nap = nap(7);
-    let command = format!("setsid sh -c 'sleep {nap}; :' & sleep 0.2; kill -9 $PPID; sleep {nap}; :");
-    let house = House::playing(&Script::new().runs(&command).says("Done."));
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "x"]);
-    until("its processes to be gone", || nappers(&nap).is_empty().then_some(()));
-    house.log(Pid(1)).check();
+    let statuses: Vec<_> = log
+        .check()
+        .results()
+        .iter()
+        .map(|result| result.status)
+        .collect();
+    assert_eq!(
+        statuses,
+        [CallStatus::Failed, CallStatus::Failed, CallStatus::Ok],
+        "writers run alone, in order"
+    );
 }

@@ -6,19 +6,23 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proto::hello::Role;
-use proto::{ErrorName, Failure, Pid, SessionId, frame};
+use proto::{ErrorName, Pid, SessionId, frame};
 use serde_json::{Value, json};
 use testkit::Script;
 use tests::raw::{answer, hello_params};
-use tests::{Gate, House, Raw, until};
+use tests::{House, Raw, until};
 
 /// The JSON-RPC error code of a frame.
 fn code(frame: &Value) -> i64 {
-    frame["error"]["code"].as_i64().unwrap_or_else(|| panic!("an error: {frame}"))
+    frame["error"]["code"]
+        .as_i64()
+        .unwrap_or_else(|| panic!("an error: {frame}"))
 }
 
 fn ping(raw: &mut Raw) {
-    let status = raw.call("daemon.status", &json!({})).expect("a connection that lives on");
+    let status = raw
+        .call("daemon.status", &json!({}))
+        .expect("a connection that lives on");
     assert_eq!(status["version"], proto::VERSION);
 }
 
@@ -38,17 +42,40 @@ fn garbage_gets_its_error_and_the_connection_lives_on() {
         ("17", -32600),
         ("null", -32600),
         ("{\"id\": 5, \"method\": \"daemon.status\"}", -32600),
-        ("{\"jsonrpc\": \"1.0\", \"id\": 5, \"method\": \"daemon.status\"}", -32600),
+        (
+            "{\"jsonrpc\": \"1.0\", \"id\": 5, \"method\": \"daemon.status\"}",
+            -32600,
+        ),
         ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": 7}", -32600),
-        ("[{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"daemon.status\"}]", -32600),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no.such\"}", -32601),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": {\"session\": 5}}", -32602),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": {}}", -32602),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\"}", -32602),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": [1, 2]}", -32602),
+        (
+            "[{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"daemon.status\"}]",
+            -32600,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no.such\"}",
+            -32601,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": {\"session\": 5}}",
+            -32602,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": {}}",
+            -32602,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\"}",
+            -32602,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"session.get\", \"params\": [1, 2]}",
+            -32602,
+        ),
     ] {
         raw.line(line);
-        let frame = raw.frame().unwrap_or_else(|| panic!("the connection ended after {line:.60}"));
+        let frame = raw
+            .frame()
+            .unwrap_or_else(|| panic!("the connection ended after {line:.60}"));
         assert_eq!(code(&frame), expected, "{line:.60}: {frame}");
         let hint = frame["error"]["data"]["hint"].as_str().unwrap_or_default();
         assert!(!hint.is_empty(), "what to do about it: {frame}");
@@ -62,7 +89,10 @@ fn garbage_gets_its_error_and_the_connection_lives_on() {
     // Fields that nobody knows are passed over, in the envelope and in parameters.
     raw.line("{\"jsonrpc\": \"2.0\", \"id\": \"text\", \"method\": \"session.list\", \"params\": {\"limit\": 1, \"newer\": true}, \"trace\": 1}");
     let frame = raw.frame().expect("an answer");
-    assert_eq!((&frame["id"], &frame["result"]["sessions"]), (&json!("text"), &json!([])));
+    assert_eq!(
+        (&frame["id"], &frame["result"]["sessions"]),
+        (&json!("text"), &json!([]))
+    );
 }
 
 #[test]
@@ -90,14 +120,22 @@ fn a_frame_that_is_too_long_is_refused_and_the_connection_closed() {
     // The daemon may close before it has read all of it.
     let _ = raw.bytes(line.as_bytes()).and_then(|()| raw.bytes(b"\n"));
     let refused = raw.frame().expect("an error before the end");
-    assert_eq!(answer(&refused).expect_err("an error").name, ErrorName::Limit);
+    assert_eq!(
+        answer(&refused).expect_err("an error").name,
+        ErrorName::Limit
+    );
     assert!(raw.is_closed());
     ping(&mut good);
     // The largest that is allowed is taken: it is no session's, but it was read.
     let mut raw = house.raw_as(Role::Drive);
     let envelope = json!({"jsonrpc": "2.0", "id": 9, "method": "session.prompt", "params": {"session": "1", "text": ""}}).to_string();
     let text = "x".repeat(frame::INBOUND_MAX - envelope.len());
-    let failure = raw.call("session.prompt", &json!({"session": "1", "text": text[..text.len() - 8]})).expect_err("no session");
+    let failure = raw
+        .call(
+            "session.prompt",
+            &json!({"session": "1", "text": text[..text.len() - 8]}),
+        )
+        .expect_err("no session");
     assert_eq!(failure.name, ErrorName::NotFound);
     ping(&mut raw);
 }
@@ -107,18 +145,34 @@ fn hello_comes_first_and_once() {
     let house = House::new();
     house.daemon();
     let mut raw = house.raw();
-    assert_eq!(raw.call("daemon.status", &json!({})).expect_err("too early").name, ErrorName::NotReady);
-    let strange = raw.call("daemon.hello", &json!({"client": {"name": "x", "version": "1"}, "protocol": [90, 99], "role": "watch"}));
+    assert_eq!(
+        raw.call("daemon.status", &json!({}))
+            .expect_err("too early")
+            .name,
+        ErrorName::NotReady
+    );
+    let strange = raw.call(
+        "daemon.hello",
+        &json!({"client": {"name": "x", "version": "1"}, "protocol": [90, 99], "role": "watch"}),
+    );
     let strange = strange.expect_err("no version in common");
     assert_eq!(strange.name, ErrorName::ProtocolMismatch);
     assert_eq!(strange.details.get("client"), Some(&json!([90, 99])));
     assert_eq!(strange.details.get("daemon"), Some(&json!(proto::PROTOCOL)));
-    assert!(strange.message.contains("90") && strange.hint.contains("daemon"), "which side to upgrade: {strange:?}");
+    assert!(
+        strange.message.contains("90") && strange.hint.contains("daemon"),
+        "which side to upgrade: {strange:?}"
+    );
     let hello = raw.hello(Role::Watch).expect("hello, at last");
-    assert_eq!((&hello["role"], &hello["protocol"]), (&json!("watch"), &json!(proto::PROTOCOL[1])));
+    assert_eq!(
+        (&hello["role"], &hello["protocol"]),
+        (&json!("watch"), &json!(proto::PROTOCOL[1]))
+    );
     // A second hello does not give more than the first.
     let _ = raw.hello(Role::Drive);
-    let refused = raw.call("session.close", &json!({"session": "1"})).expect_err("a watcher");
+    let refused = raw
+        .call("session.close", &json!({"session": "1"}))
+        .expect_err("a watcher");
     assert_eq!(refused.name, ErrorName::NotAllowed);
 }
 
@@ -127,24 +181,60 @@ fn each_role_may_do_what_the_table_says() {
     let house = House::new();
     house.daemon();
     let mut generator = schemars::SchemaGenerator::default();
-    for (role, name) in [(Role::Watch, "watch"), (Role::Approve, "approve"), (Role::Drive, "drive")] {
+    for (role, name) in [
+        (Role::Watch, "watch"),
+        (Role::Approve, "approve"),
+        (Role::Drive, "drive"),
+    ] {
         let mut raw = house.raw_as(role);
         for row in proto::methods::rows(&mut generator) {
             // Calls without their parameters change nothing; the role is looked at before them.
-            if ["daemon.hello", "daemon.status", "session.list", "process.list", "approval.list", "provider.list", "config.check", "doctor.run"].contains(&row.name) {
-                raw.call(row.name, &if row.name == "daemon.hello" { hello_params("again", role) } else { json!({}) }).expect(row.name);
+            if [
+                "daemon.hello",
+                "daemon.status",
+                "session.list",
+                "process.list",
+                "approval.list",
+                "provider.list",
+                "config.check",
+                "doctor.run",
+            ]
+            .contains(&row.name)
+            {
+                raw.call(
+                    row.name,
+                    &if row.name == "daemon.hello" {
+                        hello_params("again", role)
+                    } else {
+                        json!({})
+                    },
+                )
+                .expect(row.name);
                 continue;
             }
             let failure = raw.call(row.name, &json!({})).expect_err("no parameters");
-            let expected = if row.role <= role { ErrorName::InvalidParams } else { ErrorName::NotAllowed };
-            assert_eq!(failure.name, expected, "{} as {name}: {failure:?}", row.name);
+            let expected = if row.role <= role {
+                ErrorName::InvalidParams
+            } else {
+                ErrorName::NotAllowed
+            };
+            assert_eq!(
+                failure.name, expected,
+                "{} as {name}: {failure:?}",
+                row.name
+            );
         }
     }
 }
 
 #[test]
 fn sixty_four_connections_of_garbage_do_not_disturb_a_well_behaved_one() {
-    let house = House::playing(&Script::new().runs("echo one").runs("echo two").says("Done."));
+    let house = House::playing(
+        &Script::new()
+            .runs("echo one")
+            .runs("echo two")
+            .says("Done."),
+    );
     house.daemon();
     let socket = house.socket();
     let stop = AtomicBool::new(false);
@@ -157,7 +247,9 @@ fn sixty_four_connections_of_garbage_do_not_disturb_a_well_behaved_one() {
                 }
             });
         }
-        let done = house.reasonix(&["run", "--on-ask", "allow", "work"]).expect_code(0);
+        let done = house
+            .reasonix(&["run", "--on-ask", "allow", "work"])
+            .expect_code(0);
         assert_eq!(done.out, "Done.\n");
         let mut good = house.raw_as(Role::Drive);
         for _ in 0..100 {
@@ -175,9 +267,13 @@ fn sixty_four_connections_of_garbage_do_not_disturb_a_well_behaved_one() {
 
 /// One connection that behaves badly, in its own way.
 fn vandal(socket: &Path, number: u64) {
-    let Ok(mut raw) = Raw::connect(socket) else { return };
+    let Ok(mut raw) = Raw::connect(socket) else {
+        return;
+    };
     // Its connection may be closed at any time: that is what it deserves.
-    let mut noise: Vec<u8> = (0..4096_u64).map(|at| u8::try_from((at * (number + 7) * 31) % 251).unwrap_or(0)).collect();
+    let mut noise: Vec<u8> = (0..4096_u64)
+        .map(|at| u8::try_from((at * (number + 7) * 31) % 251).unwrap_or(0))
+        .collect();
     match number % 4 {
         0 => noise.retain(|byte| *byte != b'\n'),
         1 => noise = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.status\"}\n".repeat(20),
@@ -202,9 +298,15 @@ fn the_socket_and_the_home_are_closed_to_others() {
         assert_eq!(mode(&house.home().join(directory)), 0o700, "{directory}");
     }
     let _ = house.reasonix(&["run", "x"]);
-    let open: Vec<_> = walk(&house.home()).into_iter().filter(|path| mode(path) & 0o077 != 0).collect();
+    let open: Vec<_> = walk(&house.home())
+        .into_iter()
+        .filter(|path| mode(path) & 0o077 != 0)
+        .collect();
     let made_by_the_test = ["config.toml", "cassette.jsonl"];
-    let open: Vec<_> = open.iter().filter(|path| !made_by_the_test.iter().any(|name| path.ends_with(name))).collect();
+    let open: Vec<_> = open
+        .iter()
+        .filter(|path| !made_by_the_test.iter().any(|name| path.ends_with(name)))
+        .collect();
     assert!(open.is_empty(), "others can get at {open:?}");
 }
 
@@ -230,7 +332,11 @@ fn a_daemon_does_not_start_where_others_can_write() {
         let done = house.reasonix(&["ls"]).expect_code(69);
         assert!(done.err.contains("daemon"), "{done:?}");
         let mut child = house.spawn_daemon(&["serve"]);
-        assert_eq!(child.wait().expect("its end").code(), Some(1), "{directory}");
+        assert_eq!(
+            child.wait().expect("its end").code(),
+            Some(1),
+            "{directory}"
+        );
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("close it");
     }
 }
@@ -245,16 +351,30 @@ fn another_user_gets_no_answer() {
     }
     let house = House::new();
     house.daemon();
-    assert_eq!(as_nobody(&house.socket()).expect_err("closed by its modes").kind(), std::io::ErrorKind::PermissionDenied);
+    assert_eq!(
+        as_nobody(&house.socket())
+            .expect_err("closed by its modes")
+            .kind(),
+        std::io::ErrorKind::PermissionDenied
+    );
     // Even where the modes let them in, the daemon does not talk to them.
-    for path in [house.root().to_path_buf(), house.home(), house.home().join("run"), house.socket()] {
+    for path in [
+        house.root().to_path_buf(),
+        house.home(),
+        house.home().join("run"),
+        house.socket(),
+    ] {
         let mode = if path == house.socket() { 0o666 } else { 0o711 };
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("open it");
     }
     let mut stranger = as_nobody(&house.socket()).expect("a connection that the modes allow");
     stranger.ask_quietly("daemon.hello", &hello_params("stranger", Role::Drive));
     assert!(stranger.0.is_closed(), "not a word");
-    for path in [house.home().join("run"), house.home(), house.root().to_path_buf()] {
+    for path in [
+        house.home().join("run"),
+        house.home(),
+        house.root().to_path_buf(),
+    ] {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("close it");
     }
     let mut own = house.raw_as(Role::Drive);
@@ -281,181 +401,38 @@ fn as_nobody(socket: &Path) -> std::io::Result<Stranger> {
         rustix::thread::set_thread_res_uid(nobody, nobody, nobody)?;
         Raw::connect(&socket)
     });
-    thread.join().expect("a thread that ends well").map(Stranger)
-}
-
-/// What can be said of an error name today.
-enum Shown {
-    /// It was produced.
-    Now(Box<Failure>),
-    /// Nothing in this build can produce it, because of this.
-    NotYet(&'static str),
-}
-
-#[test]
-fn every_error_of_the_table_is_produced_with_a_hint() {
-    for name in ErrorName::ALL {
-        match produce(*name) {
-            Shown::Now(failure) => {
-                assert_eq!(failure.name, *name, "{failure:?}");
-                assert!(!failure.message.is_empty() && !failure.hint.is_empty(), "what happened and what to do: {failure:?}");
-            }
-            Shown::NotYet(reason) => assert!(!reason.is_empty()),
-        }
-    }
-}
-
-/// No `_` arm: a new name asks to be produced here.
-fn produce(name: ErrorName) -> Shown {
-    let failure = match name {
-        ErrorName::ConfirmNeeded => return Shown::NotYet("no method takes `confirm`: nothing resets the cache or deletes data"),
-        ErrorName::Internal => return Shown::NotYet("a bug of ours; none is known"),
-        ErrorName::NotReady => {
-            let house = House::new();
-            house.daemon();
-            house.raw().call("session.list", &json!({}))
-        }
-        ErrorName::ProtocolMismatch => {
-            let house = House::new();
-            house.daemon();
-            house.raw().call("daemon.hello", &json!({"client": {"name": "x", "version": "1"}, "protocol": [0, 0], "role": "drive"}))
-        }
-        ErrorName::NotFound => {
-            let house = House::new();
-            house.daemon();
-            house.raw_as(Role::Watch).call("session.get", &json!({"session": "99"}))
-        }
-        ErrorName::Ambiguous => {
-            let (house, mut raw) = started(&Script::new().says("Hello."));
-            for last in ["1", "2"] {
-                let session = format!("0189aaaa-0000-7000-8000-00000000000{last}");
-                raw.call("session.create", &json!({"session": session, "cwd": house.project()})).expect("create");
-            }
-            raw.call("session.get", &json!({"session": "0189aaaa"}))
-        }
-        ErrorName::Busy => {
-            let (house, mut raw) = started(&Script::new().runs(&Gate::command("gate")).says("Done."));
-            let gate = Gate::new(&house, "gate");
-            raw.call("session.create", &create(&house, "allow")).expect("create");
-            gate.wait();
-            raw.call("session.prompt", &json!({"session": "1", "text": "now!", "when": "now"}))
-        }
-        ErrorName::AlreadyResolved => {
-            let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
-            let answer = asked(&house, &mut raw);
-            raw.call("approval.answer", &answer).expect("the first answer");
-            raw.call("approval.answer", &answer)
-        }
-        ErrorName::Stale => {
-            let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
-            let mut answer = asked(&house, &mut raw);
-            answer["shown_hash"] = "0".repeat(64).into();
-            raw.call("approval.answer", &answer)
-        }
-        ErrorName::NotAllowed => {
-            let house = House::new();
-            house.daemon();
-            house.raw_as(Role::Watch).call("session.prompt", &json!({"session": "1", "text": "x"}))
-        }
-        ErrorName::InvalidConfig => {
-            let house = House::new();
-            house.daemon();
-            house.raw_as(Role::Drive).call("session.create", &create(&house, "allow"))
-        }
-        ErrorName::ProviderFailed => {
-            let house = House::playing(&Script::new().fails("http:401"));
-            house.daemon();
-            let done = house.reasonix(&["run", "--output-format", "json", "x"]).expect_code(1).json();
-            let error = &done["error"];
-            let text = |member: &str| error[member].as_str().unwrap_or_default().to_owned();
-            let name = ErrorName::ALL.iter().copied().find(|name| name.as_str() == text("name")).expect("a name");
-            Err(Failure::new(name, text("message"), text("hint")))
-        }
-        ErrorName::ShuttingDown => {
-            // The session's command does not mind TERM: the daemon has to wait for it before it kills it.
-            let (house, mut raw) = started(&Script::new().runs("trap '' TERM; touch gate.here; while :; do sleep 0.01; done").says("Done."));
-            raw.call("session.create", &create(&house, "allow")).expect("create");
-            Gate::new(&house, "gate").wait();
-            raw.call("daemon.shutdown", &json!({"mode": "now"})).expect("shut down");
-            until("the daemon to take no more work", || {
-                let answer = raw.call("session.prompt", &json!({"session": "1", "text": "one more"}));
-                answer.is_err().then_some(answer)
-            })
-        }
-        ErrorName::Limit => {
-            let house = House::new();
-            house.daemon();
-            let mut raw = house.raw_as(Role::Drive);
-            let _ = raw.bytes(&vec![b'x'; frame::INBOUND_MAX + 1]);
-            answer(&raw.frame().expect("an error"))
-        }
-        ErrorName::CursorStale => {
-            let (house, mut raw) = started(&Script::new().says("Hello."));
-            raw.call("session.create", &create(&house, "allow")).expect("create");
-            raw.call("session.attach", &json!({"session": "1", "subscription": "s", "after_seq": 1, "epoch": 7}))
-        }
-        ErrorName::Storage => {
-            let (house, mut raw) = started(&Script::new().says("Hello."));
-            // Nothing can be made in what is a file.
-            let sessions = house.home().join("sessions");
-            std::fs::remove_dir_all(&sessions).expect("remove it");
-            std::fs::write(&sessions, "").expect("a file in its place");
-            let answer = raw.call("session.create", &create(&house, "allow"));
-            std::fs::remove_file(&sessions).expect("remove it");
-            answer
-        }
-        ErrorName::RequestIdReused => {
-            let (house, mut raw) = started(&Script::new().says("Hello.").says("Again."));
-            raw.call("session.create", &create(&house, "allow")).expect("create");
-            let request = SessionId::new().to_string();
-            raw.call("session.prompt", &json!({"session": "1", "text": "one thing", "request_id": request})).expect("a prompt");
-            raw.call("session.prompt", &json!({"session": "1", "text": "another thing", "request_id": request}))
-        }
-        ErrorName::InvalidParams => {
-            let house = House::new();
-            house.daemon();
-            house.raw_as(Role::Drive).call("session.prompt", &json!({"session": "1", "text": 5}))
-        }
-    };
-    Shown::Now(Box::new(failure.expect_err("a refusal")))
-}
-
-fn started(script: &Script) -> (House, Raw) {
-    let house = House::playing(script);
-    house.daemon();
-    let raw = house.raw_as(Role::Drive);
-    (house, raw)
-}
-
-fn create(house: &House, on_ask: &str) -> Value {
-    let mut params = serde_json::to_value(house.create("work")).expect("JSON");
-    params["on_ask"] = on_ask.into();
-    params
-}
-
-/// The answer to the one question of a new session.
-fn asked(house: &House, raw: &mut Raw) -> Value {
-    raw.call("session.create", &create(house, "wait")).expect("create");
-    let approval = until("a question", || {
-        let listed = raw.call("approval.list", &json!({})).expect("list");
-        listed["approvals"].as_array().and_then(|approvals| approvals.first().cloned())
-    });
-    json!({"approval_id": approval["approval_id"], "shown_hash": approval["shown_hash"], "decision": "deny"})
+    thread
+        .join()
+        .expect("a thread that ends well")
+        .map(Stranger)
 }
 
 #[test]
 fn a_repeated_wish_is_done_once() {
-    let (house, mut raw) = started(&Script::new().says("One.").says("Two."));
-    let create = create(&house, "allow");
+    let house = House::playing(&Script::new().says("One.").says("Two."));
+    house.daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    let create = serde_json::to_value(house.create("work")).expect("JSON");
     let first = raw.call("session.create", &create).expect("create");
     // As a client does whose connection broke before the answer came.
     let mut again = house.raw_as(Role::Drive);
-    assert_eq!(again.call("session.create", &create).expect("the same session"), first);
+    assert_eq!(
+        again
+            .call("session.create", &create)
+            .expect("the same session"),
+        first
+    );
     let prompt = json!({"session": "1", "text": "more", "request_id": SessionId::new()});
     let one = raw.call("session.prompt", &prompt).expect("a prompt");
-    let two = again.call("session.prompt", &prompt).expect("the same prompt");
-    assert_eq!((&one["prompt_id"], &one["seq"]), (&two["prompt_id"], &two["seq"]));
-    raw.call("session.wait", &json!({"session": "1"})).expect("wait");
+    let two = again
+        .call("session.prompt", &prompt)
+        .expect("the same prompt");
+    assert_eq!(
+        (&one["prompt_id"], &one["seq"]),
+        (&two["prompt_id"], &two["seq"])
+    );
+    raw.call("session.wait", &json!({"session": "1"}))
+        .expect("wait");
     let log = house.log(Pid(1));
     assert_eq!(log.count("message.user"), 2);
     assert_eq!(house.logs().len(), 1);
@@ -465,7 +442,9 @@ fn a_repeated_wish_is_done_once() {
 fn the_socket_takes_no_more_than_its_connections_and_says_so() {
     let house = House::new();
     house.daemon();
-    let idle: Vec<UnixStream> = (0..512).map(|_| UnixStream::connect(house.socket()).expect("connect")).collect();
+    let idle: Vec<UnixStream> = (0..512)
+        .map(|_| UnixStream::connect(house.socket()).expect("connect"))
+        .collect();
     let refused = until("a refusal", || {
         let mut raw = house.raw();
         let frame = raw.frame()?;
@@ -474,4 +453,28 @@ fn the_socket_takes_no_more_than_its_connections_and_says_so() {
     assert_eq!(refused.name, ErrorName::Limit);
     drop(idle);
     until("room for others", || house.daemon_pid());
+}
+
+#[test]
+fn a_watcher_looks_at_the_index_and_does_not_rebuild_it() {
+    let house = House::new();
+    house.daemon();
+    let mut raw = house.raw_as(Role::Watch);
+    raw.call("doctor.run", &json!({})).expect("a look");
+    let refused = raw.call("doctor.run", &json!({"rebuild_index": true})).expect_err("only with `drive`");
+    assert_eq!(refused.name, ErrorName::NotAllowed);
+    let mut raw = house.raw_as(Role::Drive);
+    raw.call("doctor.run", &json!({"rebuild_index": true})).expect("made again");
+}
+
+#[test]
+fn reading_from_the_last_number_there_is_hurts_nobody() {
+    let house = House::playing(&Script::new().says("Done."));
+    house.daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    let params = json!({"session": "0189aaaa-0000-7000-8000-000000000001", "cwd": house.project()});
+    let session = &raw.call("session.create", &params).expect("create")["session"];
+    let attach = json!({"session": session, "subscription": "far", "after_seq": u64::MAX, "ephemeral": false});
+    let _ = raw.call("session.attach", &attach);
+    ping(&mut raw);
 }

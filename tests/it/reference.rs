@@ -103,6 +103,9 @@ fn settings() -> String {
         let value = match key.kind {
             Kind::Text => "text".to_owned(),
             Kind::Texts => "list of texts".to_owned(),
+            Kind::Place => "directory".to_owned(),
+            Kind::Places => "list of directories".to_owned(),
+            Kind::Globs => "list of globs".to_owned(),
             Kind::Number { min, max } => format!("{min} to {max}"),
             Kind::Word(words) => words
                 .iter()

@@ -12,33 +12,61 @@ use tests::program::run;
 use tests::{Done, Gate, House, Running, until};
 
 /// Every member that a result has, whatever happened.
-const MEMBERS: [&str; 10] =
-    ["session", "pid", "outcome", "text", "usage", "cost_usd", "duration_ms", "steps", "tool_calls", "denied"];
+const MEMBERS: [&str; 10] = [
+    "session",
+    "pid",
+    "outcome",
+    "text",
+    "usage",
+    "cost_usd",
+    "duration_ms",
+    "steps",
+    "tool_calls",
+    "denied",
+];
 
 /// The result in the last line, and the events before it.
 fn result(done: &Done) -> (Value, Vec<Value>) {
     let mut lines = done.lines();
-    let last = lines.pop().unwrap_or_else(|| panic!("nothing on standard output: {done:?}"));
+    let last = lines
+        .pop()
+        .unwrap_or_else(|| panic!("nothing on standard output: {done:?}"));
     assert_eq!(last["kind"], "result", "{done:?}");
     for member in MEMBERS {
         assert!(last.get(member).is_some(), "no `{member}` in {last}");
     }
-    assert!(lines.iter().all(|line| line["kind"] != "result"), "one result: {done:?}");
+    assert!(
+        lines.iter().all(|line| line["kind"] != "result"),
+        "one result: {done:?}"
+    );
     (last, lines)
 }
 
 #[test]
 fn text_is_the_answer_and_nothing_else() {
-    let house = House::playing(&Script::new().runs("echo noise").says("The answer.\nIn two lines."));
+    let house = House::playing(
+        &Script::new()
+            .runs("echo noise")
+            .says("The answer.\nIn two lines."),
+    );
     let done = house.reasonix(&["run", "ask"]).expect_code(0);
     assert_eq!(done.out, "The answer.\nIn two lines.\n");
-    assert!(done.err.contains("echo noise"), "progress is on standard error: {}", done.err);
+    assert!(
+        done.err.contains("echo noise"),
+        "progress is on standard error: {}",
+        done.err
+    );
 }
 
 #[test]
 fn json_is_one_object() {
-    let house = House::playing(&Script::new().line(json!({"text": "Four.", "usage": {"prompt": 10, "cached": 4, "output": 2}})));
-    let done = house.reasonix(&["run", "--output-format", "json", "2 + 2?"]).expect_code(0);
+    let house = House::playing(
+        &Script::new()
+            .line(json!({"text": "Four.", "usage": {"prompt": 10, "cached": 4, "output": 2}})),
+    );
+    let done = house
+        .reasonix(&["run", "--output-format", "json", "2 + 2?"])
+        .expect_code(0);
     assert_eq!(done.out.lines().count(), 1);
     let object = done.json();
     for member in MEMBERS {
@@ -47,23 +75,56 @@ fn json_is_one_object() {
     assert_eq!(object["outcome"], "completed");
     assert_eq!(object["text"], "Four.");
     assert_eq!(object["pid"], 1);
-    assert_eq!((&object["steps"], &object["tool_calls"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&object["steps"], &object["tool_calls"]),
+        (&json!(1), &json!(0))
+    );
     let usage = &object["usage"];
-    assert_eq!((&usage["prompt_tokens"], &usage["cached_tokens"], &usage["output_tokens"]), (&json!(10), &json!(4), &json!(2)));
+    assert_eq!(
+        (
+            &usage["prompt_tokens"],
+            &usage["cached_tokens"],
+            &usage["output_tokens"]
+        ),
+        (&json!(10), &json!(4), &json!(2))
+    );
     assert_eq!(object.get("error"), None);
 }
 
 #[test]
 fn jsonl_is_every_event_in_order_and_then_the_result() {
     let house = House::playing(&Script::new().runs("echo hi").says("Done."));
-    let done = house.reasonix(&["run", "--output-format", "jsonl", "do"]).expect_code(0);
+    let done = house
+        .reasonix(&["run", "--output-format", "jsonl", "do"])
+        .expect_code(0);
     let (last, events) = result(&done);
-    assert_eq!((&last["outcome"], &last["text"]), (&json!("completed"), &json!("Done.")));
-    let numbers: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(
+        (&last["outcome"], &last["text"]),
+        (&json!("completed"), &json!("Done."))
+    );
+    let numbers: Vec<_> = events
+        .iter()
+        .filter_map(|event| event["seq"].as_u64())
+        .collect();
     let log = house.log(Pid(1));
-    let ended = log.lines.iter().find(|line| line.kind == "turn.ended").expect("an end of the turn").seq.0;
-    assert_eq!(numbers, (1..=ended).collect::<Vec<_>>(), "every record up to the end of the turn, once");
-    assert!(events.iter().any(|event| event["seq"].is_null() && event["kind"] == "delta.text"), "deltas too");
+    let ended = log
+        .lines
+        .iter()
+        .find(|line| line.kind == "turn.ended")
+        .expect("an end of the turn")
+        .seq
+        .0;
+    assert_eq!(
+        numbers,
+        (1..=ended).collect::<Vec<_>>(),
+        "every record up to the end of the turn, once"
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| event["seq"].is_null() && event["kind"] == "delta.text"),
+        "deltas too"
+    );
 }
 
 /// A run that goes wrong in its own way: what is set up, the arguments, the exit code, `error.name` (empty: none).
@@ -76,24 +137,129 @@ struct Wrong {
     error: &'static str,
 }
 
-const REPLAY: &str = "[[providers]]\nname = \"replay\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"\n";
+const REPLAY: &str =
+    "[[providers]]\nname = \"replay\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"\n";
 const HELLO: Option<&str> = Some("{\"text\": \"Hello.\"}\n");
 
 const WRONG: &[Wrong] = &[
-    Wrong { what: "an argument that is none", config: REPLAY, cassette: HELLO, arguments: &["--max-steps", "many", "x"], code: 64, error: "usage" },
-    Wrong { what: "no prompt", config: REPLAY, cassette: HELLO, arguments: &[], code: 64, error: "usage" },
-    Wrong { what: "a directory that is none", config: REPLAY, cassette: HELLO, arguments: &["--cwd", "/nonexistent/x", "x"], code: 64, error: "usage" },
-    Wrong { what: "an unknown model", config: REPLAY, cassette: HELLO, arguments: &["--model", "nobody", "x"], code: 64, error: "not_found" },
-    Wrong { what: "an unknown session", config: REPLAY, cassette: HELLO, arguments: &["-s", "77", "x"], code: 64, error: "not_found" },
-    Wrong { what: "no earlier session", config: REPLAY, cassette: HELLO, arguments: &["-c", "x"], code: 64, error: "usage" },
-    Wrong { what: "no provider", config: "", cassette: None, arguments: &["x"], code: 78, error: "invalid_config" },
-    Wrong { what: "a config that is no TOML", config: "[[providers\nname = ", cassette: None, arguments: &["x"], code: 78, error: "invalid_config" },
-    Wrong { what: "a cassette that is not there", config: REPLAY, cassette: None, arguments: &["x"], code: 78, error: "invalid_config" },
-    Wrong { what: "a cassette that is none", config: REPLAY, cassette: Some("{\"txt\": 1}"), arguments: &["x"], code: 78, error: "invalid_config" },
-    Wrong { what: "a provider that refuses", config: REPLAY, cassette: Some("{\"fault\": \"http:401\"}\n"), arguments: &["x"], code: 1, error: "provider_failed" },
-    Wrong { what: "a step too many", config: REPLAY, cassette: Some("{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"true\"}}]}\n{\"text\": \"Summed up.\"}\n"), arguments: &["--max-steps", "1", "x"], code: 2, error: "" },
-    Wrong { what: "a call that nobody allows", config: REPLAY, cassette: Some("{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"touch made\"}}]}\n{\"text\": \"I could not.\"}\n"), arguments: &["x"], code: 3, error: "" },
-    Wrong { what: "a command that takes too long", config: REPLAY, cassette: Some("{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"sleep 50\"}}]}\n{\"text\": \"Never said.\"}\n"), arguments: &["--on-ask", "allow", "--timeout", "0.3", "x"], code: 124, error: "" },
+    Wrong {
+        what: "an argument that is none",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &["--max-steps", "many", "x"],
+        code: 64,
+        error: "usage",
+    },
+    Wrong {
+        what: "no prompt",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &[],
+        code: 64,
+        error: "usage",
+    },
+    Wrong {
+        what: "a directory that is none",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &["--cwd", "/nonexistent/x", "x"],
+        code: 64,
+        error: "usage",
+    },
+    Wrong {
+        what: "an unknown model",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &["--model", "nobody", "x"],
+        code: 64,
+        error: "not_found",
+    },
+    Wrong {
+        what: "an unknown session",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &["-s", "77", "x"],
+        code: 64,
+        error: "not_found",
+    },
+    Wrong {
+        what: "no earlier session",
+        config: REPLAY,
+        cassette: HELLO,
+        arguments: &["-c", "x"],
+        code: 64,
+        error: "usage",
+    },
+    Wrong {
+        what: "no provider",
+        config: "",
+        cassette: None,
+        arguments: &["x"],
+        code: 78,
+        error: "invalid_config",
+    },
+    Wrong {
+        what: "a config that is no TOML",
+        config: "[[providers\nname = ",
+        cassette: None,
+        arguments: &["x"],
+        code: 78,
+        error: "invalid_config",
+    },
+    Wrong {
+        what: "a cassette that is not there",
+        config: REPLAY,
+        cassette: None,
+        arguments: &["x"],
+        code: 78,
+        error: "invalid_config",
+    },
+    Wrong {
+        what: "a cassette that is none",
+        config: REPLAY,
+        cassette: Some("{\"txt\": 1}"),
+        arguments: &["x"],
+        code: 78,
+        error: "invalid_config",
+    },
+    Wrong {
+        what: "a provider that refuses",
+        config: REPLAY,
+        cassette: Some("{\"fault\": \"http:401\"}\n"),
+        arguments: &["x"],
+        code: 1,
+        error: "provider_failed",
+    },
+    Wrong {
+        what: "a step too many",
+        config: REPLAY,
+        cassette: Some(
+            "{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"true\"}}]}\n{\"text\": \"Summed up.\"}\n",
+        ),
+        arguments: &["--max-steps", "1", "x"],
+        code: 2,
+        error: "",
+    },
+    Wrong {
+        what: "a call that nobody allows",
+        config: REPLAY,
+        cassette: Some(
+            "{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"touch made\"}}]}\n{\"text\": \"I could not.\"}\n",
+        ),
+        arguments: &["x"],
+        code: 3,
+        error: "",
+    },
+    Wrong {
+        what: "a command that takes too long",
+        config: REPLAY,
+        cassette: Some(
+            "{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"sleep 50\"}}]}\n{\"text\": \"Never said.\"}\n",
+        ),
+        arguments: &["--on-ask", "allow", "--timeout", "0.3", "x"],
+        code: 124,
+        error: "",
+    },
 ];
 
 #[test]
@@ -102,7 +268,8 @@ fn the_last_line_of_jsonl_is_the_result_however_the_run_ends() {
         let house = House::new();
         house.config_text(wrong.config);
         if let Some(cassette) = wrong.cassette {
-            std::fs::write(house.home_file("cassette.jsonl"), cassette).expect("write the cassette");
+            std::fs::write(house.home_file("cassette.jsonl"), cassette)
+                .expect("write the cassette");
         }
         let mut arguments = vec!["run", "--output-format", "jsonl"];
         arguments.extend(wrong.arguments);
@@ -115,7 +282,11 @@ fn the_last_line_of_jsonl_is_the_result_however_the_run_ends() {
             name => {
                 assert_eq!(last["error"]["name"], name, "{}: {last}", wrong.what);
                 let hint = last["error"]["hint"].as_str().unwrap_or_default();
-                assert!(!hint.is_empty(), "{}: an error says what to do: {last}", wrong.what);
+                assert!(
+                    !hint.is_empty(),
+                    "{}: an error says what to do: {last}",
+                    wrong.what
+                );
             }
         }
     }
@@ -131,7 +302,11 @@ fn without_a_daemon_program_there_is_still_a_result() {
         let object = done.lines().pop().expect("a result");
         assert_eq!(object["outcome"], "failed");
         assert_eq!(object["error"]["name"], "no_daemon", "{object}");
-        assert!(done.err.contains("REASONIX_DAEMON"), "what to do: {}", done.err);
+        assert!(
+            done.err.contains("REASONIX_DAEMON"),
+            "what to do: {}",
+            done.err
+        );
     }
     // One that ends at once is told with the end of its log.
     let mut command = house.command(&["run", "--output-format", "jsonl", "x"]);
@@ -147,7 +322,11 @@ fn a_run_that_is_interrupted_or_killed_has_its_result() {
         (None, &["kill", "-s", "KILL", "1"][..], 137, "killed"),
         (None, &["kill", "-s", "TERM", "1"][..], 143, "interrupted"),
     ] {
-        let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Never said."));
+        let house = House::playing(
+            &Script::new()
+                .runs(&Gate::command("gate"))
+                .says("Never said."),
+        );
         house.daemon();
         let gate = Gate::new(&house, "gate");
         let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "x"]);
@@ -160,10 +339,19 @@ fn a_run_that_is_interrupted_or_killed_has_its_result() {
         }
         let done = running.done();
         let (last, _) = result(&done);
-        assert_eq!(done.code(), Some(code), "{signal:?} {arguments:?}: {done:?}");
+        assert_eq!(
+            done.code(),
+            Some(code),
+            "{signal:?} {arguments:?}: {done:?}"
+        );
         assert_eq!(last["outcome"], outcome, "{signal:?} {arguments:?}: {last}");
         until("the log's last record", || {
-            let kinds: Vec<String> = house.log(Pid(1)).kinds().into_iter().map(str::to_owned).collect();
+            let kinds: Vec<String> = house
+                .log(Pid(1))
+                .kinds()
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             kinds.contains(&"turn.ended".to_owned()).then_some(())
         });
         house.log(Pid(1)).check();
@@ -190,8 +378,12 @@ fn an_interrupt_before_there_is_a_turn_ends_the_run_with_its_result() {
 #[test]
 fn standard_input_joins_the_prompt() {
     let house = House::playing(&Script::new().says("Read."));
-    let _ = house.reasonix_reading(&["run", "explain", "this"], "line 1\nline 2\n").expect_code(0);
-    let _ = house.reasonix_reading(&["run", "-"], "only this\n").expect_code(0);
+    let _ = house
+        .reasonix_reading(&["run", "explain", "this"], "line 1\nline 2\n")
+        .expect_code(0);
+    let _ = house
+        .reasonix_reading(&["run", "-"], "only this\n")
+        .expect_code(0);
     let prompts: Vec<String> = house
         .logs()
         .iter()
@@ -225,7 +417,12 @@ fn a_reader_that_has_had_enough_ends_the_run_quietly() {
         .spawn()
         .expect("start reasonix");
     let mut first = [0; 1];
-    child.stdout.take().expect("a pipe").read_exact(&mut first).expect("the first byte, and no more");
+    child
+        .stdout
+        .take()
+        .expect("a pipe")
+        .read_exact(&mut first)
+        .expect("the first byte, and no more");
     gate.wait();
     gate.open();
     let output = child.wait_with_output().expect("its end");
@@ -237,19 +434,38 @@ fn a_reader_that_has_had_enough_ends_the_run_quietly() {
 fn a_detached_run_is_waited_for_from_elsewhere() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     let gate = Gate::new(&house, "gate");
-    let detached = house.reasonix(&["run", "--detach", "--on-ask", "allow", "--label", "night", "x"]).expect_code(0);
+    let detached = house
+        .reasonix(&[
+            "run", "--detach", "--on-ask", "allow", "--label", "night", "x",
+        ])
+        .expect_code(0);
     assert_eq!(detached.out, "1\n");
     gate.wait();
     let listed = house.reasonix(&["ps", "--json"]).expect_code(0).json();
     assert_eq!(listed["processes"][0]["state"], "running");
     assert_eq!(listed["processes"][0]["labels"], json!(["night"]));
-    assert_eq!(listed["children"][0]["session"], 1, "its command is a process of it: {listed}");
+    assert_eq!(
+        listed["children"][0]["session"], 1,
+        "its command is a process of it: {listed}"
+    );
     let waiting = house.start(&["wait", "1"]);
     gate.open();
     let _ = waiting.done().expect_code(0);
-    let listed = house.reasonix(&["ps", "-a", "--json"]).expect_code(0).json();
-    assert_eq!((&listed["processes"][0]["state"], &listed["processes"][0]["exit_code"]), (&json!("exited"), &json!(0)));
-    let json = house.reasonix(&["run", "--detach", "--output-format", "json", "x"]).expect_code(0).json();
+    let listed = house
+        .reasonix(&["ps", "-a", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(
+        (
+            &listed["processes"][0]["state"],
+            &listed["processes"][0]["exit_code"]
+        ),
+        (&json!("exited"), &json!(0))
+    );
+    let json = house
+        .reasonix(&["run", "--detach", "--output-format", "json", "x"])
+        .expect_code(0)
+        .json();
     assert_eq!(json["pid"], 2);
     let _ = house.reasonix(&["wait", "2"]);
 }
@@ -270,7 +486,9 @@ fn a_terminal_that_goes_away_leaves_the_run_going() {
 #[test]
 fn output_that_is_cut_off_for_the_model_is_whole_in_a_file() {
     let house = House::playing(&Script::new().runs("seq 1 60000").says("Counted."));
-    let _ = house.reasonix(&["run", "--on-ask", "allow", "count"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--on-ask", "allow", "count"])
+        .expect_code(0);
     let log = house.log(Pid(1));
     let text = &log.results()[0].text;
     assert!(text.len() < 70_000, "{} bytes reach the model", text.len());
@@ -287,9 +505,20 @@ fn output_that_is_cut_off_for_the_model_is_whole_in_a_file() {
 #[test]
 fn verbs_that_only_ask_start_no_daemon() {
     let house = House::playing(&Script::new().says("Hello."));
-    for arguments in [&["ps"][..], &["ps", "--json"], &["inbox"], &["inbox", "--json"], &["daemon", "status"], &["daemon", "status", "--json"], &["daemon", "stop"]] {
+    for arguments in [
+        &["ps"][..],
+        &["ps", "--json"],
+        &["inbox"],
+        &["inbox", "--json"],
+        &["daemon", "status"],
+        &["daemon", "status", "--json"],
+        &["daemon", "stop"],
+    ] {
         let done = house.reasonix(arguments).expect_code(0);
-        assert!(done.err.contains("no daemon runs"), "{arguments:?}: {done:?}");
+        assert!(
+            done.err.contains("no daemon runs"),
+            "{arguments:?}: {done:?}"
+        );
         if arguments.contains(&"--json") {
             let _ = done.json();
         }

@@ -13,29 +13,50 @@ use testkit::Script;
 use tests::{Gate, House, soon};
 
 async fn wait(client: &Client, pid: Pid, until: Until, timeout_ms: Option<u64>) -> WaitOutput {
-    let params = WaitParams { session: pid.to_string(), until, timeout_ms };
-    soon("the wait", client.call::<SessionWait>(&params)).await.expect("wait")
+    let params = WaitParams {
+        session: pid.to_string(),
+        until,
+        timeout_ms,
+    };
+    soon("the wait", client.call::<SessionWait>(&params))
+        .await
+        .expect("wait")
 }
 
 #[tokio::test]
 async fn three_waiters_and_two_programs_get_the_same_code() {
-    let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Never said."));
+    let house = House::playing(
+        &Script::new()
+            .runs(&Gate::command("gate"))
+            .says("Never said."),
+    );
     house.daemon();
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
     (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
-    let pid = client.call::<SessionCreate>(&params).await.expect("create").pid;
+    let pid = client
+        .call::<SessionCreate>(&params)
+        .await
+        .expect("create")
+        .pid;
     gate.wait();
     let programs = [house.start(&["wait", "1"]), house.start(&["wait", "1"])];
-    let others = [house.client("two", Role::Watch).await, house.client("three", Role::Watch).await];
+    let others = [
+        house.client("two", Role::Watch).await,
+        house.client("three", Role::Watch).await,
+    ];
     let waits = futures::future::join3(
         wait(&client, pid, Until::Turn, None),
         wait(&others[0], pid, Until::Exit, None),
         wait(&others[1], pid, Until::Attention, None),
     );
     let kill = async {
-        let params = SignalParams { session: pid.to_string(), signal: Signal::Kill, request_id: Some(RequestId::new()) };
+        let params = SignalParams {
+            session: pid.to_string(),
+            signal: Signal::Kill,
+            request_id: Some(RequestId::new()),
+        };
         client.call::<SessionSignal>(&params).await.expect("kill")
     };
     let ((one, two, three), _) = futures::join!(waits, kill);
@@ -49,7 +70,10 @@ async fn three_waiters_and_two_programs_get_the_same_code() {
     // Whoever comes too late has nothing to wait for.
     let late = wait(&client, pid, Until::Exit, None).await;
     assert_eq!((late.done, late.exit_code), (true, 137));
-    assert_eq!(late.exited.map(|exited| exited.outcome), Some(OutcomeKind::Killed));
+    assert_eq!(
+        late.exited.map(|exited| exited.outcome),
+        Some(OutcomeKind::Killed)
+    );
     let _ = house.reasonix(&["wait", "1"]).expect_code(137);
 }
 
@@ -63,7 +87,10 @@ async fn waiting_on_what_is_over_answers_at_once_also_after_a_restart() {
     let over = wait(&client, Pid(1), Until::Turn, None).await;
     assert_eq!((over.done, over.exit_code), (true, 0));
     let ended = over.ended.expect("how the turn ended");
-    assert_eq!((ended.outcome, ended.text.as_str()), (OutcomeKind::Completed, "Done."));
+    assert_eq!(
+        (ended.outcome, ended.text.as_str()),
+        (OutcomeKind::Completed, "Done.")
+    );
 }
 
 #[tokio::test]
@@ -74,11 +101,17 @@ async fn a_wait_that_takes_too_long_says_so_and_the_turn_goes_on() {
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
     params.on_ask = Some(OnAsk::Allow);
-    let pid = client.call::<SessionCreate>(&params).await.expect("create").pid;
+    let pid = client
+        .call::<SessionCreate>(&params)
+        .await
+        .expect("create")
+        .pid;
     gate.wait();
     let early = wait(&client, pid, Until::Turn, Some(20)).await;
     assert_eq!((early.done, early.exit_code), (false, 124));
-    let _ = house.reasonix(&["wait", "--timeout", "0.02", &pid.to_string()]).expect_code(124);
+    let _ = house
+        .reasonix(&["wait", "--timeout", "0.02", &pid.to_string()])
+        .expect_code(124);
     gate.open();
     let whole = wait(&client, pid, Until::Turn, None).await;
     assert_eq!((whole.done, whole.exit_code), (true, 0));
@@ -92,7 +125,11 @@ async fn a_wait_for_attention_ends_when_a_person_is_needed() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let pid = client.call::<SessionCreate>(&house.create("work")).await.expect("create").pid;
+    let pid = client
+        .call::<SessionCreate>(&house.create("work"))
+        .await
+        .expect("create")
+        .pid;
     let output = wait(&client, pid, Until::Attention, None).await;
     assert!(output.attention, "{output:?}");
     let turn = wait(&client, pid, Until::Turn, Some(20)).await;
@@ -104,17 +141,28 @@ async fn calls_in_flight_are_answered_by_id_in_any_order() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
-    let _ = house.reasonix(&["run", "--detach", "--on-ask", "allow", "x"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "x"])
+        .expect_code(0);
     gate.wait();
     let mut raw = house.raw_as(Role::Drive);
     raw.patience(Duration::from_secs(20));
     // Waits are not counted: more of them than calls are allowed in flight.
-    let waits: Vec<u64> = (0..40).map(|_| raw.ask("session.wait", &serde_json::json!({"session": "1"}))).collect();
+    let waits: Vec<u64> = (0..40)
+        .map(|_| raw.ask("session.wait", &serde_json::json!({"session": "1"})))
+        .collect();
     let status = raw.ask("daemon.status", &serde_json::json!({}));
     let first = raw.frame().expect("an answer");
     assert_eq!(first["id"], status, "the later call is answered first");
     gate.open();
-    let mut answered: Vec<u64> = waits.iter().map(|_| raw.frame().expect("an answer")["id"].as_u64().expect("an id")).collect();
+    let mut answered: Vec<u64> = waits
+        .iter()
+        .map(|_| {
+            raw.frame().expect("an answer")["id"]
+                .as_u64()
+                .expect("an id")
+        })
+        .collect();
     answered.sort_unstable();
     assert_eq!(answered, waits);
 }

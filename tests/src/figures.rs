@@ -38,9 +38,19 @@ pub struct Size {
 }
 
 /// Enough for medians.
-pub const FULL: Size = Size { starts: 15, rounds: 60, tokens: 20_000, calls: 500 };
+pub const FULL: Size = Size {
+    starts: 15,
+    rounds: 60,
+    tokens: 20_000,
+    calls: 500,
+};
 /// Enough to see that it runs.
-pub const SMOKE: Size = Size { starts: 2, rounds: 3, tokens: 200, calls: 5 };
+pub const SMOKE: Size = Size {
+    starts: 2,
+    rounds: 3,
+    tokens: 200,
+    calls: 5,
+};
 
 /// Measures everything.
 ///
@@ -60,19 +70,39 @@ pub fn measure(size: Size) -> Vec<Figure> {
     house.daemon();
     let (first, exit) = warm_start(size, &house, &endpoint);
     let floor = start + trip;
-    figures.push(row("run \"hello\", daemon warm: start → request", first, floor, "10 ms"));
+    figures.push(row(
+        "run \"hello\", daemon warm: start → request",
+        first,
+        floor,
+        "10 ms",
+    ));
     figures.push(row("the same, daemon not running", cold, floor, "60 ms"));
     let synced = floor + sync * 2;
-    figures.push(row("start → exit (floor: process + round trip + two syncs)", exit, synced, "15 ms + two syncs"));
+    figures.push(row(
+        "start → exit (floor: process + round trip + two syncs)",
+        exit,
+        synced,
+        "15 ms + two syncs",
+    ));
 
     let (p50, p95) = rounds(size, &house, &endpoint, 1);
     figures.push(row("added per round of one read, p50", p50, trip, "0.5 ms"));
     figures.push(row("added per round of one read, p95", p95, trip, "2 ms"));
     let (four, _) = rounds(size, &house, &endpoint, 4);
-    figures.push(row("added per round of four reads, p50", four, trip, "0.5 ms"));
+    figures.push(row(
+        "added per round of four reads, p50",
+        four,
+        trip,
+        "0.5 ms",
+    ));
 
     let (answer, bare) = long_answer(size, &house, &endpoint);
-    figures.push(row("an answer of 20,000 tokens, after start", answer, bare, "150 ms"));
+    figures.push(row(
+        "an answer of 20,000 tokens, after start",
+        answer,
+        bare,
+        "150 ms",
+    ));
 
     let (call, echo) = round_trip(size, &house);
     figures.push(row("RPC round trip, median", call, echo, "0.1 ms"));
@@ -83,7 +113,13 @@ pub fn measure(size: Size) -> Vec<Figure> {
 fn row(what: &'static str, value: Duration, floor: Duration, budget: &'static str) -> Figure {
     let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
     let ratio = value.as_secs_f64() / floor.as_secs_f64().max(1e-9);
-    Figure { what, value: ms(value), floor: ms(floor), ratio: Some(ratio), budget }
+    Figure {
+        what,
+        value: ms(value),
+        floor: ms(floor),
+        ratio: Some(ratio),
+        budget,
+    }
 }
 
 /// Medians of process start → request, and process start → exit.
@@ -112,11 +148,21 @@ fn cold_start(size: Size, endpoint: &Endpoint) -> Duration {
 fn hello(house: &House, endpoint: &Endpoint) -> (Duration, Duration) {
     endpoint.play(vec![Round::Words(24)]);
     let begun = Instant::now();
-    let mut run = house.command(&["run", "hello"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the client");
+    let mut run = house
+        .command(&["run", "hello"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start the client");
     let status = run.wait().expect("the client ends");
     let exit = begun.elapsed();
     assert!(status.success(), "the run failed: {status}");
-    let first = endpoint.arrivals().first().expect("a request").0.duration_since(begun);
+    let first = endpoint
+        .arrivals()
+        .first()
+        .expect("a request")
+        .0
+        .duration_since(begun);
     (first, exit)
 }
 
@@ -131,8 +177,10 @@ fn rounds(size: Size, house: &House, endpoint: &Endpoint, reads: usize) -> (Dura
     let done = house.reasonix(&["run", "read them"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     let arrivals = endpoint.arrivals();
-    let mut added: Vec<_> =
-        arrivals.windows(2).map(|pair| pair[1].0.duration_since(pair[0].1)).collect();
+    let mut added: Vec<_> = arrivals
+        .windows(2)
+        .map(|pair| pair[1].0.duration_since(pair[0].1))
+        .collect();
     added.sort();
     (added[added.len() / 2], added[added.len() * 95 / 100])
 }
@@ -150,13 +198,19 @@ fn long_answer(size: Size, house: &House, endpoint: &Endpoint) -> (Duration, Dur
 
 /// Medians of a call of the protocol, and of an echo over a Unix socket.
 fn round_trip(size: Size, house: &House) -> (Duration, Duration) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let call = runtime.block_on(async {
         let client = house.client("bench", Role::Watch).await;
         let mut times = Vec::new();
         for _ in 0..size.calls {
             let begun = Instant::now();
-            client.call::<ApprovalList>(&Default::default()).await.expect("an answer");
+            client
+                .call::<ApprovalList>(&Default::default())
+                .await
+                .expect("an answer");
             times.push(begun.elapsed());
         }
         median(times)
@@ -165,10 +219,17 @@ fn round_trip(size: Size, house: &House) -> (Duration, Duration) {
 }
 
 fn memory(house: &House) -> Vec<Figure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let after = runtime.block_on(async {
         let client = house.client("bench", Role::Watch).await;
-        client.call::<DaemonStatus>(&Empty {}).await.expect("an answer").memory_bytes
+        client
+            .call::<DaemonStatus>(&Empty {})
+            .await
+            .expect("an answer")
+            .memory_bytes
     });
     let idle = {
         let house = House::new();
@@ -176,13 +237,29 @@ fn memory(house: &House) -> Vec<Figure> {
         house.daemon();
         runtime.block_on(async {
             let client = house.client("bench", Role::Watch).await;
-            client.call::<DaemonStatus>(&Empty {}).await.expect("an answer").memory_bytes
+            client
+                .call::<DaemonStatus>(&Empty {})
+                .await
+                .expect("an answer")
+                .memory_bytes
         })
     };
     let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     vec![
-        Figure { what: "resident memory: daemon idle", value: mb(idle), floor: "–".into(), ratio: None, budget: "20 MB" },
-        Figure { what: "… after all of the above", value: mb(after), floor: "–".into(), ratio: None, budget: "40 MB" },
+        Figure {
+            what: "resident memory: daemon idle",
+            value: mb(idle),
+            floor: "–".into(),
+            ratio: None,
+            budget: "20 MB",
+        },
+        Figure {
+            what: "… after all of the above",
+            value: mb(after),
+            floor: "–".into(),
+            ratio: None,
+            budget: "40 MB",
+        },
     ]
 }
 
@@ -194,10 +271,20 @@ fn median(mut times: Vec<Duration>) -> Duration {
 /// The table, as Markdown.
 #[must_use]
 pub fn table(figures: &[Figure]) -> String {
-    let mut text = String::from("| what | figure | floor | ratio | budget |\n|---|---|---|---|---|\n");
-    for Figure { what, value, floor, ratio, budget } in figures {
+    let mut text =
+        String::from("| what | figure | floor | ratio | budget |\n|---|---|---|---|---|\n");
+    for Figure {
+        what,
+        value,
+        floor,
+        ratio,
+        budget,
+    } in figures
+    {
         let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.1}"));
-        text.push_str(&format!("| {what} | {value} | {floor} | {ratio} | {budget} |\n"));
+        text.push_str(&format!(
+            "| {what} | {value} | {floor} | {ratio} | {budget} |\n"
+        ));
     }
     text
 }

@@ -10,7 +10,12 @@ use crate::wait::soon;
 /// # Panics
 /// There is no such session.
 pub async fn from_the_start(client: &Client, session: impl ToString) -> Follow {
-    soon("an attachment", client.follow(&session.to_string(), From::After(Seq(0)), true)).await.expect("follow the session")
+    soon(
+        "an attachment",
+        client.follow(&session.to_string(), From::After(Seq(0)), true),
+    )
+    .await
+    .expect("follow the session")
 }
 
 /// The events up to the first that fits, that one included.
@@ -39,7 +44,10 @@ pub async fn to(follow: &mut Follow, what: &str, fits: impl Fn(&Event) -> bool) 
 /// # Panics
 /// It did not come in time.
 pub async fn to_end_of_turn(follow: &mut Follow) -> Vec<Event> {
-    to(follow, "the end of the turn", |event| event.kind == "turn.ended").await
+    to(follow, "the end of the turn", |event| {
+        event.kind == "turn.ended"
+    })
+    .await
 }
 
 /// The events up to the rest of an interactive session: its turn has ended and none follows.
@@ -47,7 +55,12 @@ pub async fn to_end_of_turn(follow: &mut Follow) -> Vec<Event> {
 /// # Panics
 /// It did not come in time.
 pub async fn to_rest(follow: &mut Follow) -> Vec<Event> {
-    to(follow, "the session to be idle", |event| event.seq.is_some() && event.kind == "session.state" && event.data.get().contains(r#""state":"idle""#)).await
+    to(follow, "the session to be idle", |event| {
+        event.seq.is_some()
+            && event.kind == "session.state"
+            && event.data.get().contains(r#""state":"idle""#)
+    })
+    .await
 }
 
 /// The events up to an event of this kind, and that event's body.
@@ -56,7 +69,11 @@ pub async fn to_rest(follow: &mut Follow) -> Vec<Event> {
 /// It did not come in time, or does not read.
 pub async fn body(follow: &mut Follow, kind: &str) -> Body {
     let events = to(follow, kind, |event| event.kind == kind).await;
-    events.last().expect("an event").body().expect("an event that reads")
+    events
+        .last()
+        .expect("an event")
+        .body()
+        .expect("an event that reads")
 }
 
 /// The kinds of events, in order.
@@ -68,6 +85,12 @@ pub fn kinds(events: &[Event]) -> Vec<&str> {
 /// What is durable of events: number, kind and data, in order.
 #[must_use]
 pub fn durable(events: &[Event]) -> Vec<(u64, String, String)> {
-    let durable = events.iter().filter_map(|event| Some((event.seq?.0, event.kind.clone(), event.data.get().to_owned())));
+    let durable = events.iter().filter_map(|event| {
+        Some((
+            event.seq?.0,
+            event.kind.clone(),
+            event.data.get().to_owned(),
+        ))
+    });
     durable.collect()
 }

@@ -18,7 +18,10 @@ impl Gate {
     #[must_use]
     pub fn new(house: &House, name: &str) -> Self {
         let file = |what: &str| house.project().join(format!("{name}.{what}"));
-        Self { here: file("here"), open: file("open") }
+        Self {
+            here: file("here"),
+            open: file("open"),
+        }
     }
 
     /// The command: says that it is there, waits for the gate to open, and ends well. `name` is the gate's.
@@ -32,7 +35,9 @@ impl Gate {
     /// # Panics
     /// It does not begin.
     pub fn wait(&self) {
-        until("the command at the gate", || self.here.exists().then_some(()));
+        until("the command at the gate", || {
+            self.here.exists().then_some(())
+        });
     }
 
     /// Lets the command go on.

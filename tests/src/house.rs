@@ -3,13 +3,14 @@
 //! The environment is empty but for what is named here, paths are short (a socket's has 107 bytes), and when the house
 //! is dropped everything in it is stopped; what is still there then fails the test.
 
+mod daemon;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use client::{Client, Options, Paths, Start};
 use proto::hello::Role;
@@ -20,13 +21,8 @@ use tempfile::TempDir;
 use testkit::Script;
 
 use crate::log::Log;
-use crate::processes::{self, Process};
 use crate::program::{Done, Running, run};
 use crate::raw::Raw;
-use crate::wait::{until, within};
-
-/// How long a daemon may take to go, with everything that its sessions run.
-const STOP: Duration = Duration::from_secs(15);
 
 /// A place of one test.
 pub struct House {
@@ -56,10 +52,20 @@ impl House {
     /// The disk does not want it.
     #[must_use]
     pub fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("rx").tempdir_in("/tmp").expect("make a place for the test");
-        let house = Self { root, config: Mutex::default(), started: Mutex::default() };
+        let root = tempfile::Builder::new()
+            .prefix("rx")
+            .tempdir_in("/tmp")
+            .expect("make a place for the test");
+        let house = Self {
+            root,
+            config: Mutex::default(),
+            started: Mutex::default(),
+        };
         for directory in [house.home(), house.project(), house.user_home()] {
-            fs::DirBuilder::new().mode(0o700).create(directory).expect("make a directory of the test");
+            fs::DirBuilder::new()
+                .mode(0o700)
+                .create(directory)
+                .expect("make a directory of the test");
         }
         house
     }
@@ -147,7 +153,9 @@ impl House {
 
     /// A provider `test` of kind `openai` at this address, with the model `test-model` and no key.
     pub fn provider_config(&self, base_url: &str) {
-        self.provider(&format!("name = \"test\"\nkind = \"openai\"\nbase_url = \"{base_url}\"\nmodel = \"test-model\""));
+        self.provider(&format!(
+            "name = \"test\"\nkind = \"openai\"\nbase_url = \"{base_url}\"\nmodel = \"test-model\""
+        ));
     }
 
     /// An entry of `[[providers]]`, as TOML.
@@ -161,7 +169,10 @@ impl House {
 
     /// `config.toml` with this text, whatever was there.
     pub fn config_text(&self, toml: &str) {
-        *self.config() = Config { settings: toml.to_owned(), providers: String::new() };
+        *self.config() = Config {
+            settings: toml.to_owned(),
+            providers: String::new(),
+        };
         self.write_config(&self.config());
     }
 
@@ -193,7 +204,10 @@ impl House {
     pub fn tool_environment(&self) -> BTreeMap<String, String> {
         let mut environment = self.environment();
         environment.retain(|name, _| !name.starts_with("REASONIX_"));
-        environment.insert("RX_HOUSE".into(), self.root().to_string_lossy().into_owned());
+        environment.insert(
+            "RX_HOUSE".into(),
+            self.root().to_string_lossy().into_owned(),
+        );
         environment
     }
 
@@ -201,7 +215,11 @@ impl House {
     #[must_use]
     pub fn program(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.env_clear().envs(self.environment()).current_dir(self.project()).stdin(Stdio::null());
+        command
+            .env_clear()
+            .envs(self.environment())
+            .current_dir(self.project())
+            .stdin(Stdio::null());
         command
     }
 
@@ -234,140 +252,6 @@ impl House {
         running.done()
     }
 
-    /// Starts the daemon with its parent, and waits until it answers.
-    ///
-    /// # Panics
-    /// It does not.
-    pub fn daemon(&self) {
-        self.launch(&[]);
-    }
-
-    /// Starts the daemon proper alone: nobody starts it again when it dies.
-    ///
-    /// # Panics
-    /// It does not answer.
-    pub fn daemon_alone(&self) {
-        self.launch(&["serve"]);
-    }
-
-    fn launch(&self, arguments: &[&str]) {
-        let child = self.spawn_daemon(arguments);
-        let pid = child.id();
-        self.started().push(child);
-        until("the daemon to answer", || {
-            if let Some(status) = self.started().last_mut().and_then(|child| child.try_wait().ok().flatten()) {
-                panic!("the daemon (process {pid}) ended at once: {status}; its log:\n{}", self.daemon_log());
-            }
-            self.daemon_pid()
-        });
-    }
-
-    /// Starts the program `reasonixd` and does not wait for anything. The test sees to its end.
-    ///
-    /// # Panics
-    /// It cannot be started.
-    #[must_use]
-    pub fn spawn_daemon(&self, arguments: &[&str]) -> Child {
-        let mut command = self.program(&daemon_program());
-        command.args(arguments).current_dir(self.home()).stdout(Stdio::null());
-        command.spawn().expect("start the daemon")
-    }
-
-    fn started(&self) -> MutexGuard<'_, Vec<Child>> {
-        self.started.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The process of the daemon proper, where one answers.
-    #[must_use]
-    pub fn daemon_pid(&self) -> Option<u32> {
-        let mut raw = Raw::connect(&self.socket()).ok()?;
-        let params = crate::raw::hello_params("house", Role::Watch);
-        let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.hello", "params": params});
-        // One that is being killed may still take connections.
-        raw.bytes(format!("{hello}\n").as_bytes()).ok()?;
-        let answer = crate::raw::answer(&raw.frame()?).ok()?;
-        u32::try_from(answer["daemon"]["pid"].as_u64()?).ok()
-    }
-
-    /// What the daemon has logged.
-    #[must_use]
-    pub fn daemon_log(&self) -> String {
-        fs::read_to_string(self.home().join("logs").join("reasonixd.log")).unwrap_or_default()
-    }
-
-    /// Kills the daemon proper with SIGKILL and waits until it is gone. A parent starts it again, three times a minute
-    /// at most; [`House::wait_for_daemon`] waits for that.
-    ///
-    /// # Panics
-    /// None runs, or it does not go.
-    pub fn kill_daemon(&self) {
-        let pid = self.daemon_pid().expect("a daemon to kill");
-        kill(pid);
-    }
-
-    /// Kills the daemon's parent, then the daemon: nobody starts it again but [`House::daemon`].
-    ///
-    /// # Panics
-    /// None runs, or it does not go.
-    pub fn kill_daemon_and_parent(&self) {
-        let pid = self.daemon_pid().expect("a daemon to kill");
-        let own = std::process::id();
-        let parent = processes::all().into_iter().find(|process| process.pid == pid).map(|process| process.ppid);
-        if let Some(parent) = parent.filter(|parent| *parent > 1 && *parent != own) {
-            processes::send(parent, Signal::KILL);
-            self.reap();
-            until("the daemon's parent to be gone", || (!processes::runs(parent)).then_some(()));
-        }
-        kill(pid);
-        self.reap();
-    }
-
-    /// Waits until a daemon answers again; its process.
-    ///
-    /// # Panics
-    /// None does.
-    pub fn wait_for_daemon(&self) -> u32 {
-        until("the daemon to be back", || self.daemon_pid())
-    }
-
-    /// Stops the daemon as `reasonix daemon stop` would, by its parent, and waits until everything is gone.
-    ///
-    /// # Panics
-    /// Something stays.
-    pub fn stop_daemon(&self) {
-        if let Some(left) = self.stop() {
-            panic!("still there after the daemon was stopped: {left:#?}\n{}", self.daemon_log());
-        }
-    }
-
-    /// Everything that runs and belongs to this house.
-    #[must_use]
-    pub fn processes(&self) -> Vec<Process> {
-        let started: Vec<u32> = self.started().iter().map(Child::id).collect();
-        processes::of(self.root(), &started)
-    }
-
-    /// Takes note of the ends of daemons that this test has started: else they stay zombies.
-    fn reap(&self) {
-        self.started().retain_mut(|child| matches!(child.try_wait(), Ok(None)));
-    }
-
-    /// Ends the daemon in an orderly way. What is left after the time that it may take.
-    fn stop(&self) -> Option<Vec<Process>> {
-        for process in self.processes() {
-            let mut words = process.command.split(' ');
-            let is_daemon = words.next().is_some_and(|program| program.ends_with("reasonixd"));
-            if is_daemon && words.next() != Some("child") {
-                process.signal(Signal::TERM);
-            }
-        }
-        let gone = within(STOP, &mut || {
-            self.reap();
-            self.processes().is_empty().then_some(())
-        });
-        gone.is_none().then(|| self.processes())
-    }
-
     /// A typed client. It never starts a daemon by itself.
     ///
     /// # Panics
@@ -375,13 +259,19 @@ impl House {
     pub async fn client(&self, name: &str, role: Role) -> Client {
         let mut options = self.client_options(name);
         options.role = role;
-        Client::connect(options).await.expect("connect to the daemon")
+        Client::connect(options)
+            .await
+            .expect("connect to the daemon")
     }
 
     /// How a typed client of this house connects.
     #[must_use]
     pub fn client_options(&self, name: &str) -> Options {
-        let paths = Paths { home: self.home(), socket: self.socket(), socket_given: true };
+        let paths = Paths {
+            home: self.home(),
+            socket: self.socket(),
+            socket_given: true,
+        };
         let mut options = Options::new(paths, name);
         options.kind = "test".to_owned();
         options.start = Start::Never;
@@ -427,8 +317,13 @@ impl House {
     /// One is not as `docs/log-format.md` says.
     #[must_use]
     pub fn logs(&self) -> Vec<Log> {
-        let directory = fs::read_dir(self.home().join("sessions")).into_iter().flatten().flatten();
-        let mut logs: Vec<_> = directory.map(|entry| Log::read(&entry.path().join("log.jsonl"))).collect();
+        let directory = fs::read_dir(self.home().join("sessions"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut logs: Vec<_> = directory
+            .map(|entry| Log::read(&entry.path().join("log.jsonl")))
+            .collect();
         logs.sort_by_key(Log::pid);
         logs
     }
@@ -454,16 +349,18 @@ impl Drop for House {
             self.reap();
         }
         // A test that fails already has its own message; a second panic would only hide it.
-        if let Some(left) = left.filter(|_| !std::thread::panicking()) {
+        if std::thread::panicking() {
+            return;
+        }
+        if let Some(left) = left {
             panic!("left behind by the test: {left:#?}");
         }
+        let said = fs::read_to_string(self.said()).unwrap_or_default() + &self.daemon_log();
+        assert!(
+            !said.contains("panicked at"),
+            "the daemon has a bug:\n{said}"
+        );
     }
-}
-
-fn kill(pid: u32) {
-    processes::send(pid, Signal::KILL);
-    // One that we started ourselves stays a zombie until it is reaped, which counts as gone.
-    until("the killed daemon to be gone", || (!processes::runs(pid)).then_some(()));
 }
 
 /// The client's program, as it was just built.
@@ -481,6 +378,16 @@ pub fn daemon_program() -> PathBuf {
 /// A binary of this crate: cargo puts the tests' own into `deps`, and the crate's one level above.
 fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("the test's own path");
-    let found = own.ancestors().skip(1).take(2).map(|directory| directory.join(name)).find(|path| path.is_file());
-    found.unwrap_or_else(|| panic!("`{name}` is not beside {}: build it with `cargo test -p tests`", own.display()))
+    let found = own
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(|directory| directory.join(name))
+        .find(|path| path.is_file());
+    found.unwrap_or_else(|| {
+        panic!(
+            "`{name}` is not beside {}: build it with `cargo test -p tests`",
+            own.display()
+        )
+    })
 }

@@ -41,7 +41,12 @@ impl Line {
     #[must_use]
     pub fn body(&self) -> Body {
         let raw = RawValue::from_string(self.data.clone()).expect("data that is JSON");
-        Body::decode(&self.kind, &raw).unwrap_or_else(|error| panic!("record {} ({}): {error}: {}", self.seq, self.kind, self.data))
+        Body::decode(&self.kind, &raw).unwrap_or_else(|error| {
+            panic!(
+                "record {} ({}): {error}: {}",
+                self.seq, self.kind, self.data
+            )
+        })
     }
 }
 
@@ -69,20 +74,42 @@ impl Log {
     /// A line is not valid, with its number.
     #[must_use]
     pub fn read(path: &Path) -> Self {
-        let bytes = fs::read(path).unwrap_or_else(|error| panic!("read {}: {error}", path.display()));
+        let bytes =
+            fs::read(path).unwrap_or_else(|error| panic!("read {}: {error}", path.display()));
         let text = String::from_utf8(bytes).expect("a log in UTF-8");
-        assert!(text.is_empty() || text.ends_with('\n'), "{}: the last line has no end", path.display());
+        assert!(
+            text.is_empty() || text.ends_with('\n'),
+            "{}: the last line has no end",
+            path.display()
+        );
         let mut lines: Vec<Line> = Vec::new();
         for (index, text) in text.lines().enumerate() {
-            let line = line(text).unwrap_or_else(|why| panic!("{}:{}: {why}: {text}", path.display(), index + 1));
-            assert_eq!(line.seq.0, index as u64 + 1, "{}: numbers are contiguous from 1", path.display());
-            assert!(line.durable < line.seq, "the watermark of record {} is above it", line.seq);
+            let line = line(text)
+                .unwrap_or_else(|why| panic!("{}:{}: {why}: {text}", path.display(), index + 1));
+            assert_eq!(
+                line.seq.0,
+                index as u64 + 1,
+                "{}: numbers are contiguous from 1",
+                path.display()
+            );
+            assert!(
+                line.durable < line.seq,
+                "the watermark of record {} is above it",
+                line.seq
+            );
             let before = lines.last().map_or(Seq(0), |line| line.durable);
-            assert!(line.durable >= before, "the watermark falls at record {}", line.seq);
+            assert!(
+                line.durable >= before,
+                "the watermark falls at record {}",
+                line.seq
+            );
             lines.push(line);
         }
         assert!(!lines.is_empty(), "{} is empty", path.display());
-        Self { path: path.to_path_buf(), lines }
+        Self {
+            path: path.to_path_buf(),
+            lines,
+        }
     }
 
     /// The first record.
@@ -93,7 +120,10 @@ impl Log {
     pub fn created(&self) -> SessionCreated {
         match self.lines[0].body() {
             Body::SessionCreated(created) => created,
-            other => panic!("a log begins with `session.created`, not `{}`", other.kind()),
+            other => panic!(
+                "a log begins with `session.created`, not `{}`",
+                other.kind()
+            ),
         }
     }
 
@@ -149,13 +179,18 @@ impl Log {
 fn line(text: &str) -> Result<Line, String> {
     let at = text.len().checked_sub(SUFFIX).ok_or("too short")?;
     let (head, suffix) = text.split_at_checked(at).ok_or("no crc at the end")?;
-    let crc = suffix.strip_prefix(",\"crc\":\"").and_then(|rest| rest.strip_suffix("\"}")).ok_or("the crc is not last")?;
+    let crc = suffix
+        .strip_prefix(",\"crc\":\"")
+        .and_then(|rest| rest.strip_suffix("\"}"))
+        .ok_or("the crc is not last")?;
     let expected = format!("{:08x}", crc32c::crc32c(head.as_bytes()));
     if crc != expected {
         return Err(format!("the crc is {crc}, and should be {expected}"));
     }
     let envelope: Envelope = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let turn = envelope.turn.map_or_else(|| "null".to_owned(), |turn| turn.to_string());
+    let turn = envelope
+        .turn
+        .map_or_else(|| "null".to_owned(), |turn| turn.to_string());
     let mut again = format!(
         r#"{{"seq":{},"at":"{}","turn":{turn},"durable":{},"kind":"{}","data":{}"#,
         envelope.seq, envelope.at, envelope.durable, envelope.kind, envelope.data
@@ -166,7 +201,9 @@ fn line(text: &str) -> Result<Line, String> {
         }
     }
     if again != head {
-        return Err(format!("members out of order, or blanks between them; it should be {again}"));
+        return Err(format!(
+            "members out of order, or blanks between them; it should be {again}"
+        ));
     }
     assert_eq!(envelope.crc, crc);
     Ok(Line {
@@ -196,36 +233,69 @@ struct Story {
 impl Story {
     fn next(&mut self, line: &Line) {
         let seq = line.seq;
-        assert!(line.turn.is_none_or(|turn| turn <= self.turns + 1), "record {seq} is of a turn that never began");
+        assert!(
+            line.turn.is_none_or(|turn| turn <= self.turns + 1),
+            "record {seq} is of a turn that never began"
+        );
         match line.body() {
             Body::SessionCreated(_) => {
                 assert_eq!(seq, Seq(1), "a session is made once");
                 self.state = Some(State::Idle);
             }
-            Body::SessionState(SessionState { state, cause, .. }) => self.moves(line, state, &cause),
+            Body::SessionState(SessionState { state, cause, .. }) => {
+                self.moves(line, state, &cause)
+            }
             Body::SessionExited(_) => self.state = Some(State::Exited),
             Body::SessionReopened(_) => self.state = Some(State::Idle),
             Body::TurnStarted(_) => {
                 assert_eq!(self.open, None, "record {seq}: a turn begins in another");
                 self.turns += 1;
-                assert_eq!(line.turn, Some(self.turns), "record {seq}: turns are counted");
+                assert_eq!(
+                    line.turn,
+                    Some(self.turns),
+                    "record {seq}: turns are counted"
+                );
                 self.open = line.turn;
             }
             Body::TurnEnded(_) => {
-                assert_eq!(self.open, line.turn, "record {seq}: another turn ends than began");
-                assert!(self.open.is_some(), "record {seq}: a turn ends that never began");
-                assert!(self.calls.is_empty(), "record {seq}: the turn ends with calls that have no result: {:?}", self.calls);
-                assert!(self.asked.is_empty(), "record {seq}: the turn ends with open questions: {:?}", self.asked);
+                assert_eq!(
+                    self.open, line.turn,
+                    "record {seq}: another turn ends than began"
+                );
+                assert!(
+                    self.open.is_some(),
+                    "record {seq}: a turn ends that never began"
+                );
+                assert!(
+                    self.calls.is_empty(),
+                    "record {seq}: the turn ends with calls that have no result: {:?}",
+                    self.calls
+                );
+                assert!(
+                    self.asked.is_empty(),
+                    "record {seq}: the turn ends with open questions: {:?}",
+                    self.asked
+                );
                 self.open = None;
                 self.judged.clear();
             }
-            Body::User(_) => assert!(self.calls.is_empty(), "record {seq}: words of a user between a call and its result"),
+            Body::User(_) => assert!(
+                self.calls.is_empty(),
+                "record {seq}: words of a user between a call and its result"
+            ),
             Body::Assistant(AssistantMessage { calls, .. }) => {
-                assert!(self.calls.is_empty(), "record {seq}: an answer between a call and its result");
+                assert!(
+                    self.calls.is_empty(),
+                    "record {seq}: an answer between a call and its result"
+                );
                 self.calls = calls.into_iter().map(|call| call.id).collect();
             }
             Body::Tool(ToolMessage { call, .. }) => {
-                assert_eq!(self.calls.first(), Some(&call), "record {seq}: a result out of order, or of no call");
+                assert_eq!(
+                    self.calls.first(),
+                    Some(&call),
+                    "record {seq}: a result out of order, or of no call"
+                );
                 self.calls.remove(0);
                 self.running.remove(&call);
             }
@@ -233,39 +303,77 @@ impl Story {
                 self.judged.insert(decided.call);
             }
             Body::ToolStarted(ToolStarted { call, .. }) => {
-                assert!(self.judged.contains(&call), "record {seq}: call {call} runs and was never judged");
+                assert!(
+                    self.judged.contains(&call),
+                    "record {seq}: call {call} runs and was never judged"
+                );
                 assert!(self.running.insert(call), "record {seq}: a call runs twice");
             }
             Body::ToolFinished(ToolFinished { call, .. }) => {
                 // One that was refused or denied ends without having run.
                 let known = self.running.remove(&call) || self.calls.contains(&call);
-                assert!(known, "record {seq}: call {call} ends that neither runs nor waits");
+                assert!(
+                    known,
+                    "record {seq}: call {call} ends that neither runs nor waits"
+                );
             }
             Body::ApprovalRequested(approval) => {
-                assert!(self.calls.contains(&approval.call), "record {seq}: a question about no open call");
-                let known = self.asked.insert(approval.approval_id.clone(), approval.call);
-                assert_eq!(known, None, "record {seq}: {} is asked twice", approval.approval_id);
+                assert!(
+                    self.calls.contains(&approval.call),
+                    "record {seq}: a question about no open call"
+                );
+                let known = self
+                    .asked
+                    .insert(approval.approval_id.clone(), approval.call);
+                assert_eq!(
+                    known, None,
+                    "record {seq}: {} is asked twice",
+                    approval.approval_id
+                );
             }
             Body::ApprovalResolved(ApprovalResolved { approval_id, .. }) => {
                 let asked = self.asked.remove(&approval_id);
-                assert!(asked.is_some(), "record {seq}: {approval_id} is answered, and was not open");
+                assert!(
+                    asked.is_some(),
+                    "record {seq}: {approval_id} is answered, and was not open"
+                );
             }
-            Body::SessionSet(_) | Body::PromptQueued(_) | Body::PromptUnqueued(_) | Body::Usage(_) | Body::Notice(_) => {}
+            Body::SessionSet(_)
+            | Body::PromptQueued(_)
+            | Body::PromptUnqueued(_)
+            | Body::Usage(_)
+            | Body::Notice(_) => {}
             Body::Unknown { kind, .. } => panic!("record {seq}: nobody writes `{kind}`"),
         }
     }
 
     fn moves(&mut self, line: &Line, state: State, cause: &str) {
         let from = self.state.expect("a state before");
-        assert!(from.may_become(state), "record {}: from {from:?} to {state:?} because of `{cause}`", line.seq);
-        assert!(!cause.is_empty(), "record {}: a move of state says why", line.seq);
+        assert!(
+            from.may_become(state),
+            "record {}: from {from:?} to {state:?} because of `{cause}`",
+            line.seq
+        );
+        assert!(
+            !cause.is_empty(),
+            "record {}: a move of state says why",
+            line.seq
+        );
         self.state = Some(state);
     }
 
     fn end(&self) {
         if self.open.is_none() {
-            assert!(self.calls.is_empty(), "calls without a result at the end: {:?}", self.calls);
-            assert!(!matches!(self.state, Some(State::Running | State::Waiting)), "no turn is open, and the state is {:?}", self.state);
+            assert!(
+                self.calls.is_empty(),
+                "calls without a result at the end: {:?}",
+                self.calls
+            );
+            assert!(
+                !matches!(self.state, Some(State::Running | State::Waiting)),
+                "no turn is open, and the state is {:?}",
+                self.state
+            );
         }
     }
 }

@@ -46,7 +46,10 @@ pub fn all() -> Vec<Process> {
 /// Those whose command line holds this text: a number of seconds that nobody else sleeps, for instance.
 #[must_use]
 pub fn saying(text: &str) -> Vec<Process> {
-    all().into_iter().filter(|process| process.command.contains(text)).collect()
+    all()
+        .into_iter()
+        .filter(|process| process.command.contains(text))
+        .collect()
 }
 
 /// Everything that belongs to a directory of a test: by its environment, its working directory or its command line;
@@ -57,7 +60,9 @@ pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
     let own = std::process::id();
     let mut found: Vec<u32> = everything
         .iter()
-        .filter(|process| process.pid != own && (known.contains(&process.pid) || belongs(process, root)))
+        .filter(|process| {
+            process.pid != own && (known.contains(&process.pid) || belongs(process, root))
+        })
         .map(|process| process.pid)
         .collect();
     // A table of some hundred processes is read in a few rounds.
@@ -72,19 +77,27 @@ pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
         }
         found.extend(more);
     }
-    everything.into_iter().filter(|process| found.contains(&process.pid)).collect()
+    everything
+        .into_iter()
+        .filter(|process| found.contains(&process.pid))
+        .collect()
 }
 
 /// The environment of a process, as `NAME=value`; empty where it may not be read.
 #[must_use]
 pub fn environment(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
-    entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect()
+    let entries = bytes
+        .split(|byte| *byte == 0)
+        .filter(|entry| !entry.is_empty());
+    entries
+        .map(|entry| String::from_utf8_lossy(entry).into_owned())
+        .collect()
 }
 
 fn belongs(process: &Process, root: &Path) -> bool {
-    let in_cwd = fs::read_link(format!("/proc/{}/cwd", process.pid)).is_ok_and(|cwd| cwd.starts_with(root));
+    let in_cwd =
+        fs::read_link(format!("/proc/{}/cwd", process.pid)).is_ok_and(|cwd| cwd.starts_with(root));
     let needle = root.as_os_str().as_bytes();
     let in_environment = || {
         let bytes = fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
@@ -96,7 +109,10 @@ fn belongs(process: &Process, root: &Path) -> bool {
 fn process(pid: u32) -> Option<Process> {
     let ppid = state(pid)?;
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let command = String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned();
+    let command = String::from_utf8_lossy(&bytes)
+        .replace('\0', " ")
+        .trim_end()
+        .to_owned();
     Some(Process { pid, ppid, command })
 }
 

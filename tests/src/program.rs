@@ -30,7 +30,13 @@ impl Done {
     /// It ended with another code; the message shows both streams.
     #[must_use]
     pub fn expect_code(self, code: i32) -> Self {
-        assert_eq!(self.code(), Some(code), "exit code; stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert_eq!(
+            self.code(),
+            Some(code),
+            "exit code; stdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
         self
     }
 
@@ -40,7 +46,8 @@ impl Done {
     /// It is none.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
     }
 
     /// Standard output as JSON lines.
@@ -49,7 +56,10 @@ impl Done {
     /// A line is none.
     #[must_use]
     pub fn lines(&self) -> Vec<serde_json::Value> {
-        let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("no JSON ({error}): `{line}` of {self:?}"));
+        let read = |line| {
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("no JSON ({error}): `{line}` of {self:?}"))
+        };
         self.out.lines().map(read).collect()
     }
 }
@@ -68,7 +78,9 @@ impl Running {
     /// It cannot be started.
     pub fn start(command: &mut Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("start {command:?}: {error}"));
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("start {command:?}: {error}"));
         let out = Stream::drain(child.stdout.take());
         let err = Stream::drain(child.stderr.take());
         Self { child, out, err }
@@ -93,8 +105,14 @@ impl Running {
     /// # Panics
     /// It is none, or nobody reads it.
     pub fn say(&mut self, text: &str) {
-        let stdin = self.child.stdin.as_mut().expect("a standard input that is a pipe");
-        stdin.write_all(text.as_bytes()).expect("write to a program's standard input");
+        let stdin = self
+            .child
+            .stdin
+            .as_mut()
+            .expect("a standard input that is a pipe");
+        stdin
+            .write_all(text.as_bytes())
+            .expect("write to a program's standard input");
     }
 
     /// Closes its standard input.
@@ -107,7 +125,13 @@ impl Running {
     /// # Panics
     /// None came in time, or the output ended before.
     pub fn line(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
-        self.out.line(fits).unwrap_or_else(|| panic!("no line came: {what}; stdout:\n{}\nstderr:\n{}", self.out.text(), self.err.text()))
+        self.out.line(fits).unwrap_or_else(|| {
+            panic!(
+                "no line came: {what}; stdout:\n{}\nstderr:\n{}",
+                self.out.text(),
+                self.err.text()
+            )
+        })
     }
 
     /// The same on standard error.
@@ -115,7 +139,13 @@ impl Running {
     /// # Panics
     /// None came in time, or the stream ended before.
     pub fn err_line(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
-        self.err.line(fits).unwrap_or_else(|| panic!("no line came: {what}; stdout:\n{}\nstderr:\n{}", self.out.text(), self.err.text()))
+        self.err.line(fits).unwrap_or_else(|| {
+            panic!(
+                "no line came: {what}; stdout:\n{}\nstderr:\n{}",
+                self.out.text(),
+                self.err.text()
+            )
+        })
     }
 
     /// Whether it runs.
@@ -123,7 +153,10 @@ impl Running {
     /// # Panics
     /// The system does not say.
     pub fn runs(&mut self) -> bool {
-        self.child.try_wait().expect("ask for a program's state").is_none()
+        self.child
+            .try_wait()
+            .expect("ask for a program's state")
+            .is_none()
     }
 
     /// Waits for its end.
@@ -134,9 +167,18 @@ impl Running {
     pub fn done(mut self) -> Done {
         let (child, out, err) = (&mut self.child, &self.out, &self.err);
         let look = &mut || child.try_wait().expect("ask for a program's state");
-        let status = crate::wait::within(BOUND, look)
-            .unwrap_or_else(|| panic!("it did not end; stdout:\n{}\nstderr:\n{}", out.text(), err.text()));
-        Done { status, out: self.out.whole(), err: self.err.whole() }
+        let status = crate::wait::within(BOUND, look).unwrap_or_else(|| {
+            panic!(
+                "it did not end; stdout:\n{}\nstderr:\n{}",
+                out.text(),
+                err.text()
+            )
+        });
+        Done {
+            status,
+            out: self.out.whole(),
+            err: self.err.whole(),
+        }
     }
 }
 
@@ -175,7 +217,10 @@ impl Stream {
                 let mut reader = BufReader::new(stream);
                 let mut line = Vec::new();
                 while matches!(reader.read_until(b'\n', &mut line), Ok(1..)) {
-                    theirs.lock().lines.push(String::from_utf8_lossy(&line).into_owned());
+                    theirs
+                        .lock()
+                        .lines
+                        .push(String::from_utf8_lossy(&line).into_owned());
                     theirs.more.notify_all();
                     line.clear();
                 }
@@ -207,13 +252,19 @@ impl Stream {
             if text.ended {
                 return None;
             }
-            text = self.more.wait_timeout(text, left).unwrap_or_else(PoisonError::into_inner).0;
+            text = self
+                .more
+                .wait_timeout(text, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
     /// Everything, once the stream has ended. One that a grandchild keeps open is a bug worth finding.
     fn whole(&self) -> String {
-        until("the end of a program's output", || self.lock().ended.then_some(()));
+        until("the end of a program's output", || {
+            self.lock().ended.then_some(())
+        });
         self.text()
     }
 }

@@ -50,7 +50,10 @@ impl Proxy {
                 }
             }
         });
-        Self { path: path.to_path_buf(), shared }
+        Self {
+            path: path.to_path_buf(),
+            shared,
+        }
     }
 
     /// Where it listens.
@@ -91,7 +94,9 @@ impl Drop for Proxy {
 fn pass_on(client: UnixStream, daemon: UnixStream, shared: &Arc<Shared>) {
     shared.connections.fetch_add(1, Ordering::SeqCst);
     let pair = (client.try_clone(), daemon.try_clone());
-    let (Ok(client_too), Ok(daemon_too)) = pair else { return };
+    let (Ok(client_too), Ok(daemon_too)) = pair else {
+        return;
+    };
     if let (Ok(one), Ok(two)) = (client.try_clone(), daemon.try_clone()) {
         shared.ends().extend([one, two]);
     }
@@ -113,7 +118,11 @@ fn copy(mut from: UnixStream, mut to: UnixStream, mut go_on: impl FnMut(u64) -> 
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         let whole = go_on(count as u64);
         // The last piece is passed on by half: connections break inside frames.
-        let part = if whole { &buffer[..count] } else { &buffer[..count / 2] };
+        let part = if whole {
+            &buffer[..count]
+        } else {
+            &buffer[..count / 2]
+        };
         if to.write_all(part).is_err() || !whole {
             break;
         }

@@ -31,7 +31,11 @@ impl Raw {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(BOUND))?;
         stream.set_write_timeout(Some(BOUND))?;
-        Ok(Self { reader: BufReader::new(stream), next_id: 1, events: VecDeque::new() })
+        Ok(Self {
+            reader: BufReader::new(stream),
+            next_id: 1,
+            events: VecDeque::new(),
+        })
     }
 
     /// Says hello; the whole answer.
@@ -52,12 +56,18 @@ impl Raw {
     pub fn call(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
         let id = self.ask(method, params);
         loop {
-            let frame = self.frame().unwrap_or_else(|| panic!("the connection ended before the answer of `{method}`"));
+            let frame = self
+                .frame()
+                .unwrap_or_else(|| panic!("the connection ended before the answer of `{method}`"));
             if frame.get("method").is_some() {
                 self.events.push_back(frame);
                 continue;
             }
-            assert_eq!(frame["id"], json!(id), "an answer to something else: {frame}");
+            assert_eq!(
+                frame["id"],
+                json!(id),
+                "an answer to something else: {frame}"
+            );
             return answer(&frame);
         }
     }
@@ -66,7 +76,9 @@ impl Raw {
     pub fn ask(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        self.line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        self.line(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        );
         id
     }
 
@@ -75,7 +87,8 @@ impl Raw {
     /// # Panics
     /// The connection is gone.
     pub fn line(&mut self, text: &str) {
-        self.bytes(format!("{text}\n").as_bytes()).expect("write to the daemon");
+        self.bytes(format!("{text}\n").as_bytes())
+            .expect("write to the daemon");
     }
 
     /// Sends bytes as they are.
@@ -94,8 +107,18 @@ impl Raw {
         let mut line = String::new();
         match self.reader.read_line(&mut line) {
             Ok(0) => None,
-            Ok(_) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("no JSON ({error}): {line}"))),
-            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => None,
+            Ok(_) => Some(
+                serde_json::from_str(&line)
+                    .unwrap_or_else(|error| panic!("no JSON ({error}): {line}")),
+            ),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+                ) =>
+            {
+                None
+            }
             Err(error) => panic!("read from the daemon: {error}"),
         }
     }
@@ -107,7 +130,9 @@ impl Raw {
     pub fn event(&mut self) -> Value {
         let mut frame = match self.events.pop_front() {
             Some(frame) => frame,
-            None => self.frame().expect("an event, not the end of the connection"),
+            None => self
+                .frame()
+                .expect("an event, not the end of the connection"),
         };
         assert_eq!(frame["method"], "event", "a notification, not {frame}");
         frame["params"].take()
@@ -131,7 +156,10 @@ impl Raw {
     /// # Panics
     /// Never: the system takes any time but zero.
     pub fn patience(&mut self, time: Duration) {
-        self.reader.get_ref().set_read_timeout(Some(time)).expect("set a time-out");
+        self.reader
+            .get_ref()
+            .set_read_timeout(Some(time))
+            .expect("set a time-out");
     }
 }
 
@@ -146,9 +174,18 @@ pub fn answer(frame: &Value) -> Result<Value, Failure> {
     if let Some(result) = frame.get("result") {
         return Ok(result.clone());
     }
-    let error = frame.get("error").unwrap_or_else(|| panic!("neither result nor error: {frame}"));
-    let code = error["code"].as_i64().and_then(|code| i32::try_from(code).ok()).expect("an error code");
-    Err(Failure::from_rpc(code, error["message"].as_str().unwrap_or_default(), error.get("data")))
+    let error = frame
+        .get("error")
+        .unwrap_or_else(|| panic!("neither result nor error: {frame}"));
+    let code = error["code"]
+        .as_i64()
+        .and_then(|code| i32::try_from(code).ok())
+        .expect("an error code");
+    Err(Failure::from_rpc(
+        code,
+        error["message"].as_str().unwrap_or_default(),
+        error.get("data"),
+    ))
 }
 
 /// Parameters of hello.

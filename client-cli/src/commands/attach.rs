@@ -24,7 +24,7 @@ use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
-use crate::{output, reach, text};
+use crate::{ended, output, reach, text};
 
 use input::Said;
 
@@ -93,6 +93,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         painter: Painter::new(colour, OUTPUT_LINES),
         offered: false,
         headless: false,
+        titled: false,
     };
     attached.serve(follow).await
 }
@@ -140,6 +141,8 @@ struct Attached {
     offered: bool,
     /// It is a run's session: whoever prompts it here takes it over.
     headless: bool,
+    /// Its title stands on the screen.
+    titled: bool,
 }
 
 /// What goes on beside the events.
@@ -158,19 +161,22 @@ impl Attached {
         let mut ending: Option<tokio::task::JoinHandle<Result<Seq, CallError>>> = None;
         let mut until: Option<Seq> = None;
         let mut interrupted: Option<Instant> = None;
+        let mut begun = false;
         loop {
             if until.is_some_and(|until| follow.last() >= Some(until)) {
                 return self.leave(0);
             }
             let next = tokio::select! {
                 followed = follow.next() => Next::Followed(followed),
-                line = read(&mut lines) => Next::Line(line),
+                // Before all that was is on the screen, nobody knows whose session this is and what it asks.
+                line = read(&mut lines), if begun => Next::Line(line),
                 arrived = signals.next() => Next::Arrived(arrived),
                 done = finished(&mut ending) => Next::Done(done),
             };
             match next {
                 Next::Followed(Ok(Followed::Event(event))) => {
-                    self.take(&event, lines.as_mut()).await?
+                    self.take(&event, lines.as_mut()).await?;
+                    begun |= event.kind == "sync";
                 }
                 Next::Followed(Ok(Followed::Reconnected)) => self.note("reconnected")?,
                 Next::Followed(Err(error)) => {
@@ -219,7 +225,10 @@ impl Attached {
             }
             return Ok(());
         }
-        self.print(event)?;
+        // The title tells this already.
+        if !(self.titled && event.kind == "session.created") {
+            self.show(event).await?;
+        }
         match event.body() {
             Ok(Body::ApprovalRequested(approval)) => {
                 self.pending.push(approval);
@@ -237,6 +246,20 @@ impl Attached {
         Ok(())
     }
 
+    /// Prints a durable event. An end that does not say how is asked for.
+    async fn show(&mut self, event: &Event) -> Result<(), Error> {
+        if !ended::is_untold(event) {
+            return self.print(event);
+        }
+        match ended::told(&self.client, &self.session, event).await {
+            Ok(event) => self.print(&event),
+            Err(error @ (Error::Failed { .. } | Error::Call(CallError::Failure(_)))) => {
+                self.note(&error.to_string())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The state at the moment of attaching.
     async fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let session = &snapshot.session;
@@ -245,6 +268,7 @@ impl Attached {
             session.pid, session.model, session.cwd
         );
         self.note(&title)?;
+        self.titled = true;
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
             self.note(&format!("it can only be read: {reason}"))?;
@@ -314,6 +338,9 @@ impl Attached {
         match result {
             // What the daemon refuses is said; the session is still there.
             Err(Error::Call(CallError::Failure(failure))) => {
+                if let Some(words) = exit::answered_before(&failure) {
+                    return self.note(&words);
+                }
                 self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
                 if failure.hint.is_empty() {
                     Ok(())

@@ -1,8 +1,8 @@
 //! `reasonix daemon`: start it, stop it, ask how it is.
 
 use clap::Subcommand;
-use client::start::log_tail;
 use client::Start;
+use client::start::log_tail;
 use proto::hello::Role;
 use proto::methods::DaemonStatus;
 use proto::params::Empty;

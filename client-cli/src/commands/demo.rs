@@ -15,11 +15,11 @@ use proto::params::session::CreateParams;
 use proto::state::{Kind, OnAsk};
 use proto::{Body, Event, Pid, RequestId, Seq, SessionId};
 
-use reach::environment;
 use crate::exit::Error;
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
+use reach::environment;
 
 const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
 const MEDIAN: &str = include_str!("../demo/median.sh");

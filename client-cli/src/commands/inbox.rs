@@ -1,15 +1,15 @@
 //! `reasonix inbox`: everything that waits for a person.
 
 use clap::Subcommand;
-use client::Client;
 use client::transcript::approval_pieces;
+use client::{CallError, Client};
 use proto::hello::Role;
 use proto::methods::{ApprovalAnswer, ApprovalList};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
 use proto::{ApprovalId, RequestId, Stamp};
 
 use super::Listing;
-use crate::exit::Error;
+use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::{output, reach};
 
@@ -131,6 +131,15 @@ async fn answer(
         note,
         request_id: Some(RequestId::new()),
     };
-    client.call::<ApprovalAnswer>(&params).await?;
-    Ok(())
+    match client.call::<ApprovalAnswer>(&params).await {
+        Ok(_) => Ok(()),
+        Err(CallError::Failure(failure)) => Err(match exit::answered_before(&failure) {
+            Some(words) => Error::Failed {
+                what: format!("question {}: {words}", params.approval_id),
+                hint: String::new(),
+            },
+            None => CallError::Failure(failure).into(),
+        }),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -79,6 +79,9 @@ fn row(session: &SessionSummary) -> [String; 8] {
 /// The state in words, with what it waits for and how it exited.
 fn state(session: &SessionSummary) -> String {
     use proto::state::{State, WaitingFor};
+    if session.read_only.is_some() {
+        return "read-only".to_owned();
+    }
     match (session.state, session.waiting_for, session.exit_code) {
         (State::Idle, _, _) => "idle".to_owned(),
         (State::Running, _, _) => "running".to_owned(),

@@ -20,6 +20,9 @@ use report::Report;
 /// Do one turn: the answer on standard output, progress on standard error.
 ///
 /// Standard input joins the prompt where it is a pipe or a file, or where `-` is given.
+///
+/// With `--session` or `--continue` the session keeps what `--posture`, `--max-steps`, `--timeout` and `--on-ask` say,
+/// for all its later turns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do; `-` stands for standard input.
@@ -27,10 +30,10 @@ pub struct Args {
     /// What to print: the answer, one JSON object, or every event and that object, one a line.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     output_format: Format,
-    /// Go on in this session: pid, id, or name.
+    /// Go on in this session: pid, id, or name. It keeps the settings that are given here.
     #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
     session: Option<String>,
-    /// Go on in the last session of this directory.
+    /// Go on in the last session of this directory. It keeps the settings that are given here.
     #[arg(short, long = "continue")]
     continue_last: bool,
     /// Provider, model, or provider/model.

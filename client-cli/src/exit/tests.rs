@@ -30,13 +30,24 @@ fn a_closed_output_is_no_error() {
 #[test]
 fn errors_that_people_can_mend_have_hints() {
     let log = Vec::new();
-    let errors: [Error; 6] = [
+    let errors: [Error; 8] = [
         Error::usage("what", "do this"),
         ConnectError::Absent {
             socket: "/s".into(),
         }
         .into(),
         ConnectError::Start(StartError::NotFound).into(),
+        ConnectError::Foreign {
+            path: "/s".into(),
+            owner: 1001,
+            own: 1000,
+        }
+        .into(),
+        ConnectError::Open {
+            path: "/d".into(),
+            owner: 1000,
+        }
+        .into(),
         ConnectError::Silent {
             after: std::time::Duration::from_secs(5),
             log,
@@ -63,4 +74,16 @@ fn a_failure_of_the_daemon_keeps_its_details_for_programs() {
     assert_eq!(described["name"], "not_found");
     assert_eq!(described["message"], "no session `9`");
     assert_eq!(described["nearest"], "3");
+}
+
+#[test]
+fn another_users_socket_is_told_by_its_owner() {
+    let error: Error = ConnectError::Foreign {
+        path: "/s".into(),
+        owner: 1001,
+        own: 1000,
+    }
+    .into();
+    assert_eq!(error.code(), NOT_PERMITTED);
+    assert!(error.to_string().contains("user 1001"), "{error}");
 }

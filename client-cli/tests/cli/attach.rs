@@ -193,3 +193,157 @@ fn a_watcher_changes_nothing() {
     assert!(fake.params("session.prompt").is_empty() && fake.params("approval.answer").is_empty());
     assert!(done.out.contains("only watches"), "{}", done.out);
 }
+
+/// A daemon with one session of this kind, or none, whose attach shows these records behind the snapshot.
+fn daemon_of(kind: Option<&'static str>, records: Vec<Value>) -> Fake {
+    let summary = move |kind: &str| {
+        let mut summary = summary(3, "idle");
+        summary["kind"] = kind.into();
+        summary["turns"] = 1.into();
+        summary
+    };
+    Fake::start(move |call: &Call| match call.method.as_str() {
+        "session.list" => {
+            let sessions: Vec<_> = kind.map(summary).into_iter().collect();
+            vec![Act::Answer(json!({"sessions": sessions}))]
+        }
+        "session.create" => vec![Act::Answer(
+            json!({"session": call.params["session"], "pid": 3, "model": "m"}),
+        )],
+        "session.get" | "session.set" => {
+            vec![Act::Answer(summary(kind.unwrap_or("interactive")))]
+        }
+        "session.attach" => {
+            let snapshot = json!({"seq": 9, "epoch": 1, "session": summary(kind.unwrap_or("interactive")), "queue": []});
+            let mut acts = vec![
+                Act::Answer(attached(9)),
+                Act::Event(live("snapshot", &snapshot)),
+            ];
+            acts.extend(records.iter().cloned().map(Act::Event));
+            acts.push(Act::Event(live(
+                "sync",
+                &json!({"seq": 9, "epoch": 1, "live": [], "pending": []}),
+            )));
+            acts
+        }
+        "session.wait" => vec![Act::Answer(json!({
+            "done": true, "attention": false, "exit_code": 2, "ended": {
+                "outcome": "max_steps", "text": "", "steps": 2, "tool_calls": 1, "duration_ms": 1,
+                "usage": {"requests": 2, "prompt_tokens": 1, "cached_tokens": 0, "output_tokens": 1,
+                          "reasoning_tokens": 0, "cost_micros": 1, "unknown_cost_calls": 0},
+            },
+        }))],
+        "session.prompt" => vec![Act::Answer(
+            json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
+        )],
+        _ => vec![Act::Answer(json!({}))],
+    })
+}
+
+#[test]
+fn where_no_session_is_an_interactive_one_is_created() {
+    for (there, arguments) in [
+        (None, [].as_slice()),
+        (Some("headless"), &["--new", "--model", "p/m"]),
+    ] {
+        let fake = daemon_of(there, Vec::new());
+        let mut running = start(&fake, arguments);
+        running.say("/quit\n");
+        let done = running.done();
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let created = fake.params("session.create");
+        assert_eq!(created.len(), 1);
+        assert_eq!(
+            (&created[0]["kind"], &created[0]["cwd"]),
+            (&json!("interactive"), &json!("/tmp"))
+        );
+        assert!(created[0].get("prompt").is_none());
+        assert_eq!(
+            created[0].get("model").is_some(),
+            there.is_some(),
+            "{created:?}"
+        );
+        assert_eq!(
+            fake.params("session.attach")[0]["session"],
+            created[0]["session"]
+        );
+    }
+}
+
+#[test]
+fn a_watcher_creates_no_session() {
+    let fake = daemon_of(None, Vec::new());
+    let done = start(&fake, &["--read-only"]).done();
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert!(fake.params("session.create").is_empty());
+}
+
+#[test]
+fn a_runs_session_is_taken_over_by_whoever_prompts_it() {
+    let fake = daemon_of(Some("headless"), Vec::new());
+    let mut running = start(&fake, &[]);
+    running.say("one\ntwo\n/quit\n");
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let changes: Vec<_> = fake
+        .calls()
+        .into_iter()
+        .map(|call| call.method)
+        .filter(|method| ["session.set", "session.prompt"].contains(&method.as_str()))
+        .collect();
+    assert_eq!(changes, ["session.set", "session.prompt", "session.prompt"]);
+    let set = &fake.params("session.set")[0];
+    assert_eq!(
+        (&set["kind"], &set["on_ask"]),
+        (&json!("interactive"), &json!("wait"))
+    );
+    assert!(fake.params("session.create").is_empty());
+
+    let fake = daemon_of(Some("interactive"), Vec::new());
+    let mut running = start(&fake, &[]);
+    running.say("one\n/quit\n");
+    assert_eq!(running.done().code, Some(0));
+    assert!(fake.params("session.set").is_empty(), "it is a person's");
+}
+
+#[test]
+fn the_title_stands_there_once() {
+    let created = json!({
+        "session": SESSION, "pid": 3, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp", "provider": "p",
+        "provider_kind": "openai-chat", "model": "m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
+        "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
+    });
+    let fake = daemon_of(
+        Some("interactive"),
+        vec![
+            durable(8, None, "session.created", &created),
+            message(9, "from before"),
+        ],
+    );
+    let mut running = start(&fake, &["3"]);
+    drop(running.child.stdin.take());
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        done.out, "· session 3 · p/m · /tmp\nfrom before\n",
+        "once, as provider/model"
+    );
+}
+
+#[test]
+fn an_end_too_large_for_an_event_is_asked_for() {
+    for (turn, words) in [(1, "step limit reached"), (0, "does not say how it ended")] {
+        let end = durable(
+            9,
+            Some(turn),
+            "turn.ended",
+            &json!({"oversized_bytes": 2_000_000}),
+        );
+        let fake = daemon_of(Some("interactive"), vec![end]);
+        let mut running = start(&fake, &["3"]);
+        drop(running.child.stdin.take());
+        let done = running.done();
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(done.out.contains(words), "{}", done.out);
+    }
+}

@@ -430,3 +430,28 @@ fn daemon_logs_are_cut_and_cleaned() {
         "two\nthree\n"
     );
 }
+
+#[test]
+fn an_answer_that_comes_too_late_is_told_who_answered() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
+        _ => vec![Act::Refuse(
+            Failure::new(
+                ErrorName::AlreadyResolved,
+                "two answered first: allowed once.",
+                "Nothing is left to be done.",
+            )
+            .with("by", "two")
+            .with("decision", "allow_once")
+            .with("at", "2026-01-01T00:00:03.000Z"),
+        )],
+    });
+    for verb in ["allow", "deny"] {
+        let done = run(&mut reasonix(&fake.home(), &["inbox", verb, "3.1"]));
+        assert_eq!(done.code, Some(1));
+        assert_eq!(
+            done.err,
+            "reasonix: question 3.1: two answered it already: allowed once at 2026-01-01T00:00:03.000Z\n"
+        );
+    }
+}

@@ -525,3 +525,110 @@ fn going_on_in_a_session_prompts_it_and_shows_only_what_is_new() {
         "an option that would be ignored is refused"
     );
 }
+
+/// A daemon whose events are these, and that says so much when it is asked how it ended.
+fn asked_daemon(events: Vec<Value>, turns: u64, waited: Value) -> Fake {
+    Fake::start(move |call: &Call| match call.method.as_str() {
+        "session.create" => vec![Act::Answer(
+            json!({"session": SESSION, "pid": 3, "model": "m", "prompt_id": PROMPT}),
+        )],
+        "session.attach" => {
+            let mut acts = vec![Act::Answer(attached(1))];
+            acts.extend(events.iter().cloned().map(Act::Event));
+            acts
+        }
+        "session.get" => {
+            let mut summary = crate::commands::summary(3, "idle");
+            summary["turns"] = turns.into();
+            vec![Act::Answer(summary)]
+        }
+        "session.wait" => vec![Act::Answer(waited.clone())],
+        _ => vec![Act::Answer(json!({}))],
+    })
+}
+
+#[test]
+fn an_end_too_large_for_an_event_is_asked_for() {
+    let oversized = json!({"oversized_bytes": 2_000_000});
+    let waited = json!({"done": true, "attention": false, "ended": ended("max_steps", &json!({})), "exit_code": 2});
+    let fake = asked_daemon(turn(&oversized), 1, waited);
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["run", "--output-format", "json", "p"],
+    ));
+    assert_eq!(done.code, Some(2), "{done:?}");
+    let value: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(
+        (&value["outcome"], &value["text"]),
+        (&json!("max_steps"), &json!("The answer."))
+    );
+
+    let mut events = turn(&oversized);
+    events[3] = durable(4, None, "session.exited", &oversized);
+    let waited = json!({"done": true, "attention": false, "exited": {"outcome": "killed", "exit_code": 137}, "exit_code": 137});
+    let fake = asked_daemon(events, 1, waited);
+    let done = run(&mut reasonix(&fake.home(), &["run", "p"]));
+    assert_eq!(done.code, Some(137), "{done:?}");
+    assert_eq!(fake.params("session.wait")[0]["until"], "exit");
+}
+
+#[test]
+fn an_end_that_nobody_can_tell_any_more_is_an_error_and_no_wait() {
+    let waited = json!({"done": true, "attention": false, "ended": ended("completed", &json!({})), "exit_code": 0});
+    // The session has had another turn since: how that one ended is not the answer.
+    let fake = asked_daemon(turn(&json!({"oversized_bytes": 2_000_000})), 2, waited);
+    let done = run(&mut reasonix(&fake.home(), &["run", "p"]));
+    assert_eq!((done.code, done.out.as_str()), (Some(1), ""), "{done:?}");
+    assert!(done.err.contains("reasonix logs"), "{}", done.err);
+}
+
+#[test]
+fn settings_that_stay_with_the_session_are_told() {
+    let going_on = |kind: &'static str| {
+        Fake::start(move |call: &Call| match call.method.as_str() {
+            "session.get" | "session.set" => {
+                let mut summary = crate::commands::summary(3, "idle");
+                summary["kind"] = kind.into();
+                vec![Act::Answer(summary)]
+            }
+            "session.prompt" => vec![Act::Answer(
+                json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
+            )],
+            "session.attach" => {
+                let mut acts = vec![Act::Answer(attached(1))];
+                acts.extend(completed().into_iter().map(Act::Event));
+                acts
+            }
+            _ => vec![Act::Answer(json!({}))],
+        })
+    };
+    let notice = |kind, arguments: &[&str]| {
+        let fake = going_on(kind);
+        let mut all = vec!["run", "-s", "3", "--output-format", "json"];
+        all.extend(arguments);
+        all.push("p");
+        let done = run(&mut reasonix(&fake.home(), &all));
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.err
+    };
+    assert_eq!(
+        notice(
+            "headless",
+            &["--posture", "yolo", "--max-steps", "5", "--timeout", "1.5"]
+        ),
+        "· session 3 keeps this from now on: posture yolo, max-steps 5, timeout 1.5 s\n"
+    );
+    assert_eq!(
+        notice("headless", &["--on-ask", "deny"]),
+        "· session 3 keeps this from now on: on-ask deny\n"
+    );
+    // Nobody is here to be asked, and in this session somebody was.
+    assert_eq!(
+        notice("interactive", &[]),
+        "· session 3 keeps this from now on: on-ask sandboxed\n"
+    );
+    assert_eq!(notice("headless", &["--posture", "ask"]), "", "as it was");
+    let fake = going_on("headless");
+    let help = run(&mut reasonix(&fake.home(), &["run", "--help"]));
+    assert!(help.out.contains("later turns"), "{}", help.out);
+}

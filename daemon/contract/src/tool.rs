@@ -1,7 +1,7 @@
 //! A tool that a model may call.
 
 use std::any::Any;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -136,6 +136,10 @@ pub trait Tool: Send + Sync {
         arguments: &Map<String, Value>,
         context: &CallContext,
     ) -> Result<Preview, Outcome>;
+
+    /// Binds a call to the place that policy judged, absolute and free of links: if its path leads elsewhere when it
+    /// runs, it must do nothing. Called for every call that may run, after `preview`.
+    fn bind(&self, _place: &Path, _context: &CallContext) {}
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
     /// with status `interrupted`.

@@ -8,7 +8,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use contract::Family;
+use contract::{Basis, Family};
 use policy::{Access, Call, Context, Layer, ResolvedPath, RuleSet, Sandbox, decide, subjects};
 use proto::record::{Rules, Verdict};
 use proto::state::Posture;
@@ -110,12 +110,7 @@ fn judge(case: &Value) -> (&'static str, String) {
         .iter()
         .map(|(layer, rules, trusted)| (*layer, rules, *trusted))
         .collect();
-    let fallback = match case["mode"].as_str() {
-        Some("allow") => Verdict::Allow,
-        Some("deny") => Verdict::Deny,
-        _ => Verdict::Ask,
-    };
-    let rules = RuleSet::parse(&layers).0.with_fallback(fallback);
+    let rules = RuleSet::parse(&layers).0;
     let call = Call {
         tool,
         family,
@@ -129,10 +124,13 @@ fn judge(case: &Value) -> (&'static str, String) {
             .map(|subject| resolve(&subject.text, subject.access))
             .collect(),
         root: PathBuf::from(ROOT),
+        cwd: PathBuf::from(ROOT),
         user_home: PathBuf::from("/home/someone"),
         posture: match case["posture"].as_str() {
-            Some("auto") => Posture::Auto,
             Some("yolo") => Posture::Yolo,
+            Some("auto") => Posture::Auto,
+            // A mode speaks of what no rule speaks of, as this posture does.
+            _ if case["mode"] == "allow" => Posture::Auto,
             _ => Posture::Ask,
         },
         sandbox: Sandbox::Full,
@@ -141,6 +139,8 @@ fn judge(case: &Value) -> (&'static str, String) {
     let decision = decide(&rules, &context, &call);
     let verdict = match decision.verdict {
         Verdict::Allow => "allow",
+        // Nobody is there to be asked where the mode says so.
+        Verdict::Ask if case["mode"] == "deny" && decision.basis != Basis::Rule => "deny",
         Verdict::Ask => "ask",
         Verdict::Deny => "deny",
     };
@@ -193,10 +193,12 @@ fn resolve(text: &str, access: Access) -> ResolvedPath {
     ResolvedPath {
         text: text.to_owned(),
         access,
+        protected: workspace::is_protected(absolute.strip_prefix(ROOT).unwrap_or(&absolute)),
         absolute: Some(absolute),
-        in_root: inside,
         writable: inside,
-        protected: false,
+        masked: false,
+        denied: false,
+        holds_closed: false,
         error,
     }
 }

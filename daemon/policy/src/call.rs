@@ -6,6 +6,9 @@
 use contract::Family;
 use serde_json::{Map, Value};
 
+use crate::readers;
+use crate::shell::{self, Analysis};
+
 /// A call of a tool. Its arguments have been parsed by the tool: canonical names, right types.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -33,7 +36,8 @@ pub struct Subject {
 /// What a call is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subjects {
-    /// Each path once for each access. An edit needs both `Read` and `Edit` of its path.
+    /// Each path once for each access. An edit needs both `Read` and `Edit` of its path. Of a command that only
+    /// reads: what its words may name.
     pub paths: Vec<Subject>,
     pub command: Option<String>,
     /// The arguments do not say what the call is about: a path or command is missing or is no text.
@@ -60,7 +64,10 @@ pub fn subjects(call: &Call<'_>) -> Subjects {
     }
     match call.family {
         Family::Bash => match call.arguments.get("command") {
-            Some(Value::String(command)) => found.command = Some(command.clone()),
+            Some(Value::String(command)) => {
+                found.take_command(command);
+                found.command = Some(command.clone());
+            }
             // A companion of `bash` (its output, its end) names no command; `bash` itself must.
             None if call.tool != "bash" => {}
             None | Some(_) => found.unclear = true,
@@ -103,6 +110,16 @@ impl Subjects {
                 Value::String(text) => accesses.iter().for_each(|access| self.add(text, *access)),
                 Value::Null => {}
                 _ => self.unclear = true,
+            }
+        }
+    }
+
+    /// The files that a command may show, where it is known to only read.
+    fn take_command(&mut self, command: &str) {
+        if let Analysis::Simple { words, .. } = shell::analyse(command) {
+            let places = readers::places(&words).unwrap_or_default().places;
+            for place in places {
+                self.add(&place.text, Access::Read);
             }
         }
     }

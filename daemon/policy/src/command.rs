@@ -14,6 +14,7 @@ use crate::grants;
 use crate::options;
 use crate::programs::{self, Reading};
 use crate::protected;
+use crate::readers;
 use crate::ruleset::Tightening;
 use crate::shell::{self, Analysis, Word};
 use crate::textrules::{Anchor, Found};
@@ -56,6 +57,7 @@ pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
     }
     let allowed = line.allowed(case, command, reading);
     findings.extend(line.over_paths(case, &allowed, reading));
+    findings.extend(line.closed(case));
     findings.push(allowed);
     let finding = Finding::strictest(findings)
         .unwrap_or_else(|| Case::unclear("nothing is known of this command"));
@@ -245,16 +247,11 @@ impl<'a> Line<'a> {
         match (reading, self.analysis) {
             (Some(_), _) => Finding::built_in(Verdict::Allow, Basis::Fallback, "only reads"),
             (None, Analysis::NotPlain { .. }) => {
-                let verdict = if rules.fallback == Verdict::Deny {
-                    Verdict::Deny
-                } else {
-                    Verdict::Ask
-                };
-                let finding = Finding::built_in(verdict, Basis::NotAnalysed, self.why());
+                let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, self.why());
                 if was_read { finding } else { finding.firm() }
             }
             (None, Analysis::Simple { .. }) => {
-                let mut finding = case.writer_fallback();
+                let mut finding = Case::writer_fallback();
                 if let Some(why) = why {
                     finding.rule = format!("{}: {why}", finding.rule);
                 }
@@ -313,6 +310,57 @@ impl<'a> Line<'a> {
     }
 }
 
+impl Line<'_> {
+    /// What no tool may read is not shown by a command either, unless a person says so.
+    fn closed(&self, case: &Case<'_>) -> Option<Finding> {
+        if case.context.sandbox == Sandbox::Full {
+            return None;
+        }
+        let found = readers::places(self.words?)?;
+        if let Some(why) = found.unclear {
+            return Some(Case::unclear(why));
+        }
+        found.places.iter().find_map(|place| {
+            let why = closed_place(case, place, found.walks)?;
+            Some(Case::unclear(&why))
+        })
+    }
+}
+
+/// Why a place that a command reads is not to be read unasked.
+fn closed_place(case: &Case<'_>, place: &readers::Place, walks: bool) -> Option<String> {
+    let text = &place.text;
+    let subject = place.subject();
+    let resolved = case
+        .context
+        .paths
+        .iter()
+        .find(|path| path.text == subject.text && path.access == subject.access);
+    let Some(resolved) = resolved else {
+        return Some(format!("`{text}` of the command was not looked up"));
+    };
+    if resolved.masked {
+        return Some(format!(
+            "the command reads `{text}`, which belongs to the agent or the system and is closed to tools"
+        ));
+    }
+    if resolved.denied {
+        return Some(format!(
+            "the command reads `{text}`, which `sandbox.deny_read` closes to tools"
+        ));
+    }
+    if resolved.holds_closed && (walks || place.glob) {
+        return Some(format!(
+            "the command reads what is below `{text}`, and some of that is closed to tools"
+        ));
+    }
+    let leaves = |path: &std::path::Path| !path.starts_with(&case.context.root);
+    let outside = place.glob && resolved.absolute.as_deref().is_none_or(leaves);
+    outside.then(|| {
+        format!("which files the shell puts in below `{text}`, outside the workspace, is not known")
+    })
+}
+
 /// A rule over a path that a word of the command plainly names.
 fn named_paths(case: &mut Case<'_>, words: &[Word], writes: bool) -> Option<Finding> {
     let rules = case.rules;
@@ -333,7 +381,7 @@ fn named_paths(case: &mut Case<'_>, words: &[Word], writes: bool) -> Option<Find
             word.text.split_once(':').map(|(_, value)| value),
         ];
         for text in forms.into_iter().flatten().filter(|text| !text.is_empty()) {
-            let path = files::lexical(text, &case.context.root, &case.context.user_home);
+            let path = files::lexical(text, &case.context.cwd, &case.context.user_home);
             for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
                 for access in [Access::Read, Access::Edit] {
                     if access == Access::Edit && !writes {

@@ -14,12 +14,16 @@ pub struct ResolvedPath {
     pub access: Access,
     /// Absolute and free of links. `None` where the path leads nowhere.
     pub absolute: Option<PathBuf>,
-    /// Below the workspace root.
-    pub in_root: bool,
     /// Below a writable root.
     pub writable: bool,
-    /// A file that configures the agent, its repository or an editor.
+    /// A file that configures the agent, its repository or an editor, by where it leads or by its name here.
     pub protected: bool,
+    /// Belongs to the agent or shows a process: read by no tool, and by no command unasked.
+    pub masked: bool,
+    /// Falls under `sandbox.deny_read`.
+    pub denied: bool,
+    /// A directory that has something masked or denied in it, or may have.
+    pub holds_closed: bool,
     /// Why the path cannot be used this way (masked, outside, a loop), in the words of `workspace`.
     pub error: Option<String>,
 }
@@ -43,6 +47,8 @@ pub struct Context {
     pub paths: Vec<ResolvedPath>,
     /// The workspace root, absolute and free of links.
     pub root: PathBuf,
+    /// Where relative paths start, absolute and free of links.
+    pub cwd: PathBuf,
     pub user_home: PathBuf,
     pub posture: Posture,
     pub sandbox: Sandbox,

@@ -43,14 +43,19 @@ const DANGERS: &[Danger] = &[
     danger(
         &["sort"],
         "oT",
-        &["output", "compress-program", "temporary-directory"],
+        &[
+            "output",
+            "compress-program",
+            "temporary-directory",
+            "files0-from",
+        ],
     ),
     danger(&["shuf", "base64"], "o", &["output"]),
     danger(&["split", "csplit"], "", &["filter", "prefix"]),
     danger(&["tree"], "oR", &["output"]),
     danger(&["file"], "Cmz", &["compile", "magic-file", "uncompress"]),
     danger(&["diff"], "l", &["paginate"]),
-    danger(&["date"], "s", &["set"]),
+    danger(&["date"], "sf", &["set", "file"]),
     danger(&["jq"], "fL", &["from-file", "library-path"]),
     danger(
         &["yq"],
@@ -63,6 +68,8 @@ const DANGERS: &[Danger] = &[
             "split-exp-file",
         ],
     ),
+    // The list of files to read stands in a file.
+    danger(&["wc", "du"], "", &["files0-from"]),
     danger(&["printf"], "v", &[]),
     danger(&["test", "["], "vR", &[]),
     danger(&["wait"], "p", &[]),

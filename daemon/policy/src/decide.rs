@@ -109,8 +109,8 @@ pub(crate) struct Case<'a> {
 
 impl Case<'_> {
     /// What becomes of a writer that no rule speaks of, before the posture.
-    pub(crate) fn writer_fallback(&self) -> Finding {
-        Finding::built_in(self.rules.fallback, Basis::Fallback, "fallback")
+    pub(crate) fn writer_fallback() -> Finding {
+        Finding::built_in(Verdict::Ask, Basis::Fallback, "fallback")
     }
 
     pub(crate) fn unclear(reason: &str) -> Finding {
@@ -162,6 +162,9 @@ fn whole(case: &Case<'_>) -> Option<Finding> {
 
 fn parts_of(subjects: &Subjects) -> Vec<String> {
     let mut parts: Vec<String> = subjects.command.iter().cloned().collect();
+    if !parts.is_empty() {
+        return parts;
+    }
     for subject in &subjects.paths {
         if !parts.contains(&subject.text) {
             parts.push(subject.text.clone());
@@ -194,9 +197,9 @@ fn plain(case: &Case<'_>) -> Judged {
     findings.push(match case.rules.allow.whole(case.call) {
         Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
         None if read_only => Finding::built_in(Verdict::Allow, Basis::Fallback, "fallback"),
-        None => case.writer_fallback(),
+        None => Case::writer_fallback(),
     });
-    let finding = Finding::strictest(findings).unwrap_or_else(|| case.writer_fallback());
+    let finding = Finding::strictest(findings).unwrap_or_else(Case::writer_fallback);
     Judged {
         finding,
         parts: Vec::new(),

@@ -11,7 +11,6 @@ use crate::context::ResolvedPath;
 use crate::decide::{Case, Finding, Judged, general};
 use crate::grants;
 use crate::pathrules::Place;
-use crate::protected;
 use crate::ruleset::Tightening;
 
 /// Readers that show no content of files below a folder that they are pointed at.
@@ -38,7 +37,7 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
         // A writer that names no path to write: its paths alone cannot allow it.
         findings.push(match case.rules.allow.whole(case.call) {
             Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
-            None => case.writer_fallback(),
+            None => Case::writer_fallback(),
         });
     }
     let mut parts: Vec<String> = Vec::new();
@@ -85,7 +84,7 @@ fn one(case: &mut Case<'_>, subject: &Subject) -> Finding {
         }
     }
     if subject.access == Access::Edit {
-        findings.extend(guarded(case, resolved));
+        findings.extend(guarded(resolved));
     }
     findings.push(allowed(case, subject.access, resolved));
     Finding::strictest(findings).unwrap_or_else(|| Case::unclear("nothing is known of this path"))
@@ -98,19 +97,19 @@ fn places(case: &Case<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, bool)> {
         .iter()
         .map(|path| (path.clone(), true))
         .collect();
-    let seeming = lexical(&resolved.text, &case.context.root, &case.context.user_home);
+    let seeming = lexical(&resolved.text, &case.context.cwd, &case.context.user_home);
     if places.iter().all(|(path, _)| *path != seeming) {
         places.push((seeming, false));
     }
     places
 }
 
-/// The path as its text has it, without looking at links.
-pub(crate) fn lexical(text: &str, root: &Path, user_home: &Path) -> PathBuf {
+/// The path as its text has it from `cwd`, without looking at links.
+pub(crate) fn lexical(text: &str, cwd: &Path, user_home: &Path) -> PathBuf {
     let start = match text.strip_prefix('~') {
         Some("") => user_home.to_path_buf(),
         Some(rest) if rest.starts_with('/') => user_home.join(rest.trim_start_matches('/')),
-        Some(_) | None => root.join(text),
+        Some(_) | None => cwd.join(text),
     };
     let mut path = PathBuf::new();
     for part in start.components() {
@@ -194,13 +193,8 @@ fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
 }
 
 /// Files that only a person may have changed.
-fn guarded(case: &Case<'_>, resolved: &ResolvedPath) -> Option<Finding> {
-    let root = &case.context.root;
-    let named = |path: &Path| protected::path(path.strip_prefix(root).unwrap_or(path));
-    let seeming = lexical(&resolved.text, root, &case.context.user_home);
-    let is =
-        resolved.protected || resolved.absolute.as_deref().is_some_and(named) || named(&seeming);
-    is.then(|| {
+fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
+    resolved.protected.then(|| {
         let words = format!(
             "always asked: `{}` configures the agent, its repository or an editor",
             resolved.text
@@ -231,6 +225,6 @@ fn allowed(case: &mut Case<'_>, access: Access, resolved: &ResolvedPath) -> Find
         None if access == Access::Read => {
             Finding::built_in(Verdict::Allow, Basis::Fallback, "fallback")
         }
-        None => case.writer_fallback(),
+        None => Case::writer_fallback(),
     }
 }

@@ -17,6 +17,7 @@ mod options;
 mod pathrules;
 mod programs;
 mod protected;
+mod readers;
 mod rule;
 mod ruleset;
 mod sed;

@@ -195,6 +195,11 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .iter()
             .find(|word| word.text.chars().all(|c| c.is_ascii_digit() || c == '.'))
             .map(|word| format!("`{}` sets the clock", word.text)),
+        // `e` of the older style, and `E` elsewhere, print environments; `-e` alone is not told apart.
+        "ps" => extra
+            .iter()
+            .find(|word| word.text.contains(['e', 'E']))
+            .map(|word| format!("`{}` may show the environments of processes", word.text)),
         "uniq" => (words
             .iter()
             .skip(1)

@@ -401,11 +401,11 @@ const PLAIN_READERS: &[&str] = &[
     "tty", "locale", "cal", "expr", "factor", "numfmt",
 ];
 
-/// Programs whose version may be asked.
+/// Programs whose version may be asked. None whose front end looks into the directory for which program, or which
+/// version of itself, to run (`cargo`, `rustc`, `go`, `yarn` and the like): that would be the repository's code.
 const VERSIONED: &[&str] = &[
-    "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "python", "python3", "pip", "pip3",
-    "ruby", "perl", "java", "javac", "gcc", "g++", "clang", "cmake", "make", "docker", "go",
-    "deno", "bun", "tsc", "bash",
+    "node", "python", "python3", "pip", "pip3", "ruby", "perl", "java", "javac", "gcc", "g++",
+    "clang", "cmake", "make", "docker", "bash",
 ];
 
 /// Whether a plain command is known to only read. The program must be named without a directory: `./ls` is

@@ -1,39 +1,8 @@
-//! Names of files whose change could run something later, or change the agent's own rules.
+//! Words of a command that name files whose change could run something later, or change the agent's own rules.
 //!
-//! `workspace` marks resolved paths by itself; here the names are looked at once more, and in the words of a
-//! command. Looks at names only.
+//! Looks at words only. The paths of file tools are marked by `workspace`, which knows where they lead.
 
-use std::path::Path;
-
-/// Whether a path is one that only a person may have changed. Names are compared without case: on some
-/// file systems `.GIT` is `.git`.
-pub(crate) fn path(path: &Path) -> bool {
-    let names: Vec<String> = path
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase())
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    names
-        .iter()
-        .enumerate()
-        .any(|(index, name)| starts_protected(name, &names[index + 1..]))
-}
-
-fn starts_protected(name: &str, rest: &[&str]) -> bool {
-    match (name, rest) {
-        (".git", _) => true,
-        (".reasonix", ["autoresearch", ..]) => false,
-        (".reasonix", _) => true,
-        ("reasonix.toml" | ".mcp.json", []) => true,
-        (".vscode", ["tasks.json" | "launch.json" | "settings.json"]) => true,
-        (".zed", ["tasks.json" | "debug.json" | "settings.json"]) => true,
-        (".idea", ["runconfigurations", ..] | ["workspace.xml"]) => true,
-        (name, []) => name.ends_with(".code-workspace"),
-        _ => false,
-    }
-}
-
-/// What a command must not touch without a person: as above, but of `.git` only what runs programs later,
+/// What a command must not touch without a person: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
 const IN_COMMANDS: &[&str] = &[
     ".git/hooks",

@@ -5,14 +5,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
 
 use contract::Family;
-use proto::record::{Rules, Verdict};
+use proto::record::Rules;
 
 use crate::budget::Budget;
 use crate::call::{Access, Call, is_mcp};
-use crate::pathrules::{PathRules, Place, Reach};
+use crate::pathrules::{PathRules, Reach};
 use crate::rule::{self, List, Matcher, Rule, RuleProblem, Target};
 use crate::shell::Word;
 use crate::textrules::TextRules;
@@ -78,7 +77,6 @@ pub struct RuleSet {
     pub(crate) deny: Tightening,
     pub(crate) ask: Tightening,
     pub(crate) allow: Allowing,
-    pub(crate) fallback: Verdict,
 }
 
 impl Default for RuleSet {
@@ -97,7 +95,6 @@ impl RuleSet {
             deny: Tightening::new(),
             ask: Tightening::new(),
             allow: Allowing::new(),
-            fallback: Verdict::Ask,
         };
         let mut problems = Vec::new();
         for (layer, rules, trusted) in layers {
@@ -113,31 +110,6 @@ impl RuleSet {
         }
         set.finish(&mut problems);
         (set, problems)
-    }
-
-    /// What becomes of writers that no rule speaks of (`permissions.mode`). Without this: ask.
-    #[must_use]
-    pub fn with_fallback(mut self, fallback: Verdict) -> Self {
-        self.fallback = fallback;
-        self
-    }
-
-    /// The deny rule that closes a place to reading: for tools that look through folders.
-    #[must_use]
-    pub fn denies_read(&self, path: &Path, root: &Path, user_home: &Path) -> Option<&str> {
-        if let Some(index) = self.deny.family(Access::Read) {
-            return Some(&self.source(index).text);
-        }
-        let place = Place {
-            path,
-            root,
-            home: user_home,
-        };
-        match self.deny.read.find(&place, &mut Budget::new()) {
-            Ok(index) => Some(&self.source(index?).text),
-            // Too long to be tried: closed.
-            Err(_) => Some("the path is too long to be tried against all deny rules"),
-        }
     }
 
     pub(crate) fn source(&self, index: usize) -> &Source {

@@ -105,16 +105,21 @@ impl Scene {
             ResolvedPath {
                 text: subject.text.clone(),
                 access: subject.access,
+                protected: workspace::is_protected(
+                    absolute.strip_prefix(&root).unwrap_or(&absolute),
+                ),
                 absolute: Some(absolute),
-                in_root: inside,
                 writable: inside,
-                protected: false,
+                masked: false,
+                denied: false,
+                holds_closed: false,
                 error: None,
             }
         };
         Context {
             paths: subjects(call).paths.iter().map(resolve).collect(),
             root: root.clone(),
+            cwd: root.clone(),
             user_home: user_home.clone(),
             posture: self.posture,
             sandbox: self.sandbox,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::Secret;
-use proto::{ErrorName, Failure, Stamp};
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
+use proto::{ErrorName, Failure, Stamp};
 use session::Supervisor;
 use store::home::Home;
 use tokio::sync::watch;

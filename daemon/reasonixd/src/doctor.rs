@@ -90,7 +90,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
                 project.file.display(),
                 project.held_back.join(" · ")
             ),
-            "Read those lines; trust the directory only if you mean them.",
+            &trust_hint(&project.directory),
         ));
     }
     if loaded.settings.providers.is_empty() {
@@ -114,6 +114,16 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
         });
     }
     checks
+}
+
+fn trust_hint(directory: &Path) -> String {
+    let cwd = serde_json::json!({"cwd": directory.to_string_lossy()}).to_string();
+    // For a shell: a quote in a path ends the quotes, stands alone, and begins them again.
+    let cwd = cwd.replace('\'', r"'\''");
+    format!(
+        "Read those lines with `reasonix rpc trust.get '{cwd}'`; only if you mean them, say yes with `reasonix rpc \
+         trust.set` (`cwd`, `trusted: true`, and the `hash` that was shown)."
+    )
 }
 
 fn ok(name: &str, text: String) -> Check {
@@ -156,3 +166,6 @@ pub fn resident_bytes() -> u64 {
     });
     kib.unwrap_or(0) * 1024
 }
+
+#[cfg(test)]
+mod tests;

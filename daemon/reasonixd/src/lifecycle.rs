@@ -11,7 +11,7 @@ use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
 use session::Supervisor;
-use store::catalog::{Catalog, Fresh};
+use store::catalog::{Catalog, CatalogError, Fresh, Opened};
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
 use store::pids::Pids;
@@ -31,6 +31,9 @@ const SESSIONS_END: Duration = Duration::from_secs(6);
 const CHILDREN_GRACE_MS: u64 = 1_000;
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Of a daemon that holds the home and says nothing: it cannot be asked to stop either.
+const NO_ANSWER: &str = "It does not answer, so it cannot be asked to stop: end its process with `kill`, then try again.";
 
 /// Runs the daemon until it is asked to stop.
 pub fn run() -> ExitCode {
@@ -58,8 +61,7 @@ pub fn run() -> ExitCode {
         Ok(lock) => lock,
         Err(LockError::Held { .. }) if answers(&paths.socket) => return ExitCode::SUCCESS,
         Err(error @ LockError::Held { .. }) => {
-            let hint = "It does not answer. `reasonix daemon stop` ends it.";
-            return crate::say(&format!("reasonixd: {error}. {hint}"), false);
+            return crate::say(&format!("reasonixd: {error}. {NO_ANSWER}"), false);
         }
         Err(error) => return fail(&error),
     };
@@ -122,10 +124,13 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
     let started = Instant::now();
     let socket = Socket::bind(&paths.socket)?;
     let procs = procs::Procs::start(procs::Options::of_this_binary()?)?;
-    let opened = Catalog::open(home)?;
+    let opened = open_catalog(home)?;
     let catalog = Arc::new(opened.catalog);
     let pids = Arc::new(Pids::open(home)?);
-    pids.raise_above(catalog.highest_pid()?);
+    match catalog.highest_pid() {
+        Ok(highest) => pids.raise_above(highest),
+        Err(error) => tracing::error!(%error, "the catalog cannot be read"),
+    }
     let masked = [Some(home.root()), socket.path().parent()]
         .into_iter()
         .flatten()
@@ -141,8 +146,7 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
     supervisor.recover().await;
     if opened.fresh != Fresh::No {
         tracing::info!(fresh = ?opened.fresh, "the catalog of sessions is made from the logs");
-        let (count, unreadable) = supervisor.fill().await?;
-        tracing::info!(count, ?unreadable, "the catalog is complete");
+        supervisor.fill_later();
     }
     let (shutdown, asked) = watch::channel(None);
     let daemon = Arc::new(Daemon {
@@ -180,6 +184,17 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
     let _ = tokio::time::timeout(Duration::from_secs(3), serving).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The catalog only repeats what the logs say: where the disk does not want one, it lives in memory.
+fn open_catalog(home: &Home) -> Result<Opened, CatalogError> {
+    Catalog::open(home).or_else(|error| {
+        tracing::error!(
+            error = store::reason(&error),
+            "the catalog cannot be opened; it is made anew in memory"
+        );
+        Catalog::in_memory()
+    })
 }
 
 /// Returns when a client or a signal wants the daemon to end, and for `idle` when nothing runs any more.

@@ -67,10 +67,6 @@ impl Wire {
             .collect();
         let (_, rule_problems) = policy::RuleSet::parse(&rules);
         notices.extend(rule_problems.iter().map(ToString::to_string));
-        let expand = |path: &String| match path.strip_prefix("~/") {
-            Some(rest) => self.user_home.join(rest),
-            None => PathBuf::from(path),
-        };
         Setup {
             provider_name: entry.name.clone(),
             provider_kind: entry.kind.clone(),
@@ -98,11 +94,11 @@ impl Wire {
                 retry_total_ms: settings.retry_total_ms,
                 ..Limits::default()
             },
-            allow_write: settings.allow_write.iter().map(expand).collect(),
+            allow_write: settings.allow_write.clone(),
             deny_read: settings.deny_read.clone(),
             recover: settings.recover,
             trusted,
-            workspace_root: settings.workspace_root.as_ref().map(expand),
+            workspace_root: settings.workspace_root.clone(),
             notices,
             unusable: None,
         }
@@ -241,7 +237,6 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
             cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
         ));
     }
-    let extra = serde_json::to_string(&entry.extra).unwrap_or_default();
     let options = providers::Options {
         name: entry.name.clone(),
         kind: entry.kind.clone(),
@@ -249,10 +244,7 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone(),
         headers: entry.headers.clone().into_iter().collect(),
-        extra: extra
-            .trim_start_matches('{')
-            .trim_end_matches('}')
-            .to_owned(),
+        extra: members(&entry.extra),
         timeouts: providers::Timeouts {
             connect: Duration::from_millis(settings.connect_ms),
             first_byte: Duration::from_millis(settings.first_byte_ms),
@@ -263,3 +255,15 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
     };
     providers::open(options).map_err(|error| wrong(store::reason(&error)))
 }
+
+/// A table as JSON members, without the braces around them.
+fn members(table: &toml::Table) -> String {
+    let text = serde_json::to_string(table).unwrap_or_default();
+    let inner = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
+    inner.unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
 //! back as messages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,12 @@ use contract::{Codec, Prefix, Provider, Secret};
 use policy::RuleSet;
 use proto::live::{Live, ToolOutput};
 use proto::params::session::SessionSummary;
-use proto::{CallId, Seq, SessionId, Stamp};
+use proto::state::OnAsk;
+use proto::{ApprovalId, CallId, Failure, RequestId, Seq, SessionId, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use turn::input::Unattended;
 use turn::{Input, Machine, Now, StopReason};
 use uuid::Uuid;
 
@@ -22,7 +24,7 @@ use crate::asking::{Arrived, Gather};
 use crate::call::{Bench, Printed, Stop, overdue};
 use crate::catalog::CatalogFeed;
 use crate::commands::{Command, Happened};
-use crate::fanout::Fanout;
+use crate::fanout::{Fanout, Join, Joined};
 use crate::handle::Seen;
 use crate::journal::Journal;
 use crate::keys::Keys;
@@ -39,6 +41,13 @@ pub(crate) struct Running {
     pub printed: Arc<Printed>,
     pub stop: Arc<Stop>,
     pub task: tokio::task::AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Does nothing to a call that has ended. One that is dropped with its actor takes its processes along.
+        self.task.abort();
+    }
 }
 
 /// An answer to a client that waits for the disk.
@@ -77,6 +86,12 @@ pub(crate) struct Actor {
     pub running: BTreeMap<CallId, Running>,
     pub replies: Vec<HeldReply>,
     pub waiters: Vec<crate::answers::Waiter>,
+    /// Followers that wait to be let in.
+    pub joining: Vec<(Join, oneshot::Sender<Result<Joined, Failure>>)>,
+    /// Where each question of this life stands in the log: none is shown before it is durable.
+    pub asked_at: HashMap<ApprovalId, Seq>,
+    /// Signals that were taken.
+    pub signalled: VecDeque<RequestId>,
     pub live_due: Option<tokio::time::Instant>,
     /// What the catalog was told last.
     pub listed: Option<SessionSummary>,
@@ -153,7 +168,8 @@ impl Actor {
             }
             Happened::WriteFailed(reason) => {
                 tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
-                self.journal.fail(reason);
+                self.journal.fail(reason.clone());
+                self.fanout.fail(&reason);
                 self.stop_unwritable();
                 self.settle();
             }
@@ -165,10 +181,11 @@ impl Actor {
             }
             Happened::Judged {
                 call,
-                judgement,
+                mut judgement,
                 arguments,
             } => {
                 self.judged.insert(call.clone(), arguments);
+                self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
             Happened::CallEnded {
@@ -204,6 +221,24 @@ impl Actor {
                 }
             }
         }
+    }
+
+    /// What becomes of an ask depends on who is here now, not on who was when the judging began.
+    fn attend(&self, judgement: &mut turn::Judgement) {
+        let turn::Judgement::Decided {
+            decision,
+            unattended,
+            ..
+        } = judgement
+        else {
+            return;
+        };
+        let on_ask = self.machine.facts().settings.on_ask.unwrap_or(OnAsk::Wait);
+        *unattended = match policy::unattended(decision, on_ask, self.fanout.attended()) {
+            policy::Unattended::Allow => Unattended::Allow,
+            policy::Unattended::Deny(why) => Unattended::Deny(why),
+            policy::Unattended::Wait => Unattended::Wait,
+        };
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {
@@ -361,6 +396,7 @@ impl Actor {
         self.journal.flush();
         self.fanout.release(self.journal.index.durable());
         self.answer_held();
+        self.answer_joining();
         self.tell_seen();
         self.answer_waiters();
     }
@@ -373,12 +409,17 @@ impl Actor {
     /// What others may know: only what is durable.
     fn tell_seen(&mut self) {
         let durable = self.journal.index.durable();
-        if durable != self.journal.index.last() && self.journal.failed.is_none() {
+        if let Some(reason) = self.journal.read_only() {
+            // What is in memory beyond the disk never happened: only the reason is new.
+            self.seen
+                .send_modify(|seen| seen.summary.read_only = Some(reason));
+            return;
+        }
+        if durable != self.journal.index.last() {
             return;
         }
         let facts = self.machine.facts();
-        let Some(summary) = summary::of(facts, self.fanout.attached(), self.journal.failed.clone())
-        else {
+        let Some(summary) = summary::of(facts, self.fanout.attached(), None) else {
             return;
         };
         let pending = facts.pending.values().cloned().collect();

@@ -8,7 +8,7 @@ use proto::params::session::{
     PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::record::{PromptQueued, SessionSet};
-use proto::state::State;
+use proto::state::{Kind, OnAsk, State};
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
 use turn::facts::{Done, content_of_answer, content_of_prompt, content_of_set};
 use turn::input::Resolution;
@@ -21,6 +21,8 @@ use crate::summary;
 
 /// Bytes of log that a subscriber who is behind reads at once.
 const PAGE_BYTES: usize = 512 * 1024;
+/// Signals that are remembered by their `request_id`.
+const SIGNALS_KEPT: usize = 64;
 /// Prompts that may wait in a session.
 const QUEUE_MAX: usize = 1_000;
 
@@ -53,7 +55,11 @@ impl Actor {
             }
             Command::Unqueue { prompt_id, reply } => self.unqueue(prompt_id, reply),
             Command::Set { set, reply } => self.set(set, reply),
-            Command::Signal { signal, reply } => self.signal(signal, reply),
+            Command::Signal {
+                signal,
+                request_id,
+                reply,
+            } => self.signal(signal, request_id, reply),
             Command::Close { reply } => self.close(reply),
             Command::Wait { until, reply } => {
                 self.waiters.push(Waiter { until, reply });
@@ -61,9 +67,8 @@ impl Actor {
             }
             Command::Answer { params, by, reply } => self.answer(params, by, reply),
             Command::Join { join, reply } => {
-                let joined = self.join(join);
-                // The subscriber may have gone in the meantime; its guard says so.
-                let _ = reply.send(joined);
+                self.joining.push((join, reply));
+                self.answer_joining();
             }
             Command::Lines { from, reply } => {
                 let durable = self.journal.index.durable();
@@ -80,7 +85,7 @@ impl Actor {
                 let _ = reply.send(Ok(page));
             }
             Command::Credentials(credentials) => {
-                self.keys.put(credentials);
+                self.keys.fill(credentials);
                 self.use_new_key();
             }
             Command::Shutdown { reply } => self.begin_shutdown(reply),
@@ -89,13 +94,9 @@ impl Actor {
 
     /// Why nothing can be changed, where that is so.
     fn refusal(&self) -> Option<Failure> {
-        if let Some(reason) = &self.journal.failed {
-            let hint = "Free space or mend the disk, then restart the daemon; the session can still be read.";
-            return Some(Failure::new(
-                ErrorName::Storage,
-                format!("The session is read-only: {reason}"),
-                hint,
-            ));
+        if let Some(closed) = &self.journal.failed {
+            let message = format!("The session is read-only: {}", closed.reason);
+            return Some(Failure::new(closed.name(), message, closed.hint()));
         }
         self.closing.is_some().then(|| {
             Failure::new(
@@ -223,7 +224,23 @@ impl Actor {
         }
     }
 
-    fn signal(&mut self, signal: Signal, reply: Reply<SignalOutput>) {
+    fn signal(
+        &mut self,
+        signal: Signal,
+        request_id: Option<RequestId>,
+        reply: Reply<SignalOutput>,
+    ) {
+        // A signal that is sent again because its answer was lost must not hit the next turn.
+        if let Some(id) = request_id {
+            if self.signalled.contains(&id) {
+                let _ = reply.send(Ok(SignalOutput { delivered: true }));
+                return;
+            }
+            self.signalled.push_back(id);
+            if self.signalled.len() > SIGNALS_KEPT {
+                self.signalled.pop_front();
+            }
+        }
         let (reason, exits) = match signal {
             Signal::Int => (StopReason::User, false),
             Signal::Term => (StopReason::Term, true),
@@ -332,7 +349,30 @@ impl Actor {
         })
     }
 
+    /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
+    pub(crate) fn answer_joining(&mut self) {
+        let settled = self.journal.index.durable() == self.journal.index.last()
+            || self.journal.failed.is_some();
+        for (join, reply) in std::mem::take(&mut self.joining) {
+            if !settled && matches!(join.next, Start::Snapshot { .. }) {
+                self.joining.push((join, reply));
+                continue;
+            }
+            if let Err(Ok(Joined::Log { subscriber, .. } | Joined::Live { subscriber, .. })) =
+                reply.send(self.join(join))
+            {
+                // Gone while it waited: nobody else will say so.
+                self.leave(subscriber);
+            }
+        }
+    }
+
     fn join(&mut self, join: Join) -> Result<Joined, Failure> {
+        if self.fanout.is_cut(join.subscriber)
+            && let Some(refusal) = self.refusal()
+        {
+            return Err(refusal);
+        }
         let durable = self.journal.index.durable();
         let (after, at) = (self.journal.index.last(), Stamp::now());
         let (next, wants_snapshot) = match join.next {
@@ -375,7 +415,12 @@ impl Actor {
         let gather = self.gather.as_ref();
         let live =
             gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
-        let pending = self.machine.facts().pending.values().cloned().collect();
+        let shown = |id| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
+        let pending = self.machine.facts().pending.values();
+        let pending = pending
+            .filter(|open| shown(&open.approval_id))
+            .cloned()
+            .collect();
         let sync = Sync {
             seq: durable,
             epoch: self.epoch,
@@ -391,7 +436,7 @@ impl Actor {
 
     fn snapshot(&self, at: Stamp) -> Option<crate::fanout::Published> {
         let facts = self.machine.facts();
-        let session = summary::of(facts, self.fanout.attached(), self.journal.failed.clone())?;
+        let session = summary::of(facts, self.fanout.attached(), self.journal.read_only())?;
         let seq = self.journal.index.durable();
         let queue = facts.queue.iter().cloned().collect();
         self.fanout.snapshot(
@@ -433,8 +478,8 @@ impl Actor {
         let facts = self.machine.facts();
         let forsaken = attended
             && !self.fanout.attended()
-            && facts.settings.kind == proto::state::Kind::Headless
-            && facts.settings.on_ask == Some(proto::state::OnAsk::Sandboxed);
+            && facts.settings.kind == Kind::Headless
+            && matches!(facts.settings.on_ask, Some(OnAsk::Sandboxed | OnAsk::Allow));
         if forsaken {
             for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
                 self.step(Input::Resolved(Box::new(Resolution {

@@ -254,8 +254,8 @@ impl Gather {
     }
 
     /// The answer as far as it has come, with its times.
-    pub fn finish(self) -> Answer {
-        let mut answer = self.answer;
+    pub fn finish(mut self) -> Answer {
+        let mut answer = std::mem::take(&mut self.answer);
         let ms = |from: Instant, to: Instant| {
             u64::try_from(to.duration_since(from).as_millis()).unwrap_or(u64::MAX)
         };
@@ -263,6 +263,13 @@ impl Gather {
         answer.first_token_ms = ms(self.started, self.first.unwrap_or(now));
         answer.duration_ms = ms(self.started, now);
         answer
+    }
+}
+
+impl Drop for Gather {
+    fn drop(&mut self) {
+        // Whoever drops an answer in progress wants no more of it; after its end this does nothing.
+        self.cancel.cancel();
     }
 }
 

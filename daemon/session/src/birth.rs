@@ -3,18 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
 use store::log::LogFile;
+use store::pids::Pids;
 
+use crate::actor::{Actor, Inbox};
 use crate::handle::SessionHandle;
 use crate::keys::Keys;
-use crate::load::{self, Parts};
+use crate::load::{self, Ground, Parts};
 use crate::supervisor::{Client, Supervisor, blocking};
 use crate::{opening, prefix};
+
+/// How long a directory, a config or the store may take to answer.
+const PREPARING_MAX: Duration = Duration::from_secs(30);
 
 /// Names of variables whose values may stand in the log: what commands need to find programs and to print well.
 const LOGGED: [&str; 14] = [
@@ -46,7 +52,7 @@ impl Supervisor {
     ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
         let (slot, known) = self.slot(params.session);
-        if known || self.ground.home.session_dir(params.session).exists() {
+        if known || self.exists(params.session).await? {
             return self.created_before(&params).await;
         }
         let mut prompt_id = None;
@@ -58,20 +64,35 @@ impl Supervisor {
             })
             .await;
         match made {
-            Ok(handle) => {
-                let summary = handle.summary();
-                Ok(CreateOutput {
-                    session: handle.id(),
-                    pid: handle.pid(),
-                    model: summary.model,
-                    prompt_id,
-                })
-            }
+            Ok(handle) => Ok(CreateOutput {
+                session: handle.id(),
+                pid: handle.pid(),
+                model: handle.summary().model,
+                prompt_id,
+            }),
             Err(failure) => {
                 self.forget(params.session);
                 Err(failure)
             }
         }
+    }
+
+    /// Whether there is such a session. What a crash left of one that nobody was told of is cleared away.
+    async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
+        let home = Arc::clone(&self.ground.home);
+        blocking(move || {
+            let dir = home.session_dir(session);
+            if !dir.exists() {
+                return Ok(false);
+            }
+            // A log with damage is a session as well: only one without any record is none.
+            let unborn = matches!(store::log::first(&dir, |_| ()), Ok(None));
+            if unborn {
+                std::fs::remove_dir_all(&dir).map_err(|error| storage(error.to_string()))?;
+            }
+            Ok(!unborn)
+        })
+        .await?
     }
 
     /// The answer to a repeated create.
@@ -85,13 +106,12 @@ impl Supervisor {
                 "Make a new id for each session.",
             ));
         }
-        let first = self
-            .read(&ReadParams {
-                session: handle.pid().to_string(),
-                from_seq: Seq(1),
-                limit: 8,
-            })
-            .await?;
+        let first = ReadParams {
+            session: handle.pid().to_string(),
+            from_seq: Seq(1),
+            limit: 8,
+        };
+        let first = self.read(&first).await?;
         let prompt_id = first.events.iter().find_map(|event| match event.body() {
             Ok(proto::Body::PromptQueued(prompt)) => Some(prompt.prompt_id),
             _ => None,
@@ -109,70 +129,20 @@ impl Supervisor {
         params: &CreateParams,
         client: &Client,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
-        let cwd = PathBuf::from(&params.cwd);
-        if !cwd.is_absolute() || !cwd.is_dir() {
-            return Err(Failure::new(
-                ErrorName::InvalidParams,
-                format!("`{}` is no directory that exists.", params.cwd),
-                "Give the absolute path of the directory to work in.",
-            ));
-        }
-        if params
-            .prompt
-            .as_ref()
-            .is_some_and(|prompt| prompt.trim().is_empty())
-        {
-            return Err(Failure::new(
-                ErrorName::InvalidParams,
-                "The prompt is empty.",
-                "Say what you want done.",
-            ));
-        }
-        let setup = self.ground.assembly.create(&cwd, params.model.as_deref())?;
-        let prefix = prefix::render(setup.codec.as_ref(), &setup.model, &setup.tools);
-        let keys = Arc::new(Keys::default());
-        keys.put(params.credentials.clone());
-        let (pids, home, session) = (
-            Arc::clone(&self.pids),
-            Arc::clone(&self.ground.home),
-            params.session,
-        );
-        let (pid, file) = blocking(move || {
-            let pid = pids.next().map_err(|error| store::reason(&error))?;
-            let file = LogFile::create(&home.session_dir(session))
-                .map_err(|error| store::reason(&error))?;
-            Ok::<_, String>((pid, file))
-        })
-        .await?
-        .map_err(|reason| {
-            Failure::new(
-                ErrorName::Storage,
-                reason,
-                "Look at the disk: is it full, or read-only?",
-            )
-        })?;
-        let env = without_keys(&params.env, &setup.secret_variables);
-        let created = self.first_record(params, &setup, &prefix, pid, &cwd, &env);
-        let notices = setup.notices.clone();
-        let parts = Parts {
-            created: created.clone(),
-            file,
-            index: store::log::Index::new(),
-            facts: turn::Facts::default(),
-            prefix,
-            setup,
-            keys,
-            env,
-            marked: false,
-            read_only: None,
+        check(params)?;
+        let (ground, pids, wanted) = (self.ground.clone(), Arc::clone(&self.pids), params.clone());
+        // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
+        let preparing = blocking(move || prepare(&ground, &pids, &wanted));
+        let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
+            return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
-        let (mut actor, inbox, handle) = load::build(&self.ground, parts).inspect_err(|_| {
-            // Nobody was told of it: an empty directory would only be in the way.
-            let dir = self.ground.home.session_dir(session);
-            if let Err(error) = std::fs::remove_dir_all(&dir) {
-                tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
-            }
-        })?;
+        let Prepared {
+            mut actor,
+            inbox,
+            handle,
+            created,
+            notices,
+        } = prepared??;
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
             prompt_id: PromptId::new(),
             text: text.clone(),
@@ -183,7 +153,7 @@ impl Supervisor {
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
         let (born, on_disk) = tokio::sync::oneshot::channel();
         actor.bear(created, notices, prompt, born);
-        tokio::spawn(actor.run(inbox));
+        self.house(&handle, actor, inbox);
         match on_disk.await {
             Ok(written) => written?,
             Err(_) => {
@@ -196,56 +166,153 @@ impl Supervisor {
         }
         Ok((handle, prompt_id))
     }
+}
 
-    fn first_record(
-        &self,
-        params: &CreateParams,
-        setup: &crate::setup::Setup,
-        prefix: &contract::Prefix,
-        pid: Pid,
-        cwd: &Path,
-        env: &BTreeMap<String, String>,
-    ) -> SessionCreated {
-        let user_home = self.ground.assembly.user_home();
-        let root = setup
-            .workspace_root
-            .clone()
-            .unwrap_or_else(|| opening::root_of(cwd, &user_home));
-        let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
-        let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            env.clone().into_iter().partition(|(name, _)| logged(name));
-        let on_ask = params.on_ask.unwrap_or(match params.kind {
-            Kind::Headless => OnAsk::Sandboxed,
-            Kind::Interactive => OnAsk::Wait,
-        });
-        SessionCreated {
-            session: params.session,
-            pid,
-            ppid: Pid(0),
-            epoch: 1,
-            cwd: params.cwd.clone(),
-            root: root.to_string_lossy().into_owned(),
-            provider: setup.provider_name.clone(),
-            provider_kind: setup.provider_kind.clone(),
-            model: setup.model.clone(),
-            context_window: setup.context_window,
-            prefix_sha256: prefix::hash(prefix),
-            kind: params.kind,
-            posture: params.posture.unwrap_or(setup.posture),
-            on_ask,
-            name: params.name.clone(),
-            labels: params.labels.clone(),
-            max_steps: params.max_steps.unwrap_or(setup.max_steps),
-            timeout_ms: params.timeout_ms.unwrap_or(0),
-            rules: params.rules.clone(),
-            env,
-            env_names: others
-                .into_keys()
-                .chain(params.credentials.keys().cloned())
-                .collect(),
-            request_id: params.request_id,
-            version: proto::VERSION.to_owned(),
+/// What can be seen from the wish alone.
+fn check(params: &CreateParams) -> Result<(), Failure> {
+    if params
+        .prompt
+        .as_ref()
+        .is_some_and(|prompt| prompt.trim().is_empty())
+    {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            "The prompt is empty.",
+            "Say what you want done.",
+        ));
+    }
+    let (_, problems) = policy::RuleSet::parse(&[(policy::Layer::Run, &params.rules, true)]);
+    if let Some(problem) = problems.first() {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            problem.to_string(),
+            "Mend the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
+        ));
+    }
+    Ok(())
+}
+
+/// A session that is ready to write its first record.
+struct Prepared {
+    actor: Actor,
+    inbox: Inbox,
+    handle: SessionHandle,
+    created: SessionCreated,
+    notices: Vec<String>,
+}
+
+/// Everything that touches a disk before the first record. Blocks.
+fn prepare(ground: &Ground, pids: &Pids, params: &CreateParams) -> Result<Prepared, Failure> {
+    let cwd = PathBuf::from(&params.cwd);
+    if !cwd.is_absolute() || !cwd.is_dir() {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            format!("`{}` is no directory that exists.", params.cwd),
+            "Give the absolute path of the directory to work in.",
+        ));
+    }
+    let setup = ground.assembly.create(&cwd, params.model.as_deref())?;
+    let prefix = prefix::render(setup.codec.as_ref(), &setup.model, &setup.tools);
+    let keys = Arc::new(Keys::default());
+    keys.put(params.credentials.clone());
+    let pid = pids
+        .next()
+        .map_err(|error| storage(store::reason(&error)))?;
+    let dir = ground.home.session_dir(params.session);
+    let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
+    let env = without_keys(&params.env, &setup.secret_variables);
+    let created = first_record(
+        &ground.assembly.user_home(),
+        params,
+        &setup,
+        &prefix,
+        pid,
+        &cwd,
+        &env,
+    );
+    let notices = setup.notices.clone();
+    let parts = Parts {
+        created: created.clone(),
+        file,
+        index: store::log::Index::new(),
+        facts: turn::Facts::default(),
+        prefix,
+        setup,
+        keys,
+        env,
+        marked: false,
+        read_only: None,
+    };
+    let (actor, inbox, handle) = load::build(ground, parts).inspect_err(|_| {
+        // Nobody was told of it: an empty directory would only be in the way.
+        if let Err(error) = std::fs::remove_dir_all(&dir) {
+            tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }
+    })?;
+    Ok(Prepared {
+        actor,
+        inbox,
+        handle,
+        created,
+        notices,
+    })
+}
+
+fn storage(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Look at the disk: is it full, read-only, or away?",
+    )
+}
+
+fn first_record(
+    user_home: &Path,
+    params: &CreateParams,
+    setup: &crate::setup::Setup,
+    prefix: &contract::Prefix,
+    pid: Pid,
+    cwd: &Path,
+    env: &BTreeMap<String, String>,
+) -> SessionCreated {
+    let root = setup
+        .workspace_root
+        .clone()
+        .unwrap_or_else(|| opening::root_of(cwd, user_home));
+    let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
+    let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        env.clone().into_iter().partition(|(name, _)| logged(name));
+    let on_ask = params.on_ask.unwrap_or(match params.kind {
+        Kind::Headless => OnAsk::Sandboxed,
+        Kind::Interactive => OnAsk::Wait,
+    });
+    SessionCreated {
+        session: params.session,
+        pid,
+        ppid: Pid(0),
+        epoch: 1,
+        cwd: params.cwd.clone(),
+        root: root.to_string_lossy().into_owned(),
+        provider: setup.provider_name.clone(),
+        provider_kind: setup.provider_kind.clone(),
+        model: setup.model.clone(),
+        context_window: setup.context_window,
+        prefix_sha256: prefix::hash(prefix),
+        kind: params.kind,
+        posture: params.posture.unwrap_or(setup.posture),
+        on_ask,
+        name: params.name.clone(),
+        labels: params.labels.clone(),
+        max_steps: params.max_steps.unwrap_or(setup.max_steps),
+        timeout_ms: params.timeout_ms.unwrap_or(0),
+        rules: params.rules.clone(),
+        env,
+        env_names: others
+            .into_keys()
+            .chain(params.credentials.keys().cloned())
+            .collect(),
+        request_id: params.request_id,
+        version: proto::VERSION.to_owned(),
     }
 }
 

@@ -15,13 +15,13 @@ use policy::{Access, Call, Context, ResolvedPath, RuleSet, Sandbox};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::Verdict;
-use proto::state::{OnAsk, Posture};
+use proto::state::Posture;
 use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use turn::Judgement;
-use workspace::Workspace;
+use workspace::{PathError, Workspace};
 
 use crate::arguments;
 use crate::commands::Happened;
@@ -44,9 +44,6 @@ pub struct Bench {
 pub struct Standpoint {
     pub rules: Arc<RuleSet>,
     pub posture: Posture,
-    pub on_ask: OnAsk,
-    /// A person is there who may answer.
-    pub attended: bool,
 }
 
 impl Bench {
@@ -112,6 +109,7 @@ impl Bench {
                 .map(|subject| self.resolve(&subject.text, subject.access))
                 .collect(),
             root: self.workspace.root().to_path_buf(),
+            cwd: self.workspace.cwd().to_path_buf(),
             user_home: self.user_home.clone(),
             posture: standpoint.posture,
             sandbox: Sandbox::None,
@@ -122,14 +120,22 @@ impl Bench {
             .command
             .or_else(|| subjects.paths.first().map(|subject| subject.text.clone()))
             .unwrap_or_default();
+        let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
         let preview = if decision.verdict == Verdict::Ask {
-            let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
             tool.preview(&arguments, &quiet)?.display
         } else {
             Display::Line {
                 text: subject.clone(),
             }
         };
+        // What was judged is what runs: a path that leads elsewhere by then is refused.
+        let judged = context
+            .paths
+            .iter()
+            .find_map(|path| path.absolute.as_deref());
+        if let Some(place) = judged.filter(|_| decision.verdict != Verdict::Deny) {
+            tool.bind(place, &quiet);
+        }
         let canonical = Value::Object(arguments.clone()).to_string();
         let shown = serde_json::to_string(&preview).unwrap_or_default();
         let input_sha256 = digest(&[call.name.as_bytes(), canonical.as_bytes()]);
@@ -150,19 +156,14 @@ impl Bench {
             scopes: decision.scopes.clone(),
             asked_at: Stamp::default(),
         };
-        let unattended = match policy::unattended(&decision, standpoint.on_ask, standpoint.attended)
-        {
-            policy::Unattended::Allow => turn::input::Unattended::Allow,
-            policy::Unattended::Deny(why) => turn::input::Unattended::Deny(why),
-            policy::Unattended::Wait => turn::input::Unattended::Wait,
-        };
         Ok((
             Judgement::Decided {
                 decision,
                 subject,
                 input_sha256,
                 question,
-                unattended,
+                // The actor says: it knows who is attached when the judgement comes in.
+                unattended: turn::input::Unattended::Wait,
             },
             arguments,
         ))
@@ -173,21 +174,21 @@ impl Bench {
             Access::Read => workspace::Access::Read,
             Access::Edit => workspace::Access::Write,
         };
-        let error = self
-            .workspace
-            .resolve(text, wanted)
-            .err()
-            .map(|error| error.to_string());
+        let error = self.workspace.resolve(text, wanted).err();
         let located = self.workspace.locate(self.workspace.cwd(), text).ok();
         let at = located.as_ref();
         ResolvedPath {
             text: text.to_owned(),
             access,
             absolute: at.map(|at| at.path().to_path_buf()),
-            in_root: at.is_some_and(|at| at.path().starts_with(self.workspace.root())),
             writable: at.is_some_and(workspace::Resolved::writable),
             protected: at.is_some_and(workspace::Resolved::protected),
-            error,
+            // What leads through `/proc/self` leads elsewhere for the command that will follow it.
+            masked: matches!(error, Some(PathError::Masked { .. }))
+                || at.is_some_and(workspace::Resolved::through_process),
+            denied: matches!(error, Some(PathError::Denied { .. })),
+            holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
+            error: error.map(|error| error.to_string()),
         }
     }
 
@@ -233,10 +234,17 @@ pub fn overdue() -> Outcome {
 
 /// What a running call has printed since it was looked at last.
 pub struct Printed {
-    fresh: Mutex<String>,
-    /// Bytes that were taken or dropped before.
-    offset: AtomicU64,
+    state: Mutex<Fresh>,
     happened: UnboundedSender<Happened>,
+}
+
+#[derive(Default)]
+struct Fresh {
+    text: String,
+    /// Bytes of the output that came before `text`.
+    offset: u64,
+    /// Bytes that came after `text` and are not shown.
+    dropped: u64,
 }
 
 /// Output that waits to be shown: what comes on top of it is dropped from the live view (the result has it).
@@ -245,29 +253,30 @@ const PRINTED_MAX: usize = 64 * 1024;
 impl Printed {
     pub fn new(happened: UnboundedSender<Happened>) -> Self {
         Self {
-            fresh: Mutex::new(String::new()),
-            offset: AtomicU64::new(0),
+            state: Mutex::default(),
             happened,
         }
     }
 
     /// Takes what is fresh, with the bytes that came before it.
     pub fn take(&self) -> Option<(u64, String)> {
-        let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
-        let offset = self.offset.fetch_add(fresh.len() as u64, Ordering::Relaxed);
-        (!fresh.is_empty()).then_some((offset, fresh))
+        let mut fresh = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (offset, text) = (fresh.offset, std::mem::take(&mut fresh.text));
+        fresh.offset += text.len() as u64 + std::mem::take(&mut fresh.dropped);
+        (!text.is_empty()).then_some((offset, text))
     }
 }
 
 impl Progress for Printed {
     fn output(&self, text: &str) {
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        if fresh.len() + text.len() > PRINTED_MAX {
-            self.offset.fetch_add(text.len() as u64, Ordering::Relaxed);
+        let mut fresh = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Once something was dropped, the rest is too until this was taken: a text has no holes.
+        if fresh.dropped > 0 || fresh.text.len() + text.len() > PRINTED_MAX {
+            fresh.dropped += text.len() as u64;
             return;
         }
-        let first = fresh.is_empty();
-        fresh.push_str(text);
+        let first = fresh.text.is_empty();
+        fresh.text.push_str(text);
         drop(fresh);
         if first {
             let _ = self.happened.send(Happened::Output);
@@ -322,3 +331,6 @@ impl Cancel for Never {
         Box::pin(std::future::pending())
     }
 }
+
+#[cfg(test)]
+mod tests;

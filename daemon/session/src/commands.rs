@@ -44,6 +44,7 @@ pub enum Command {
     },
     Signal {
         signal: Signal,
+        request_id: Option<RequestId>,
         reply: Reply<SignalOutput>,
     },
     Close {

@@ -3,7 +3,7 @@
 //! An event leaves only when everything that it stands on is durable. A subscriber whose queue is full is cut off from
 //! here and fed from the log at its own pace until it has caught up: nothing here ever waits for it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -96,6 +96,8 @@ pub struct Fanout {
     live: BTreeMap<u64, Subscriber>,
     attending: BTreeMap<u64, Follower>,
     last_id: u64,
+    /// Followers from before the log failed.
+    cut: BTreeSet<u64>,
     /// The message in progress, as far as subscribers have it.
     shown: Option<(ItemId, u64)>,
 }
@@ -108,6 +110,7 @@ impl Fanout {
             live: BTreeMap::new(),
             attending: BTreeMap::new(),
             last_id: 0,
+            cut: BTreeSet::new(),
             shown: None,
         }
     }
@@ -173,6 +176,22 @@ impl Fanout {
             waiting + event.text.len() <= QUEUE_BYTES
                 && subscriber.queue.try_send(event.clone()).is_ok()
         });
+    }
+
+    /// The log takes no more: what is not durable never happened. Those who follow are told, and are let go.
+    pub fn fail(&mut self, reason: &str) {
+        self.outbox.clear();
+        let status = Live::Status(serde_json::json!({"read_only": reason}));
+        if let Some(event) = live_event(self.pid, Stamp::now(), None, &status) {
+            self.send(&event);
+        }
+        self.live.clear();
+        self.cut = self.attending.keys().copied().collect();
+    }
+
+    /// Whether this follower was let go because the log failed under it.
+    pub fn is_cut(&self, subscriber: u64) -> bool {
+        self.cut.contains(&subscriber)
     }
 
     /// Whether a person who may answer is there.

@@ -11,7 +11,7 @@ use proto::params::session::{
     Until, WaitOutput,
 };
 use proto::record::SessionSet;
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
+use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::commands::{Command, Page, Reply};
@@ -117,8 +117,17 @@ impl SessionHandle {
     ///
     /// # Errors
     /// The session has left memory.
-    pub async fn signal(&self, signal: Signal) -> Result<SignalOutput, Failure> {
-        self.ask(|reply| Command::Signal { signal, reply }).await
+    pub async fn signal(
+        &self,
+        signal: Signal,
+        request_id: Option<RequestId>,
+    ) -> Result<SignalOutput, Failure> {
+        self.ask(|reply| Command::Signal {
+            signal,
+            request_id,
+            reply,
+        })
+        .await
     }
 
     /// Ends an interactive session.

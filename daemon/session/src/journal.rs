@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use proto::{Record, Seq, SessionId};
+use proto::{ErrorName, Record, Seq, SessionId};
 use store::format::{Envelope, Line, encode};
 use store::home::Home;
 use store::log::{Index, LogFile, Tag, Where};
@@ -27,7 +27,60 @@ pub struct Journal {
     /// The marker is to be there, or not.
     wanted: bool,
     /// Why nothing is appended any more.
-    pub failed: Option<String>,
+    pub failed: Option<Closed>,
+}
+
+/// Why a session can be read, but not be worked in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    pub cause: Cause,
+    /// In words, for people.
+    pub reason: String,
+}
+
+/// What has to be mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A write or a sync failed.
+    Disk,
+    /// The log is damaged, or holds what this build cannot read.
+    Log,
+    /// The provider is not configured as it was.
+    Provider,
+    /// The working directory is gone.
+    Directory,
+}
+
+impl Closed {
+    pub fn new(cause: Cause, reason: String) -> Self {
+        Self { cause, reason }
+    }
+
+    /// The error that a client gets.
+    pub fn name(&self) -> ErrorName {
+        match self.cause {
+            Cause::Disk | Cause::Log | Cause::Directory => ErrorName::Storage,
+            Cause::Provider => ErrorName::InvalidConfig,
+        }
+    }
+
+    /// What a person can do.
+    pub fn hint(&self) -> &'static str {
+        match self.cause {
+            Cause::Disk => {
+                "Free space or mend the disk, then restart the daemon; the session can still be read."
+            }
+            Cause::Log => {
+                "It can still be read: `reasonix logs` shows it. A newer build may read what this one cannot."
+            }
+            Cause::Provider => {
+                "Add the provider again in the config, then restart the daemon; the session can still be read."
+            }
+            Cause::Directory => {
+                "Make the directory again, then restart the daemon; the session can still be read."
+            }
+        }
+    }
 }
 
 impl Journal {
@@ -123,7 +176,12 @@ impl Journal {
     /// A job has failed. Nothing is tried again: what an fsync lost cannot be known (I16).
     pub fn fail(&mut self, reason: String) {
         self.busy = false;
-        self.failed.get_or_insert(reason);
+        self.failed.get_or_insert(Closed::new(Cause::Disk, reason));
+    }
+
+    /// Why it is read-only, in words.
+    pub fn read_only(&self) -> Option<String> {
+        self.failed.as_ref().map(|closed| closed.reason.clone())
     }
 
     /// Where the fragments of a request stand.

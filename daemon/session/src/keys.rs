@@ -21,6 +21,17 @@ impl Keys {
         );
     }
 
+    /// Takes in what a client offers to every session: only what is missing, so that nobody's key is replaced.
+    pub fn fill(&self, credentials: BTreeMap<String, String>) {
+        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, key) in credentials
+            .into_iter()
+            .filter(|(_, key)| !key.trim().is_empty())
+        {
+            keys.entry(name).or_insert_with(|| Secret::new(key));
+        }
+    }
+
     /// The key that this variable held.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<Secret> {

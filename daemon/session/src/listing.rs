@@ -31,6 +31,7 @@ impl Supervisor {
         if let Some(handle) = self.find_loaded(text) {
             return Ok(handle.id());
         }
+        self.is_filled().await;
         let (catalog, wanted) = (Arc::clone(&self.catalog), text.to_owned());
         self.ground.catalog.flush().await;
         match blocking(move || catalog.find(&wanted)).await? {
@@ -97,6 +98,7 @@ impl Supervisor {
     /// # Errors
     /// The catalog cannot be read.
     pub async fn list(&self, params: ListParams) -> Result<ListOutput, Failure> {
+        self.is_filled().await;
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let mut page = blocking(move || catalog.list(&params))
@@ -114,9 +116,12 @@ impl Supervisor {
         &self,
         params: proto::params::process::ListParams,
     ) -> Result<Vec<SessionSummary>, Failure> {
+        let all = params.all;
+        if all {
+            self.is_filled().await;
+        }
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
-        let all = params.all;
         let mut found = blocking(move || catalog.processes(&params))
             .await?
             .map_err(|error| index_failure(&error))?;
@@ -253,6 +258,33 @@ impl Supervisor {
         self.fill().await
     }
 
+    /// Fills the catalog in a task of its own. Until that is done, answers about stored sessions wait; what is loaded
+    /// does not. A catalog that cannot be filled is told about in the log, and answers from what it has.
+    pub fn fill_later(self: &Arc<Self>) {
+        self.filled.send_replace(false);
+        let supervisor = Arc::clone(self);
+        tokio::spawn(async move {
+            match supervisor.fill().await {
+                Ok((count, unreadable)) => {
+                    tracing::info!(count, ?unreadable, "the catalog is complete");
+                }
+                Err(failure) => tracing::error!(%failure, "the catalog could not be filled"),
+            }
+            let catalog = Arc::clone(&supervisor.catalog);
+            match blocking(move || catalog.highest_pid()).await {
+                Ok(Ok(highest)) => supervisor.pids.raise_above(highest),
+                Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be read"),
+                Err(failure) => tracing::error!(%failure, "the catalog cannot be read"),
+            }
+            supervisor.filled.send_replace(true);
+        });
+    }
+
+    async fn is_filled(&self) {
+        // Only a supervisor that is gone closes it, and we have one.
+        let _ = self.filled.subscribe().wait_for(|filled| *filled).await;
+    }
+
     /// Takes every session into the catalog that has a log and is not in it.
     ///
     /// # Errors
@@ -281,9 +313,13 @@ impl Supervisor {
                     Err(reason) => failed.push(format!("{session}: {reason}")),
                 }
             }
+            let count = summaries.len() as u64;
+            // What has come in the meantime is newer than what was read.
+            let known: std::collections::HashSet<_> = catalog.ids()?.into_iter().collect();
+            summaries.retain(|summary| !known.contains(&summary.session));
             catalog.put_all(&summaries)?;
             catalog.mark_filled()?;
-            Ok::<_, CatalogError>((summaries.len() as u64, failed))
+            Ok::<_, CatalogError>((count, failed))
         });
         filled.await?.map_err(|error| index_failure(&error))
     }

@@ -23,7 +23,7 @@ use crate::catalog::CatalogFeed;
 use crate::commands::Reply;
 use crate::fanout::Fanout;
 use crate::handle::{Seen, SessionHandle, Shared};
-use crate::journal::Journal;
+use crate::journal::{Cause, Closed, Journal};
 use crate::keys::Keys;
 use crate::setup::{Assembly, Setup};
 use crate::{opening, summary};
@@ -175,9 +175,14 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         marked,
         happened.clone(),
     );
-    journal.failed = read_only.or(setup.unusable).or(lost);
+    let closed = |cause| move |reason| Closed::new(cause, reason);
+    let unusable = setup.unusable.map(closed(Cause::Provider));
+    journal.failed = read_only
+        .map(closed(Cause::Log))
+        .or(unusable)
+        .or(lost.map(closed(Cause::Directory)));
     let first =
-        summary::of(machine.facts(), 0, journal.failed.clone()).unwrap_or_else(|| unborn(&created));
+        summary::of(machine.facts(), 0, journal.read_only()).unwrap_or_else(|| unborn(&created));
     let (seen, see) = watch::channel(Seen {
         summary: first,
         pending: Vec::new(),
@@ -219,6 +224,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         running: BTreeMap::new(),
         replies: Vec::new(),
         waiters: Vec::new(),
+        joining: Vec::new(),
+        asked_at: std::collections::HashMap::new(),
+        signalled: std::collections::VecDeque::new(),
         live_due: None,
         listed: None,
         closing: None,

@@ -53,6 +53,10 @@ impl Actor {
 
     /// Appends a record, with the message's wire bytes, and gets it ready to be sent.
     pub(crate) fn append(&mut self, record: &Record) {
+        if let Body::ApprovalRequested(question) = &record.body {
+            self.asked_at
+                .insert(question.approval_id.clone(), record.seq);
+        }
         let fragment = match &record.body {
             Body::User(message) => self.codec.render(&Item::User(message.clone())),
             Body::Assistant(message) => self.codec.render(&Item::Assistant(message.clone())),
@@ -109,8 +113,6 @@ impl Actor {
         let standpoint = Standpoint {
             rules,
             posture: facts.settings.posture,
-            on_ask: facts.settings.on_ask.unwrap_or(proto::state::OnAsk::Wait),
-            attended: self.fanout.attended(),
         };
         let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
         tokio::task::spawn_blocking(move || {

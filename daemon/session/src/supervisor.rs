@@ -3,20 +3,28 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
+use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{ErrorName, Failure, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
 use store::pids::Pids;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
+use crate::actor::{Actor, Inbox};
 use crate::catalog::CatalogFeed;
 use crate::handle::SessionHandle;
 use crate::keys::Keys;
 use crate::load::{self, Ground, Parts, Read};
 use crate::setup::Assembly;
+
+/// How long a log and its directory may take to answer.
+const READING_MAX: Duration = Duration::from_secs(60);
+/// An actor that died sooner than this is not brought back by itself.
+const LIFE_MIN: Duration = Duration::from_secs(10);
 
 /// A client, as far as a session is told of it.
 #[derive(Clone, Debug)]
@@ -29,11 +37,14 @@ type Slot = Arc<OnceCell<SessionHandle>>;
 
 /// All sessions of a home.
 pub struct Supervisor {
+    me: Weak<Self>,
     pub(crate) ground: Ground,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) pids: Arc<Pids>,
     loaded: Mutex<HashMap<SessionId, Slot>>,
     closing: AtomicBool,
+    /// Whether the catalog has every session: answers about stored ones wait for it.
+    pub(crate) filled: watch::Sender<bool>,
     /// Keys that came with hellos, for sessions that are loaded later.
     offered: Mutex<BTreeMap<String, String>>,
 }
@@ -50,7 +61,8 @@ impl Supervisor {
         assembly: Arc<dyn Assembly>,
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
-        Ok(Arc::new(Self {
+        Ok(Arc::new_cyclic(|me| Self {
+            me: me.clone(),
             ground: Ground {
                 home,
                 assembly,
@@ -60,6 +72,7 @@ impl Supervisor {
             pids,
             loaded: Mutex::new(HashMap::new()),
             closing: AtomicBool::new(false),
+            filled: watch::Sender::new(true),
             offered: Mutex::new(BTreeMap::new()),
         }))
     }
@@ -130,48 +143,85 @@ impl Supervisor {
     }
 
     async fn read_in(&self, session: SessionId, marked: bool) -> Result<SessionHandle, Failure> {
-        let home = Arc::clone(&self.ground.home);
-        let Read {
-            file,
-            index,
-            facts,
-            prefix,
-            repair,
-            read_only,
-        } = blocking(move || load::read(&home, session)).await??;
-        let Some(created) = facts.created.clone() else {
-            return Err(Failure::new(
-                ErrorName::Storage,
-                "The log has no first record.",
-                "",
-            ));
-        };
-        let setup = self.ground.assembly.resume(&created);
+        let ground = self.ground.clone();
         let keys = Arc::new(Keys::default());
-        keys.put(
+        keys.fill(
             self.offered
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),
         );
-        let recover = setup.recover;
-        let env = created.env.clone();
-        let parts = Parts {
-            created,
-            file,
-            index,
-            facts,
-            prefix,
-            setup,
-            keys,
-            env,
-            marked,
-            read_only,
+        let read = blocking(move || {
+            let Read {
+                file,
+                index,
+                facts,
+                prefix,
+                repair,
+                read_only,
+            } = load::read(&ground.home, session)?;
+            let Some(created) = facts.created.clone() else {
+                return Err(Failure::new(
+                    ErrorName::Storage,
+                    "The log has no first record.",
+                    "",
+                ));
+            };
+            let setup = ground.assembly.resume(&created);
+            let recover = setup.recover;
+            let env = created.env.clone();
+            let parts = Parts {
+                created,
+                file,
+                index,
+                facts,
+                prefix,
+                setup,
+                keys,
+                env,
+                marked,
+                read_only,
+            };
+            let (actor, inbox, handle) = load::build(&ground, parts)?;
+            Ok((actor, inbox, handle, recover, repair))
+        });
+        let Ok(read) = tokio::time::timeout(READING_MAX, read).await else {
+            return Err(Failure::new(
+                ErrorName::Storage,
+                format!("The log or the directory of session {session} does not answer."),
+                "Look at the disk that they stand on, and try again.",
+            )
+            .retryable());
         };
-        let (mut actor, inbox, handle) = load::build(&self.ground, parts)?;
+        let (mut actor, inbox, handle, recover, repair) = read??;
         actor.recover(recover, repair);
-        tokio::spawn(actor.run(inbox));
+        self.house(&handle, actor, inbox);
         Ok(handle)
+    }
+
+    /// Lets an actor live, and clears up after it. One that dies of a bug takes nobody with it: its processes end with
+    /// it, and its session is read from its log again.
+    pub(crate) fn house(&self, handle: &SessionHandle, actor: Actor, inbox: Inbox) {
+        let (me, session, born) = (self.me.clone(), handle.id(), Instant::now());
+        let life = tokio::spawn(actor.run(inbox));
+        tokio::spawn(async move {
+            let Err(error) = life.await else { return };
+            tracing::error!(%session, %error, "a session's actor died of a bug; the session is read from its log again");
+            let Some(supervisor) = me.upgrade() else {
+                return;
+            };
+            supervisor
+                .loaded
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&session);
+            // One that dies at once would die again: it waits until somebody asks for it.
+            if born.elapsed() > LIFE_MIN
+                && let Err(failure) = supervisor.load(session, true).await
+            {
+                tracing::error!(%session, %failure, "the session could not be read again");
+            }
+        });
     }
 
     pub(crate) fn refuse_when_closing(&self) -> Result<(), Failure> {
@@ -203,9 +253,11 @@ impl Supervisor {
     /// Whether any session has something to do without a person.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.handles()
-            .iter()
-            .any(|handle| matches!(handle.summary().state, State::Running | State::Waiting))
+        // What cannot be written does not go on, whatever its last state says.
+        let works = |summary: &SessionSummary| {
+            summary.read_only.is_none() && matches!(summary.state, State::Running | State::Waiting)
+        };
+        self.handles().iter().any(|handle| works(&handle.summary()))
     }
 
     /// Takes no more work, stops what runs, writes what there is.

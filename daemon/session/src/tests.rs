@@ -4,5 +4,8 @@ mod house;
 
 mod arguments;
 mod following;
+mod keys;
 mod opening;
 mod order;
+mod printed;
+mod signals;

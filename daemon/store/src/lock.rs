@@ -63,17 +63,22 @@ impl HomeLock {
                 .open(&path)
                 .at("open the lock", &path)?;
             if !try_lock(&file).at("lock", &path)? {
-                let holder = read_holder(&mut file).at("read the lock", &path)?;
+                let holder = read_holder(&mut file).unwrap_or_default();
                 return Err(LockError::Held { path, holder });
             }
             if !is_at(&file, &path).at("look at the lock", &path)? {
                 // Somebody removed the file between opening and locking: what we hold has no name.
                 continue;
             }
-            let lock = Self { file };
-            lock.tell(socket).at("write the lock", &path)?;
-            return Ok(lock);
+            return Ok(Self::held(file, socket));
         }
+    }
+
+    /// The lock counts, and its text is for people: a full disk must not keep a daemon from its home.
+    fn held(file: File, socket: &Path) -> Self {
+        let lock = Self { file };
+        lock.tell(socket).ok();
+        lock
     }
 
     fn tell(&self, socket: &Path) -> io::Result<()> {

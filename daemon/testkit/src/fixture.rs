@@ -25,7 +25,9 @@ fn files(text: &str) -> io::Result<Vec<(&str, String)>> {
     for line in text.split_inclusive('\n') {
         if let Some(path) = line.strip_prefix("//- ") {
             let path = path.trim();
-            let inside = Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+            let inside = Path::new(path)
+                .components()
+                .all(|part| matches!(part, std::path::Component::Normal(_)));
             if path.is_empty() || !inside {
                 return Err(wrong(format!("`{path}` is no path inside the folder")));
             }
@@ -33,7 +35,10 @@ fn files(text: &str) -> io::Result<Vec<(&str, String)>> {
         } else if let Some((_, content)) = files.last_mut() {
             content.push_str(line);
         } else if !line.trim().is_empty() {
-            return Err(wrong(format!("`{}` stands before the first `//- path`", line.trim())));
+            return Err(wrong(format!(
+                "`{}` stands before the first `//- path`",
+                line.trim()
+            )));
         }
     }
     Ok(files)

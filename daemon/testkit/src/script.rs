@@ -32,7 +32,10 @@ impl Script {
     /// An answer with several calls.
     #[must_use]
     pub fn calls_all(self, calls: &[(&str, Value)]) -> Self {
-        let calls: Vec<_> = calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
+        let calls: Vec<_> = calls
+            .iter()
+            .map(|(name, arguments)| json!({"name": name, "arguments": arguments}))
+            .collect();
         self.line(json!({"tool_calls": calls}))
     }
 
@@ -54,9 +57,15 @@ impl Script {
     /// There is no answer yet.
     #[must_use]
     pub fn in_pieces(mut self, bytes: usize, pause: Duration) -> Self {
-        let line = self.lines.last_mut().expect("an answer to be said in pieces");
+        let line = self
+            .lines
+            .last_mut()
+            .expect("an answer to be said in pieces");
         line.insert("chunk_bytes".into(), bytes.into());
-        line.insert("delay_ms".into(), u64::try_from(pause.as_millis()).unwrap_or(u64::MAX).into());
+        line.insert(
+            "delay_ms".into(),
+            u64::try_from(pause.as_millis()).unwrap_or(u64::MAX).into(),
+        );
         self
     }
 
@@ -66,7 +75,10 @@ impl Script {
     /// There is no answer yet.
     #[must_use]
     pub fn when(mut self, contains: &str) -> Self {
-        let line = self.lines.last_mut().expect("an answer to be given on a condition");
+        let line = self
+            .lines
+            .last_mut()
+            .expect("an answer to be given on a condition");
         line.insert("when".into(), json!({"contains": contains}));
         self
     }
@@ -77,7 +89,9 @@ impl Script {
     /// It is no JSON object.
     #[must_use]
     pub fn line(mut self, line: Value) -> Self {
-        let Value::Object(line) = line else { panic!("a line of a cassette is an object, not {line}") };
+        let Value::Object(line) = line else {
+            panic!("a line of a cassette is an object, not {line}")
+        };
         self.lines.push(line);
         self
     }
@@ -85,7 +99,10 @@ impl Script {
     /// The cassette.
     #[must_use]
     pub fn jsonl(&self) -> String {
-        self.lines.iter().map(|line| format!("{}\n", Value::Object(line.clone()))).collect()
+        self.lines
+            .iter()
+            .map(|line| format!("{}\n", Value::Object(line.clone())))
+            .collect()
     }
 }
 

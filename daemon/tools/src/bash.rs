@@ -347,7 +347,7 @@ fn command(args: &Args, context: &CallContext) -> Command {
 fn environment(session: &[(String, String)]) -> BTreeMap<String, String> {
     let mut env: BTreeMap<String, String> = session
         .iter()
-        .filter(|(name, _)| !is_secret(name))
+        .filter(|(name, _)| !proto::secret_name(name) && !is_loader(name))
         .cloned()
         .collect();
     env.entry("PATH".to_owned())
@@ -363,13 +363,10 @@ fn environment(session: &[(String, String)]) -> BTreeMap<String, String> {
     env
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether a variable changes how programs are loaded.
+fn is_loader(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD"]
-        .iter()
-        .any(|word| name.contains(word))
-        || name.starts_with("LD_")
-        || name.starts_with("DYLD_")
+    name.starts_with("LD_") || name.starts_with("DYLD_")
 }
 
 /// The shell: `bash` where the session's `PATH` has it, by its absolute path; else what every system has.

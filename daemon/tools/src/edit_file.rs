@@ -1,5 +1,7 @@
 //! `edit_file`: replaces one exact passage, or all that are alike.
 
+use std::path::Path;
+
 use std::sync::Arc;
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
@@ -79,6 +81,10 @@ impl Tool for EditFile {
         Ok(Preview {
             display: files::diff(&shown, Some(&before.bytes), &edited.bytes),
         })
+    }
+
+    fn bind(&self, place: &Path, context: &CallContext) {
+        files::bind(place, context);
     }
 
     fn run(

@@ -45,6 +45,13 @@ pub(crate) fn place_shown(
     Ok(at)
 }
 
+/// Binds a call to the place that was judged.
+pub(crate) fn bind(place: &Path, context: &CallContext) {
+    if let Some(memory) = Memory::of(&context.memory) {
+        memory.pin(&context.call, place);
+    }
+}
+
 /// Where a call's path leads, now that it runs.
 pub(crate) fn place(
     memory: &Memory,

@@ -1,5 +1,7 @@
 //! `grep`: lines of files that match a pattern, as ripgrep finds them.
 
+use std::path::Path;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -115,6 +117,10 @@ impl Tool for Grep {
         Ok(Preview {
             display: Display::Line { text },
         })
+    }
+
+    fn bind(&self, place: &Path, context: &CallContext) {
+        files::bind(place, context);
     }
 
     fn run(

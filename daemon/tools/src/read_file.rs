@@ -1,5 +1,7 @@
 //! `read_file`: numbered lines of a text file.
 
+use std::path::Path;
+
 use std::sync::Arc;
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
@@ -74,6 +76,10 @@ impl Tool for ReadFile {
                 text: format!("read {}", at.path().display()),
             },
         })
+    }
+
+    fn bind(&self, place: &Path, context: &CallContext) {
+        files::bind(place, context);
     }
 
     fn run(

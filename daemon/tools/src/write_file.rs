@@ -1,5 +1,7 @@
 //! `write_file`: a whole file, or more at its end.
 
+use std::path::Path;
+
 use std::sync::Arc;
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
@@ -76,6 +78,10 @@ impl Tool for WriteFile {
         Ok(Preview {
             display: files::diff(&shown, old, &planned.bytes),
         })
+    }
+
+    fn bind(&self, place: &Path, context: &CallContext) {
+        files::bind(place, context);
     }
 
     fn run(

@@ -16,6 +16,7 @@ mod write;
 
 pub use diff::{Change, unified};
 pub use edit::{EditError, Edited, Passage, replace};
+pub use protected::is_protected;
 pub use read::{Content, FileError, FileKind, OpenFile, SIZE_MAX, Stamp};
 pub use resolve::{Access, PathError, Resolved};
 pub use search::{Entry, Found, Line, Mode, Query, SearchError};

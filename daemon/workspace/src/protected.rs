@@ -1,12 +1,13 @@
 //! Which files configure the agent, its repository or an editor: a write there may run something later.
 //!
-//! Looks at names only. Called by `resolve`.
+//! The one list of them, by names only. Called by `resolve`.
 
 use std::path::Path;
 
 /// Whether a path (relative to its writable root) is one that only a person may have changed.
 /// Names are compared without case: on some file systems `.GIT` is `.git`.
-pub(crate) fn is_protected(path: &Path) -> bool {
+#[must_use]
+pub fn is_protected(path: &Path) -> bool {
     let names: Vec<String> = path
         .components()
         .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase())

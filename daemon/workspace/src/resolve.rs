@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::protected;
 use crate::read::FileKind;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, is_process_file};
 
 /// Links that are followed in one path, as the kernel does.
 const LINKS_MAX: u32 = 40;
@@ -32,6 +32,8 @@ pub struct Resolved {
     writable: bool,
     protected: bool,
     masked: bool,
+    through_process: bool,
+    holds_closed: bool,
 }
 
 impl Resolved {
@@ -59,6 +61,18 @@ impl Resolved {
         self.protected
     }
 
+    /// The way led through `/proc/<pid>`, and may lead elsewhere for another process: a command that is started.
+    #[must_use]
+    pub fn through_process(&self) -> bool {
+        self.through_process
+    }
+
+    /// A directory that has something in it which no tool reads, or may have.
+    #[must_use]
+    pub fn holds_closed(&self) -> bool {
+        self.holds_closed
+    }
+
     /// Never touched by a tool.
     #[must_use]
     pub fn masked(&self) -> bool {
@@ -73,6 +87,8 @@ pub enum PathError {
     Empty,
     #[error("the path holds a zero byte")]
     ZeroByte,
+    #[error("`{}` is not an absolute path; a workspace is made of absolute ones", path.display())]
+    Relative { path: PathBuf },
     #[error("the path is longer than {PATH_MAX} bytes, or one of its names is too long")]
     TooLong,
     #[error("`{}` goes through more than {LINKS_MAX} symbolic links", path.display())]
@@ -118,22 +134,35 @@ impl Workspace {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
-        let (path, kind) = match text.strip_prefix('~') {
-            Some("") => walk(Path::new("/"), &self.user_home)?,
-            Some(rest) if rest.starts_with('/') => walk(
-                Path::new("/"),
-                &self.user_home.join(rest.trim_start_matches('/')),
-            )?,
-            _ => walk(cwd, Path::new(text))?,
+        let written = match text.strip_prefix('~') {
+            Some("") => self.user_home.clone(),
+            Some(rest) if rest.starts_with('/') => {
+                self.user_home.join(rest.trim_start_matches('/'))
+            }
+            _ => cwd.join(text),
         };
-        let root = self.root_of(&path);
-        let protected = protected::is_protected(match root {
-            Some(root) => path.strip_prefix(root).unwrap_or(&path),
-            None => &path,
-        });
+        let Walked {
+            path,
+            kind,
+            through_process,
+        } = if text.starts_with("~/") || text == "~" {
+            walk(Path::new("/"), &written)?
+        } else {
+            walk(cwd, Path::new(text))?
+        };
+        let is_protected = |path: &Path| {
+            let root = self.root_of(path);
+            protected::is_protected(
+                root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)),
+            )
+        };
+        // By its name too: whoever reads the file later goes through the same link.
+        let protected = is_protected(&path) || is_protected(&lexical(&written));
         Ok(Resolved {
-            writable: root.is_some(),
+            writable: self.root_of(&path).is_some(),
             masked: self.is_masked(&path),
+            holds_closed: kind == Some(FileKind::Directory) && self.holds_closed(&path),
+            through_process,
             protected,
             kind,
             path,
@@ -173,11 +202,33 @@ impl Workspace {
 
 /// The path that `path` leads to from `base`.
 pub(crate) fn real(base: &Path, path: &Path) -> Result<PathBuf, PathError> {
-    walk(base, path).map(|(path, _)| path)
+    walk(base, path).map(|walked| walked.path)
+}
+
+/// A path without `.` and `..`, links not looked at.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Where a walk came to.
+struct Walked {
+    path: PathBuf,
+    kind: Option<FileKind>,
+    through_process: bool,
 }
 
 /// Follows `path` from `base` (absolute, free of links) as the kernel would. What does not exist yet is taken by its name.
-fn walk(base: &Path, path: &Path) -> Result<(PathBuf, Option<FileKind>), PathError> {
+fn walk(base: &Path, path: &Path) -> Result<Walked, PathError> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) {
         return Err(PathError::ZeroByte);
@@ -190,6 +241,7 @@ fn walk(base: &Path, path: &Path) -> Result<(PathBuf, Option<FileKind>), PathErr
     // Names at the end of `here` that do not exist.
     let mut missing = 0_usize;
     let mut links = 0_u32;
+    let mut through_process = false;
     let mut pending = VecDeque::new();
     prepend(&mut pending, path);
     while let Some(step) = pending.pop_front() {
@@ -211,6 +263,7 @@ fn walk(base: &Path, path: &Path) -> Result<(PathBuf, Option<FileKind>), PathErr
                     return Err(PathError::NotADirectory { path: here });
                 }
                 here.push(&name);
+                through_process |= is_process_file(&here);
                 if missing > 0 {
                     missing += 1;
                     continue;
@@ -241,7 +294,11 @@ fn walk(base: &Path, path: &Path) -> Result<(PathBuf, Option<FileKind>), PathErr
     if here.as_os_str().len() >= PATH_MAX {
         return Err(PathError::TooLong);
     }
-    Ok((here, kind))
+    Ok(Walked {
+        path: here,
+        kind,
+        through_process,
+    })
 }
 
 enum Next {

@@ -39,7 +39,9 @@ pub struct Workspace {
     masked: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     denied: GlobSet,
-    denied_text: Vec<String>,
+    /// Of each glob in `denied`: as it was given, and as it is compared.
+    denied_text: Vec<(String, String)>,
+    problems: Vec<PathError>,
     /// The handle of `/`: everything is opened from here, along paths without links.
     pub(crate) slash: OwnedFd,
 }
@@ -47,9 +49,20 @@ pub struct Workspace {
 impl Workspace {
     /// Resolves all the places once. A root that is replaced by a link later is not followed.
     ///
+    /// A glob that is none closes nothing and stands in [`Self::problems`]; the others hold.
+    ///
     /// # Errors
-    /// A place cannot be resolved, or a glob is none.
+    /// A place cannot be resolved or is not absolute.
     pub fn open(options: Options) -> Result<Self, PathError> {
+        let single = [&options.root, &options.cwd];
+        let many = [&options.extra_writable, &options.masked, &options.readable];
+        let places = single.into_iter().chain(many.into_iter().flatten());
+        // Resolved from `/` they would be other places than was meant: `.` would open all there is.
+        if let Some(place) = places.into_iter().find(|place| !place.is_absolute()) {
+            return Err(PathError::Relative {
+                path: place.clone(),
+            });
+        }
         let all = |places: &[PathBuf]| {
             places
                 .iter()
@@ -65,11 +78,20 @@ impl Workspace {
         })?;
         let mut globs = GlobSetBuilder::new();
         let mut denied_text = Vec::new();
+        let mut problems = Vec::new();
         for pattern in &options.deny_read {
             for glob in absolute_globs(pattern, &root, &options.user_home) {
-                let built = GlobBuilder::new(&glob).literal_separator(true).build();
-                globs.add(built.map_err(|source| bad_glob(pattern, &source))?);
-                denied_text.push(pattern.clone());
+                match GlobBuilder::new(&glob).literal_separator(true).build() {
+                    Ok(built) => {
+                        globs.add(built);
+                        denied_text.push((pattern.clone(), glob));
+                    }
+                    Err(source) => {
+                        // The other forms of the pattern fail for the same reason.
+                        problems.push(bad_glob(pattern, &source));
+                        break;
+                    }
+                }
             }
         }
         Ok(Self {
@@ -81,9 +103,16 @@ impl Workspace {
                 .build()
                 .map_err(|source| bad_glob("deny_read", &source))?,
             denied_text,
+            problems,
             roots,
             slash,
         })
+    }
+
+    /// What was left out when it was opened: globs of `deny_read` that are none.
+    #[must_use]
+    pub fn problems(&self) -> &[PathError] {
+        &self.problems
     }
 
     /// The workspace root, resolved.
@@ -139,12 +168,26 @@ impl Workspace {
     /// The `deny_read` glob that a resolved path falls under.
     pub(crate) fn read_denied(&self, path: &Path) -> Option<&str> {
         let index = *self.denied.matches(path).first()?;
-        self.denied_text.get(index).map(String::as_str)
+        self.denied_text
+            .get(index)
+            .map(|(pattern, _)| pattern.as_str())
+    }
+
+    /// Whether something below a resolved directory is closed to reading, or may be: a masked place, a process, or
+    /// what a `deny_read` glob can match.
+    pub(crate) fn holds_closed(&self, dir: &Path) -> bool {
+        let processes = Path::new("/proc").starts_with(dir);
+        let masked = self.masked.iter().any(|masked| masked.starts_with(dir));
+        let denied = || {
+            let mut globs = self.denied_text.iter();
+            globs.any(|(_, glob)| may_match_below(glob, dir))
+        };
+        processes || masked || denied()
     }
 }
 
 /// `/proc/<pid>` shows environments and memory, ours with keys in it too.
-fn is_process_file(path: &Path) -> bool {
+pub(crate) fn is_process_file(path: &Path) -> bool {
     let Ok(rest) = path.strip_prefix("/proc") else {
         return false;
     };
@@ -153,6 +196,28 @@ fn is_process_file(path: &Path) -> bool {
     };
     let name = first.as_os_str().to_string_lossy();
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether an absolute glob may match a place below `dir`. Looks part by part; what is not plain may match anything.
+fn may_match_below(glob: &str, dir: &Path) -> bool {
+    let mut parts = glob.split('/').filter(|part| !part.is_empty());
+    for name in dir.components().skip(1) {
+        let Some(part) = parts.next() else {
+            // The directory is below what the glob names: it is denied itself, or not meant.
+            return false;
+        };
+        // `{a/b,c}` has its slash inside, and `**` goes over all of them.
+        if part == "**" || part.contains(['{', '}']) {
+            return true;
+        }
+        let fits = GlobBuilder::new(part).build().map_or(true, |part| {
+            part.compile_matcher().is_match(Path::new(name.as_os_str()))
+        });
+        if !fits {
+            return false;
+        }
+    }
+    parts.next().is_some()
 }
 
 /// A pattern as absolute globs. `dir/**` covers `dir` itself too, so it becomes two.

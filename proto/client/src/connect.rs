@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use jsonrpsee::core::client::{Client as Rpc, ClientBuilder, SubscriptionClientT};
 use proto::hello::{ClientInfo, HelloOutput, HelloParams, Role};
 use proto::methods::{DaemonHello, Method};
-use proto::params::session::EventNotification;
+use proto::params::session::{EndedNotification, EventNotification};
 use proto::{ErrorName, Failure};
 
 use crate::call::{self, CallError};
 use crate::paths::Paths;
 use crate::start::{self, StartError};
 use crate::subscription::Routes;
-use crate::transport;
+use crate::transport::{self, OpenError, Unsafe};
 
 /// How long a daemon that was started may take to answer.
 pub const START_MAX: Duration = Duration::from_secs(5);
@@ -97,6 +97,12 @@ pub enum ConnectError {
     /// It runs but does not answer.
     #[error("the daemon did not answer within {} s", after.as_secs())]
     Silent { after: Duration, log: Vec<String> },
+    /// Somebody else's: nothing is said to them.
+    #[error("`{}` belongs to user {owner}, not to user {own}", path.display())]
+    Foreign { path: PathBuf, owner: u32, own: u32 },
+    /// Anybody could put a socket there.
+    #[error("`{}`, the directory of the socket, is open to others, or is no directory (it belongs to user {owner})", path.display())]
+    Open { path: PathBuf, owner: u32 },
     /// The socket exists and is not ours to use.
     #[error("open `{}`", socket.display())]
     Socket { socket: PathBuf, source: io::Error },
@@ -228,24 +234,51 @@ pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, 
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Opens the socket, if it is our own daemon's.
+async fn open(paths: &Paths) -> Result<(transport::Sender, transport::Receiver), Missed> {
+    let socket = &paths.socket;
+    let broken = |source| {
+        Missed::Fatal(ConnectError::Socket {
+            socket: socket.clone(),
+            source,
+        })
+    };
+    // Inside the home, and where the person named it, the place is theirs; elsewhere anybody can be there first.
+    let outside = !paths.socket_given && !socket.starts_with(&paths.home);
+    if let Some(directory) = socket.parent().filter(|_| outside) {
+        let path = directory.to_path_buf();
+        match transport::look_at(directory).map_err(broken)? {
+            None => {}
+            Some(Unsafe::Foreign { owner }) => {
+                let own = transport::own();
+                return Err(Missed::Fatal(ConnectError::Foreign { path, owner, own }));
+            }
+            Some(Unsafe::Open { owner }) => {
+                return Err(Missed::Fatal(ConnectError::Open { path, owner }));
+            }
+        }
+    }
+    transport::open(socket).await.map_err(|error| match error {
+        OpenError::Foreign { owner } => Missed::Fatal(ConnectError::Foreign {
+            path: socket.clone(),
+            owner,
+            own: transport::own(),
+        }),
+        OpenError::Io(source) => match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Missed::Absent,
+            // Its queue of connections is full for a moment.
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Missed::NotYet,
+            _ => broken(source),
+        },
+    })
+}
+
 /// One try: open, say hello, route the events.
 async fn attempt(
     options: &Options,
     credentials: &BTreeMap<String, String>,
 ) -> Result<Connection, Missed> {
-    let socket = &options.paths.socket;
-    let (sender, receiver) =
-        transport::open(socket)
-            .await
-            .map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Missed::Absent,
-                // Its queue of connections is full for a moment.
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Missed::NotYet,
-                _ => Missed::Fatal(ConnectError::Socket {
-                    socket: socket.clone(),
-                    source,
-                }),
-            })?;
+    let (sender, receiver) = open(&options.paths).await?;
     let rpc = ClientBuilder::new()
         .request_timeout(RPC_MAX)
         .max_buffer_capacity_per_subscription(BUFFERED)
@@ -285,13 +318,33 @@ async fn attempt(
                 error,
             ))))
         })?;
+    let mut ends = rpc
+        .subscribe_to_method::<EndedNotification>("event.ended")
+        .await
+        .map_err(|error| {
+            Missed::Fatal(ConnectError::Hello(Box::new(call::error(
+                DaemonHello::NAME,
+                error,
+            ))))
+        })?;
     let routes = Arc::new(Routes::default());
     let to = routes.clone();
     let demux = tokio::spawn(async move {
-        while let Some(notification) = events.next().await {
-            // One that does not read as an event is of a newer protocol, and nobody here asked for it.
-            if let Ok(notification) = notification {
-                to.deliver(notification);
+        loop {
+            // Ends come last: what came before them is delivered before them.
+            tokio::select! {
+                biased;
+                notification = events.next() => match notification {
+                    Some(Ok(notification)) => to.deliver(notification),
+                    // One that does not read as an event is of a newer protocol, and nobody here asked for it.
+                    Some(Err(_)) => {}
+                    None => break,
+                },
+                Some(ended) = ends.next() => {
+                    if let Ok(ended) = ended {
+                        to.end(ended);
+                    }
+                }
             }
         }
         to.lose();

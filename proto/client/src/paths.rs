@@ -18,7 +18,9 @@ pub fn from_env() -> Result<Paths, PathsError> {
 /// The paths of another home than the environment's, with a socket inside it or, if need be, beside.
 #[must_use]
 pub fn of_home(home: &Path) -> Paths {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
     Paths {
         home: home.to_path_buf(),
         socket: socket_of(home, runtime.as_deref(), uid()),

@@ -5,10 +5,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use proto::methods::{SessionAttach, SessionDetach};
-use proto::params::session::{AttachOutput, AttachParams, DetachParams, EventNotification};
-use proto::{ErrorName, Event, Seq, live};
+use proto::params::session::{
+    AttachOutput, AttachParams, DetachParams, EndedNotification, EventNotification,
+};
+use proto::{ErrorName, Event, Failure, Seq, live};
 use tokio::sync::Notify;
 
 use crate::call::{CallError, Client};
@@ -19,6 +22,9 @@ const QUEUE_EVENTS: usize = 4096;
 
 /// Bytes that may wait for the reader.
 const QUEUE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long a daemon that is on its way out may take to close the connection.
+const LEAVING_MAX: Duration = Duration::from_secs(20);
 
 /// What an event takes beside its data, roughly.
 const EVENT_OVERHEAD: usize = 160;
@@ -56,6 +62,8 @@ pub struct Follow {
     route: Option<Route>,
     /// The connection was lost since the last event; one mark tells so.
     lost: bool,
+    /// The daemon ended the subscription, and nothing has come since: a second time is an error.
+    ended: bool,
 }
 
 impl Client {
@@ -86,6 +94,7 @@ impl Client {
             gap: None,
             route: Some(route),
             lost: false,
+            ended: false,
         })
     }
 }
@@ -127,6 +136,15 @@ impl Follow {
                     self.route = None;
                     self.lost = true;
                 }
+                Taken::Ended(error) => {
+                    // A log that cannot be written brings nothing more, however often one attaches.
+                    let dead = error.as_ref().is_some_and(|error| error.name == ErrorName::Storage);
+                    if std::mem::replace(&mut self.ended, true) || dead {
+                        return Err(error.unwrap_or_else(ended_again).into());
+                    }
+                    self.route = None;
+                    self.lost = true;
+                }
             }
         }
     }
@@ -148,6 +166,7 @@ impl Follow {
             _ => {
                 self.last = Some(seq);
                 self.gap = None;
+                self.ended = false;
                 Ok(Some(event))
             }
         }
@@ -159,6 +178,7 @@ impl Follow {
             return Ok(true);
         };
         self.epoch = Some(sync.epoch);
+        self.ended = false;
         match self.last {
             Some(last) if sync.seq > last => {
                 self.missing(last.next())?;
@@ -193,6 +213,20 @@ impl Follow {
                 self.gap = None;
                 self.from = From::Snapshot { backlog: 0 };
                 attach(&self.client, &self.session, self.from, None, self.ephemeral).await?
+            }
+            // It ended the subscription because it is leaving: the next daemon has the session.
+            Err(CallError::Failure(failure))
+                if self.ended && failure.name == ErrorName::ShuttingDown =>
+            {
+                let connection = self.client.connection().await?;
+                let name = uuid::Uuid::new_v4().simple().to_string();
+                let route = Route::unknown(self.client.clone(), connection, name);
+                match tokio::time::timeout(LEAVING_MAX, route.queue.next()).await {
+                    Ok(_) => {
+                        attach(&self.client, &self.session, from, epoch, self.ephemeral).await?
+                    }
+                    Err(_elapsed) => return Err(CallError::Failure(failure)),
+                }
             }
             other => other?,
         };
@@ -263,6 +297,13 @@ impl Route {
         }
     }
 
+    /// One that the daemon is not told of: it only notices that the connection is gone.
+    fn unknown(client: Client, connection: Arc<Connection>, name: String) -> Self {
+        let mut route = Self::new(client, connection, name);
+        route.open = false;
+        route
+    }
+
     /// Drops it without a word to the daemon, which refused it.
     fn forget(mut self) {
         self.open = false;
@@ -330,6 +371,13 @@ impl Routes {
         }
     }
 
+    /// The daemon has ended a subscription: its follower is told, behind what it has not read yet.
+    pub(crate) fn end(&self, ended: EndedNotification) {
+        if let Some(queue) = lock(&self.queues).by_name.get(&ended.subscription) {
+            queue.end(End::Told(ended.failure.map(Box::new)));
+        }
+    }
+
     /// The connection is gone: every follower is told, behind what it has not read yet.
     pub(crate) fn lose(&self) {
         let mut routing = lock(&self.queues);
@@ -354,16 +402,28 @@ struct Waiting {
     end: Option<End>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum End {
     Full,
     Lost,
+    /// By the daemon, with what went wrong.
+    Told(Option<Box<Failure>>),
 }
 
 enum Taken {
     Event(Event),
     Full,
     Lost,
+    Ended(Option<Failure>),
+}
+
+/// Of a daemon that ends a subscription twice and does not say why.
+fn ended_again() -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        "The daemon has ended the subscription twice.",
+        "Attach again; `reasonix doctor` looks at the daemon.",
+    )
 }
 
 fn size(event: &Event) -> usize {
@@ -397,13 +457,14 @@ impl Queue {
 
     fn take(&self) -> Option<Taken> {
         let mut waiting = lock(&self.waiting);
-        match (waiting.events.pop_front(), waiting.end) {
+        match (waiting.events.pop_front(), waiting.end.clone()) {
             (Some(event), _) => {
                 waiting.bytes -= size(&event);
                 Some(Taken::Event(event))
             }
             (None, Some(End::Full)) => Some(Taken::Full),
             (None, Some(End::Lost)) => Some(Taken::Lost),
+            (None, Some(End::Told(error))) => Some(Taken::Ended(error.map(|error| *error))),
             (None, None) => None,
         }
     }

@@ -46,6 +46,8 @@ pub struct Transcript {
     growing: HashMap<ItemId, String>,
     /// What the running calls work on.
     subjects: HashMap<proto::CallId, String>,
+    /// Why calls of this turn were denied, as far as it was shown.
+    denied: HashMap<proto::CallId, String>,
 }
 
 impl Transcript {
@@ -68,8 +70,8 @@ impl Transcript {
             Body::SessionCreated(created) => block(
                 Tone::State,
                 format!(
-                    "session {} · {} · {}",
-                    created.pid, created.model, created.cwd
+                    "session {} · {}/{} · {}",
+                    created.pid, created.provider, created.model, created.cwd
                 ),
             ),
             Body::SessionState(state) => {
@@ -101,7 +103,7 @@ impl Transcript {
             Body::ToolFinished(finished) => self.tool_finished(&finished),
             Body::ApprovalRequested(approval) => approval_pieces(&approval),
             Body::ApprovalResolved(resolved) => block(Tone::Approval, resolved_words(&resolved)),
-            Body::TurnEnded(ended) => turn_ended(&ended),
+            Body::TurnEnded(ended) => self.turn_ended(&ended),
             Body::Notice(notice) => {
                 let tone = match notice.level {
                     Level::Info => Tone::Notice,
@@ -221,8 +223,16 @@ impl Transcript {
                 format!("{}: {}", finished.tool, status_words(status)),
             ),
         };
+        if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &finished.display) {
+            self.denied.insert(finished.call.clone(), text.clone());
+        }
         pieces.extend(display_pieces(&finished.display));
         pieces
+    }
+
+    fn turn_ended(&mut self, ended: &TurnEnded) -> Vec<Piece> {
+        let shown = std::mem::take(&mut self.denied);
+        turn_ended(ended, &shown)
     }
 }
 
@@ -237,13 +247,18 @@ fn user(message: &UserMessage) -> Vec<Piece> {
     }
 }
 
-fn turn_ended(ended: &TurnEnded) -> Vec<Piece> {
+/// How a turn ended. `shown`: reasons that stand on the screen already; they are not told again.
+fn turn_ended(ended: &TurnEnded, shown: &HashMap<proto::CallId, String>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for denied in &ended.denied {
-        let text = format!(
-            "denied: {} {} ({})",
-            denied.tool, denied.subject, denied.why
-        );
+        let known = shown
+            .get(&denied.call)
+            // A call shows the first line of what it was told.
+            .is_some_and(|shown| denied.why.lines().next() == Some(shown.as_str()));
+        let mut text = format!("denied: {} {}", denied.tool, denied.subject);
+        if !known {
+            text.push_str(&format!(" ({})", denied.why));
+        }
         pieces.push(Piece::Block {
             tone: Tone::Warning,
             text,

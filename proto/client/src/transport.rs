@@ -1,6 +1,9 @@
 //! jsonrpsee over a local socket: one JSON text a line. Knows nothing of methods. Called only by `connect`.
+//!
+//! Also looks who is at the other end: what a client says, keys among it, is for a daemon of the same user alone.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -62,10 +65,22 @@ pub(crate) enum TransportError {
     Line(#[from] LinesCodecError),
 }
 
-/// Connects; does not say hello.
-pub(crate) async fn open(socket: &Path) -> io::Result<(Sender, Receiver)> {
+/// Why nothing is said on a socket.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Another user answers on it.
+    #[error("user {owner} answers")]
+    Foreign { owner: u32 },
+}
+
+/// Connects to a daemon of this user; does not say hello.
+pub(crate) async fn open(socket: &Path) -> Result<(Sender, Receiver), OpenError> {
     let name = socket.to_fs_name::<GenericFilePath>()?;
-    let stream = Arc::new(Stream::connect(name).await?);
+    let stream = Stream::connect(name).await?;
+    ours(stream.peer_creds()?.euid(), own())?;
+    let stream = Arc::new(stream);
     let sender = Sender(FramedWrite::new(
         Half(stream.clone()),
         LinesCodec::new_with_max_length(LINE_MAX),
@@ -75,6 +90,49 @@ pub(crate) async fn open(socket: &Path) -> io::Result<(Sender, Receiver)> {
         LinesCodec::new_with_max_length(LINE_MAX),
     ));
     Ok((sender, receiver))
+}
+
+/// Whom this process acts for.
+pub(crate) fn own() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Lets only a peer of this user pass. One that the system does not name is nobody's.
+fn ours(peer: Option<u32>, own: u32) -> Result<(), OpenError> {
+    match peer {
+        Some(peer) if peer == own => Ok(()),
+        Some(owner) => Err(OpenError::Foreign { owner }),
+        None => Err(OpenError::Io(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the system does not say whose process answers",
+        ))),
+    }
+}
+
+/// What is wrong with the directory of a socket that lies outside the home, where everybody knows its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsafe {
+    /// Another user made it.
+    Foreign { owner: u32 },
+    /// Others may put sockets into it, or it is no directory at all.
+    Open { owner: u32 },
+}
+
+/// Looks at a socket's directory, links not followed. One that is not there is nobody's: no daemon has run yet.
+pub(crate) fn look_at(directory: &Path) -> io::Result<Option<Unsafe>> {
+    let meta = match directory.symlink_metadata() {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let owner = meta.uid();
+    Ok(if owner != own() {
+        Some(Unsafe::Foreign { owner })
+    } else if !meta.is_dir() || meta.mode() & 0o022 != 0 {
+        Some(Unsafe::Open { owner })
+    } else {
+        None
+    })
 }
 
 impl TransportSenderT for Sender {
@@ -95,3 +153,6 @@ impl TransportReceiverT for Receiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

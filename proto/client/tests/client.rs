@@ -72,6 +72,25 @@ async fn nobody_there_and_not_to_be_started_is_absent() {
 }
 
 #[tokio::test]
+async fn nothing_is_said_on_a_socket_whose_directory_others_can_write() {
+    use std::os::unix::fs::PermissionsExt;
+    let fake = Fake::start(|_| Vec::new());
+    let run = fake.home().join("run");
+    let mut options = options(&fake);
+    // The socket of another home, as the rule for long paths puts it: outside of it, under a known name.
+    options.paths.home = "/nonexistent".into();
+    let mode = |mode| std::fs::set_permissions(&run, std::fs::Permissions::from_mode(mode));
+    mode(0o777).unwrap();
+    let refused = Client::connect(options.clone()).await.err();
+    assert!(
+        matches!(&refused, Some(ConnectError::Open { path, .. }) if *path == run),
+        "{refused:?}"
+    );
+    mode(0o700).unwrap();
+    assert!(Client::connect(options).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_refusal_comes_back_with_name_hint_and_details() {
     let refusal =
         Failure::new(ErrorName::NotFound, "no session `9`", "is it 3?").with("nearest", "3");
@@ -422,4 +441,85 @@ async fn a_prompt_that_fits_no_frame_is_refused_here() {
         .unwrap_err();
     assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
     assert_eq!(fake.calls().len(), 0);
+}
+
+#[tokio::test]
+async fn a_subscription_that_the_daemon_ends_is_attached_to_again_after_what_came() {
+    let mut attaches = 0;
+    let fake = Fake::start(move |call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        attaches += 1;
+        let mut acts = vec![Act::Answer(attached(4))];
+        match attaches {
+            1 => acts.extend([
+                Act::Event(notice(1)),
+                Act::Event(notice(2)),
+                Act::Ended(None),
+            ]),
+            _ => acts.extend([Act::Event(notice(3)), Act::Event(notice(4))]),
+        }
+        acts
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 4).await, (vec![1, 2, 3, 4], 1));
+    assert_eq!(fake.params("session.attach")[1]["after_seq"], 2);
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_ended_again_at_once_fails_with_what_the_daemon_says() {
+    let fake = Fake::start(|call| match call.method.as_str() {
+        "session.attach" => {
+            let failure = Failure::new(ErrorName::Storage, "The log is damaged.", "Look at it.");
+            vec![Act::Answer(attached(3)), Act::Ended(Some(failure))]
+        }
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    let again = follow.next().await;
+    assert!(matches!(again, Ok(Followed::Reconnected)), "{again:?}");
+    let error = follow.next().await.expect_err("no third time");
+    assert_eq!(
+        error.failure().map(|failure| failure.name),
+        Some(ErrorName::Storage)
+    );
+    assert_eq!(fake.params("session.attach").len(), 2);
+}
+
+#[tokio::test]
+async fn a_follower_of_a_daemon_that_leaves_waits_for_the_next_one() {
+    let mut attaches = 0;
+    let fake = Fake::start(move |call| {
+        if call.method != "session.attach" {
+            return vec![Act::Answer(json!({}))];
+        }
+        attaches += 1;
+        match attaches {
+            1 => vec![
+                Act::Answer(attached(2)),
+                Act::Event(notice(1)),
+                Act::Ended(None),
+            ],
+            2 => {
+                let failure = Failure::new(ErrorName::ShuttingDown, "It leaves.", "");
+                vec![Act::Refuse(failure), Act::Close]
+            }
+            _ => vec![Act::Answer(attached(2)), Act::Event(notice(2))],
+        }
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 1));
 }

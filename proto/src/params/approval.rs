@@ -46,6 +46,7 @@ pub enum Decision {
 
 /// Parameters of `approval.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ApprovalListParams")]
 pub struct ListParams {
     /// One session only; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +55,7 @@ pub struct ListParams {
 
 /// Answer of `approval.list`: oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ApprovalListOutput")]
 pub struct ListOutput {
     pub approvals: Vec<Approval>,
 }

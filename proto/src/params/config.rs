@@ -21,6 +21,7 @@ pub struct CheckOutput {
 
 /// One setting that is in force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SettingValue")]
 pub struct Value {
     pub key: String,
     pub value: serde_json::Value,

@@ -8,6 +8,7 @@ use crate::params::session::SessionSummary;
 
 /// Parameters of `process.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessListParams")]
 pub struct ListParams {
     /// Also sessions that have exited.
     #[serde(default)]
@@ -18,6 +19,7 @@ pub struct ListParams {
 
 /// Answer of `process.list`, by pid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessListOutput")]
 pub struct ListOutput {
     pub processes: Vec<SessionSummary>,
     /// Operating-system processes that tools of these sessions have started.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::record::{Event, Rules};
 use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
-use crate::{Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+use crate::{Failure, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 
 /// Parameters of `session.create`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,6 +103,7 @@ pub struct SessionSummary {
 
 /// Parameters of `session.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SessionListParams")]
 pub struct ListParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
@@ -121,6 +122,7 @@ pub struct ListParams {
 
 /// Answer of `session.list`: newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SessionListOutput")]
 pub struct ListOutput {
     pub sessions: Vec<SessionSummary>,
     /// Where the next page starts; absent on the last.
@@ -175,6 +177,16 @@ pub struct DetachParams {
 pub struct EventNotification {
     pub subscription: String,
     pub event: Event,
+}
+
+/// The notification `event.ended`, the last of a subscription that the client has not ended itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndedNotification {
+    pub subscription: String,
+    /// What went wrong; absent: the session has left memory. Either way it may be attached to again.
+    /// Not `error`: libraries for JSON-RPC take a notification with that beside `subscription` for one of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
 }
 
 /// When a prompt starts.

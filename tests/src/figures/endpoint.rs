@@ -58,7 +58,12 @@ impl Endpoint {
 
     /// Sets what the next requests get, and forgets the times so far.
     pub fn play(&self, script: Vec<Round>) {
-        let answers = script.into_iter().enumerate().rev().map(|(number, round)| answer(number, round)).collect();
+        let answers = script
+            .into_iter()
+            .enumerate()
+            .rev()
+            .map(|(number, round)| answer(number, round))
+            .collect();
         *self.shared.script.lock().expect("no panic") = answers;
         self.shared.times.lock().expect("no panic").clear();
     }
@@ -79,11 +84,20 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             return;
         }
         let arrived = Instant::now();
-        let answer = shared.script.lock().expect("no panic").pop().unwrap_or_else(|| answer(0, Round::Words(1)));
+        let answer = shared
+            .script
+            .lock()
+            .expect("no panic")
+            .pop()
+            .unwrap_or_else(|| answer(0, Round::Words(1)));
         if writer.write_all(&answer).is_err() {
             return;
         }
-        shared.times.lock().expect("no panic").push((arrived, Instant::now()));
+        shared
+            .times
+            .lock()
+            .expect("no panic")
+            .push((arrived, Instant::now()));
     }
 }
 
@@ -111,7 +125,9 @@ fn answer(number: usize, round: Round) -> Vec<u8> {
     let finish = match round {
         Round::Words(count) => {
             for _ in 0..count {
-                events.push_str("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"}}]}\n\n");
+                events.push_str(
+                    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"}}]}\n\n",
+                );
             }
             "stop"
         }
@@ -127,6 +143,9 @@ fn answer(number: usize, round: Round) -> Vec<u8> {
     events.push_str(&format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}],\"usage\":{{\"prompt_tokens\":10,\"completion_tokens\":5}}}}\n\ndata: [DONE]\n\n"
     ));
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", events.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        events.len()
+    );
     [head.into_bytes(), events.into_bytes()].concat()
 }

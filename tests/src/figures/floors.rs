@@ -14,7 +14,10 @@ use super::median;
 pub fn process_start(count: usize) -> Duration {
     let once = || {
         let begun = Instant::now();
-        let status = Command::new("/bin/true").stdin(Stdio::null()).status().expect("/bin/true");
+        let status = Command::new("/bin/true")
+            .stdin(Stdio::null())
+            .status()
+            .expect("/bin/true");
         assert!(status.success());
         begun.elapsed()
     };
@@ -35,7 +38,9 @@ pub fn read_answer(endpoint: &Endpoint) -> Duration {
 
 fn exchange(mut stream: &std::net::TcpStream) -> Duration {
     let begun = Instant::now();
-    stream.write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}").expect("sent");
+    stream
+        .write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}")
+        .expect("sent");
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     let mut length = 0;
     loop {
@@ -84,7 +89,8 @@ pub fn echo(count: usize) -> Duration {
     let mut times = Vec::new();
     for _ in 0..count.max(2) {
         let begun = Instant::now();
-        one.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"approval.list\"}\n").expect("sent");
+        one.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"approval.list\"}\n")
+            .expect("sent");
         let mut line = String::new();
         reader.read_line(&mut line).expect("came back");
         times.push(begun.elapsed());

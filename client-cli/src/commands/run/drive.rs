@@ -6,7 +6,9 @@ use client::transcript::Transcript;
 use client::{Client, Follow, Followed, From, Start};
 use proto::live::Sync;
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
-use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams, When};
+use proto::params::session::{
+    CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
+};
 use proto::state::{Kind, OnAsk};
 use proto::{Body, Event, PromptId, RequestId, Seq, SessionId};
 use serde_json::json;
@@ -18,7 +20,7 @@ use super::{Args, Format, code, left, prompt};
 use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
-use crate::{output, reach, terminal, text};
+use crate::{ended, output, reach, terminal, text};
 
 /// A second Ctrl-C within this time leaves at once.
 const TWICE: Duration = Duration::from_secs(2);
@@ -85,9 +87,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         client,
     };
     let heard = (signals, early);
-    let code = run
-        .watch(given.follow, heard, args.timeout, report)
-        .await?;
+    let code = run.watch(given.follow, heard, args.timeout, report).await?;
     if args.output_format == Format::Text {
         print_answer(report, code)?;
     }
@@ -229,12 +229,14 @@ async fn resume(
             ..SetParams::default()
         })
     {
-        client
-            .call::<SessionSet>(&SetParams {
-                request_id: Some(RequestId::new()),
-                ..settings
-            })
-            .await?;
+        let params = SetParams {
+            request_id: Some(RequestId::new()),
+            ..settings.clone()
+        };
+        client.call::<SessionSet>(&params).await?;
+        if let Some(words) = kept(&settings, args.on_ask.is_some(), &summary) {
+            output::progress(&words);
+        }
     }
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
@@ -259,6 +261,44 @@ async fn resume(
         seq,
         follow,
     })
+}
+
+/// What the session keeps of this run's options: a line for the person, who may have meant one run only.
+/// `asked`: what becomes of questions was asked for, and does not only follow from nobody being here.
+fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<String> {
+    let posture = settings
+        .posture
+        .filter(|posture| *posture != before.posture);
+    // A run's session has been like this from its start.
+    let on_ask = settings
+        .on_ask
+        .filter(|_| asked || before.kind == Kind::Interactive);
+    let words: Vec<String> = [
+        posture.map(|posture| format!("posture {}", name_of(&posture))),
+        on_ask.map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
+        settings.max_steps.map(|steps| match steps {
+            0 => "no step limit".to_owned(),
+            steps => format!("max-steps {steps}"),
+        }),
+        settings
+            .timeout_ms
+            .map(|ms| format!("timeout {} s", Duration::from_millis(ms).as_secs_f64())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "· session {} keeps this from now on: {}",
+            before.pid,
+            words.join(", ")
+        )
+    })
+}
+
+/// A word as the protocol spells it, which is how the options are spelled.
+fn name_of<T: serde::Serialize>(value: &T) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 async fn follow(
@@ -350,11 +390,14 @@ impl Run {
         let mut interrupted: Option<Instant> = None;
         loop {
             tokio::select! {
-                followed = follow.next() => if let Followed::Event(event) = followed?
-                    && let Some(code) = self.take(&event, report)?
-                {
-                    let asked = limit.filter(|(_, asked)| *asked == exit::TERMINATED);
-                    return Ok(asked.map_or(code, |(_, asked)| asked));
+                followed = follow.next() => if let Followed::Event(mut event) = followed? {
+                    if self.is_our_end(&event) && ended::is_untold(&event) {
+                        event = ended::told(&self.client, &self.session.to_string(), &event).await?;
+                    }
+                    if let Some(code) = self.take(&event, report)? {
+                        let asked = limit.filter(|(_, asked)| *asked == exit::TERMINATED);
+                        return Ok(asked.map_or(code, |(_, asked)| asked));
+                    }
                 },
                 line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
                     questions.answer(&self.client, &line).await?;
@@ -400,6 +443,16 @@ impl Run {
                 exit::tell(&error.into(), false);
             }
         });
+    }
+
+    /// Whether an event ends the run, whatever it says.
+    fn is_our_end(&self, event: &Event) -> bool {
+        event.seq.is_some_and(|seq| seq >= self.from)
+            && match event.kind.as_str() {
+                "turn.ended" => event.turn.is_some() && event.turn == self.turn,
+                "session.exited" => true,
+                _ => false,
+            }
     }
 
     /// Takes an event; returns the exit code where it ends the run.

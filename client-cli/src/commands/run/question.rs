@@ -8,7 +8,7 @@ use proto::methods::ApprovalAnswer;
 use proto::params::approval::{AnswerParams, Approval, Decision};
 use proto::{ApprovalId, ErrorName, RequestId};
 
-use crate::exit::Error;
+use crate::exit::{self, Error};
 use crate::output;
 use crate::paint::Painter;
 use crate::terminal::Lines;
@@ -109,7 +109,8 @@ impl Questions {
                     ErrorName::AlreadyResolved | ErrorName::Stale | ErrorName::NotFound
                 ) =>
             {
-                output::progress(&format!("! {}", text::line(&failure.message)));
+                let words = exit::answered_before(&failure).unwrap_or(failure.message);
+                output::progress(&format!("! {}", text::line(&words)));
             }
             Err(error) => return Err(error.into()),
         }

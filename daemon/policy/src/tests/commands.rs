@@ -235,7 +235,7 @@ fn readers_do_not_ask_unless_they_can_do_more() {
          allow | rg -n 'a|b' src
          allow | find . -name '*.rs' -type f
          allow | sed -n 1,20p file
-         allow | cargo --version
+         allow | node --version
          allow | echo hello
          ask   | git branch new
          ask   | git branch -D old
@@ -290,4 +290,158 @@ fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
             .verdict,
         Verdict::Ask
     );
+}
+
+/// What a command comes to with its words looked up by text, then changed.
+fn looked_up(rules: &str, command: &str, change: impl Fn(&mut ResolvedPath)) -> Decision {
+    scene(rules).call_with("bash", json!({ "command": command }), change)
+}
+
+#[test]
+fn a_reader_asks_where_a_word_leads_to_what_tools_may_not_read() {
+    let home = |path: &mut ResolvedPath| {
+        let absolute = path.absolute.clone().unwrap_or_default();
+        path.denied = absolute.starts_with("/home/someone/.ssh");
+        path.masked =
+            absolute.starts_with("/home/someone/.reasonix") || absolute.starts_with("/proc/1");
+        path.holds_closed = ["/", "/home", "/home/someone", "/proc"]
+            .iter()
+            .any(|dir| absolute == std::path::Path::new(dir));
+    };
+    for command in [
+        "cat ~/.ssh/id_rsa",
+        "cat ../.ssh/id_rsa",
+        "cat /home/someone/.ssh/id_rsa",
+        "head -n5 src/../../.ssh/id_rsa",
+        "sed -n 1p ~/.ssh/id_rsa",
+        "grep -f/home/someone/.ssh/id_rsa x",
+        "grep -rf/home/someone/.ssh/id_rsa x",
+        "grep --file=/home/someone/.ssh/id_rsa x",
+        "strings @/home/someone/.ssh/id_rsa",
+        "git diff --no-index /dev/null /home/someone/.ssh/id_rsa",
+        "git show HEAD:../.ssh/id_rsa",
+        "cat /proc/1/environ",
+        "cat ~/.reasonix/sessions/1/log.jsonl",
+        "cat ~/.reasonix/sessions/*/log.jsonl",
+        "cat /proc/*/environ",
+        "cat /etc/pass*",
+        "cat ../*/x",
+        "cat */../../x",
+        "cat .*/x",
+        "cat ~/*",
+        "grep -r KEY ~",
+        "grep -dKEY ..",
+        "rg KEY ..",
+        "find / -name id_rsa",
+        "ls -R ~",
+        "tree ~",
+    ] {
+        for rules in ["", "allow Bash"] {
+            let decision = looked_up(rules, command, home);
+            assert_eq!(decision.verdict, Verdict::Ask, "`{command}`");
+        }
+        let yolo =
+            scene("")
+                .posture(Posture::Yolo)
+                .call_with("bash", json!({ "command": command }), home);
+        assert_eq!(yolo.verdict, Verdict::Ask, "`{command}` in yolo");
+        assert!(yolo.scopes.is_empty(), "`{command}`");
+    }
+    for command in [
+        "cat src/main.rs",
+        "cat /etc/hosts",
+        "cat '~/.ssh/id_rsa'",
+        "ls ~",
+        "ls *.rs",
+        "grep KEY /home/someone/notes",
+        "grep -rn KEY src",
+        "rg KEY",
+        "find . -name '*.rs'",
+        "git diff HEAD~1",
+        "git log -- src",
+    ] {
+        let decision = looked_up("", command, home);
+        assert_eq!(
+            decision.verdict,
+            Verdict::Allow,
+            "`{command}`: {}",
+            decision.rule
+        );
+    }
+}
+
+#[test]
+fn a_reader_whose_words_were_not_looked_up_asks() {
+    let other = |path: &mut ResolvedPath| path.text = "other".to_owned();
+    assert_eq!(looked_up("", "cat a", other).verdict, Verdict::Ask);
+    let many = format!(
+        "cat {}",
+        (0..400).map(|n| format!("f{n} ")).collect::<String>()
+    );
+    assert_eq!(scene("").bash(&many).verdict, Verdict::Ask);
+}
+
+#[test]
+fn walking_the_current_directory_asks_where_it_holds_something_closed() {
+    let here = |path: &mut ResolvedPath| path.holds_closed = path.text == ".";
+    for (command, expected) in [
+        ("rg KEY", Verdict::Ask),
+        ("grep -r KEY", Verdict::Ask),
+        ("git grep --no-index KEY", Verdict::Ask),
+        ("cat *", Verdict::Ask),
+        ("ls", Verdict::Allow),
+        ("git status", Verdict::Allow),
+        ("cat README.md", Verdict::Allow),
+    ] {
+        assert_eq!(
+            looked_up("", command, here).verdict,
+            expected,
+            "`{command}`"
+        );
+    }
+}
+
+#[test]
+fn options_that_print_environments_or_files_named_in_files_do_more_than_read() {
+    check(
+        "",
+        "allow | ps
+         allow | ps aux
+         ask   | ps auxeww
+         ask   | ps eww
+         ask   | ps -E
+         ask   | ps -o environ
+         ask   | date -f key
+         ask   | date --file=key
+         ask   | sort --files0-from=list
+         ask   | wc --files0-from=list",
+    );
+    check("allow Bash(ps:*)", "ask | ps auxeww\n allow | ps aux");
+}
+
+#[test]
+fn a_version_is_not_asked_of_what_the_directory_chooses() {
+    for program in [
+        "yarn", "pnpm", "npm", "cargo", "rustc", "rustup", "go", "deno", "bun", "tsc",
+    ] {
+        let decision = scene("").bash(&format!("{program} --version"));
+        assert_eq!(decision.verdict, Verdict::Ask, "{program}");
+    }
+}
+
+#[test]
+fn words_of_a_command_start_at_the_working_directory() {
+    let arguments = Map::from_iter([("command".to_owned(), json!("cp key /tmp/x"))]);
+    let call = Call {
+        tool: "bash",
+        family: Family::Bash,
+        read_only_tool: false,
+        arguments: &arguments,
+    };
+    let scene = scene("allow Bash / deny Read(secrets/**)").posture(Posture::Yolo);
+    let mut context = scene.context(&call);
+    let decided = |context: &Context| decide(&scene.rule_set(), context, &call).verdict;
+    assert_eq!(decided(&context), Verdict::Ask);
+    context.cwd = context.root.join("secrets");
+    assert_eq!(decided(&context), Verdict::Deny);
 }

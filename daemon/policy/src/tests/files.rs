@@ -56,7 +56,8 @@ fn a_link_is_judged_by_where_it_leads_and_denied_by_its_name_too() {
         let to = PathBuf::from(to);
         scene(rules)
             .call_with("edit_file", edit.clone(), |path| {
-                path.absolute = Some(to.clone())
+                path.protected = workspace::is_protected(to.strip_prefix(ROOT).unwrap_or(&to));
+                path.absolute = Some(to.clone());
             })
             .verdict
     };
@@ -219,4 +220,22 @@ fn a_glob_that_climbs_is_about_where_it_climbs_to() {
     assert_eq!(base("/etc/*"), (false, vec!["/etc".to_owned()]));
     assert_eq!(base("../../x/*"), (false, vec!["../../x".to_owned()]));
     assert!(base("*/../../etc/*").0);
+}
+
+#[test]
+fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
+    let arguments = Map::from_iter([("path".to_owned(), json!("key"))]);
+    let call = Call {
+        tool: "read_file",
+        family: Family::Read,
+        read_only_tool: true,
+        arguments: &arguments,
+    };
+    let scene = scene("deny Read(secrets/**)");
+    let mut context = scene.context(&call);
+    context.cwd = context.root.join("secrets");
+    // A link that leads out of the closed folder; its own name is closed all the same.
+    context.paths[0].absolute = Some(context.root.join("open/key"));
+    let decision = decide(&scene.rule_set(), &context, &call);
+    assert_eq!(decision.verdict, Verdict::Deny);
 }

@@ -143,25 +143,6 @@ fn a_rule_that_cannot_be_read_is_reported_and_fails_closed() {
 }
 
 #[test]
-fn the_fallback_is_what_the_mode_says() {
-    let scene = scene("");
-    let arguments = Map::from_iter([("command".to_owned(), json!("make"))]);
-    let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
-        arguments: &arguments,
-    };
-    for fallback in [Verdict::Allow, Verdict::Ask, Verdict::Deny] {
-        let rules = RuleSet::default().with_fallback(fallback);
-        assert_eq!(
-            decide(&rules, &scene.context(&call), &call).verdict,
-            fallback
-        );
-    }
-}
-
-#[test]
 fn rules_for_servers_name_them_exactly() {
     let verdict = |rules: &str, tool: &str| {
         let scene = scene(rules);

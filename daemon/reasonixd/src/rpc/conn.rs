@@ -6,14 +6,14 @@ use std::time::Duration;
 use interprocess::local_socket::tokio::Stream;
 use jsonrpsee::Methods;
 use proto::{ErrorName, Failure, frame};
-use tokio::io::{AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
+use tokio::io::{AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{self, Answer};
 use super::frame::{Frame, read};
-use super::peer::{Outgoing, Peer};
+use super::peer::{Clients, Outgoing, Peer};
 use crate::daemon::Daemon;
 
 /// A client has this long to say hello.
@@ -22,6 +22,8 @@ const HELLO: Duration = Duration::from_secs(10);
 const STUCK: Duration = Duration::from_secs(60);
 /// Calls get this long to be answered when the daemon goes down.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Calls that may wait for turns to end.
+const WAITS_MAX: usize = 256;
 /// Frames that may wait to be written; their bytes are bounded besides.
 const WAITING: usize = 256;
 
@@ -48,14 +50,39 @@ pub async fn serve(
         );
         peer.send(dispatch::error_frame(None, &failure)).await;
     } else {
-        daemon.clients.add(Arc::clone(&peer));
+        let _here = Here::new(&daemon.clients, &peer);
         converse(receiver, &peer, &methods, &gone, &stop).await;
-        daemon.clients.remove(number);
     }
     peer.end();
     // The last sender ends the writer, once what waits is written.
     drop(peer);
     let _ = tokio::time::timeout(LAST_WORDS, writer).await;
+}
+
+/// A connection that is listed as long as it is served, however that ends.
+struct Here<'a> {
+    clients: &'a Clients,
+    peer: &'a Peer,
+}
+
+impl<'a> Here<'a> {
+    fn new(clients: &'a Clients, peer: &'a Arc<Peer>) -> Self {
+        clients.add(Arc::clone(peer));
+        Self { clients, peer }
+    }
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        self.clients.remove(self.peer.number);
+        self.peer.end();
+    }
+}
+
+/// How much of each kind a connection may have going on.
+struct Permits {
+    calls: Arc<Semaphore>,
+    waits: Arc<Semaphore>,
 }
 
 async fn converse(
@@ -66,7 +93,10 @@ async fn converse(
     stop: &CancellationToken,
 ) {
     let mut calls = JoinSet::new();
-    let permits = Arc::new(Semaphore::new(frame::CALLS_MAX));
+    let permits = Permits {
+        calls: Arc::new(Semaphore::new(frame::CALLS_MAX)),
+        waits: Arc::new(Semaphore::new(WAITS_MAX)),
+    };
     let (frames, mut incoming) = mpsc::channel(1);
     let reader = tokio::spawn(read_frames(receiver, frames));
     let hello_due = tokio::time::sleep(HELLO);
@@ -127,16 +157,29 @@ async fn take(
     line: &[u8],
     peer: &Arc<Peer>,
     methods: &Methods,
-    permits: &Arc<Semaphore>,
+    permits: &Permits,
     calls: &mut JoinSet<()>,
 ) {
     let answer = dispatch::call(line, Arc::clone(peer), methods);
-    let (mut call, counted) = match answer {
+    let (mut call, counted, id) = match answer {
         Answer::Now(text) => {
             reply(peer, text).await;
             return;
         }
-        Answer::Later { call, counted } => (call, counted),
+        Answer::Later { call, counted, id } => (call, counted, id),
+    };
+    let wait = if counted {
+        None
+    } else if let Ok(wait) = Arc::clone(&permits.waits).try_acquire_owned() {
+        Some(wait)
+    } else {
+        let failure = Failure::new(
+            ErrorName::Limit,
+            format!("{WAITS_MAX} calls of this connection wait already."),
+            "Wait for fewer at once, or over another connection.",
+        );
+        reply(peer, dispatch::error_frame(Some(id), &failure)).await;
+        return;
     };
     // The first poll puts the call into its session's queue: so calls are admitted in order.
     if let std::task::Poll::Ready(text) = futures::poll!(&mut call) {
@@ -144,15 +187,15 @@ async fn take(
         return;
     }
     let permit = if counted {
-        match Arc::clone(permits).try_acquire_owned() {
+        match Arc::clone(&permits.calls).try_acquire_owned() {
             Ok(permit) => Some(permit),
             Err(_) => {
                 // Begun already, so it is let go on; but nothing more is read until one has been answered.
-                Arc::clone(permits).acquire_owned().await.ok()
+                Arc::clone(&permits.calls).acquire_owned().await.ok()
             }
         }
     } else {
-        None
+        wait
     };
     let peer = Arc::clone(peer);
     calls.spawn(async move {
@@ -181,9 +224,8 @@ async fn write(
         for outgoing in batch.drain(..) {
             buffer.extend_from_slice(&outgoing.text);
         }
-        match tokio::time::timeout(STUCK, sender.write_all(&buffer)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => break,
+        if !write_all(&mut sender, &buffer).await {
+            break;
         }
         if buffer.capacity() > 1024 * 1024 {
             buffer = Vec::new();
@@ -191,3 +233,18 @@ async fn write(
     }
     gone.cancel();
 }
+
+/// Writes all of it. False: the other side takes nothing any more. A slow reader that takes a little now and then is
+/// none that is stuck.
+async fn write_all(sender: &mut (impl AsyncWrite + Unpin), mut rest: &[u8]) -> bool {
+    while !rest.is_empty() {
+        match tokio::time::timeout(STUCK, sender.write(rest)).await {
+            Ok(Ok(written)) if written > 0 => rest = rest.get(written..).unwrap_or_default(),
+            Ok(_) | Err(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,11 @@
 //! From a frame to the method that it names. The gates stand here, once for all methods: hello, role, parameters.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use jsonrpsee::core::server::{MethodCallback, MethodResponse};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
@@ -22,7 +24,11 @@ pub enum Answer {
     /// With this text; empty: not at all (a notification).
     Now(Vec<u8>),
     /// When the call is done. Waiting calls are not counted among those in flight.
-    Later { call: Calling, counted: bool },
+    Later {
+        call: Calling,
+        counted: bool,
+        id: Id<'static>,
+    },
 }
 
 /// Registers a method: its handler is called only behind the gates.
@@ -122,11 +128,27 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
     extensions.insert(peer);
     match callback {
         MethodCallback::Async(callback) => {
-            let call = (callback)(id, params, ConnectionId(connection), max, extensions);
-            let call = Box::pin(async move { json_of(&call.await) });
+            let (asked, callback) = (id.clone(), callback.clone());
+            let call = async move {
+                (callback)(asked, params, ConnectionId(connection), max, extensions).await
+            };
+            let (asked, method) = (id.clone(), name.to_owned());
+            // A bug in one method costs that call its answer, and nothing else.
+            let call = Box::pin(async move {
+                match AssertUnwindSafe(call).catch_unwind().await {
+                    Ok(response) => json_of(&response),
+                    Err(_) => {
+                        tracing::error!(method, "a call panicked");
+                        let text = format!("The daemon has a bug: `{method}` panicked.");
+                        let hint = "The daemon's log says where; report it, please.";
+                        error_frame(Some(asked), &Failure::new(ErrorName::Internal, text, hint))
+                    }
+                }
+            });
             Answer::Later {
                 call,
                 counted: name != SessionWait::NAME,
+                id,
             }
         }
         // Every method is registered by `add`.
@@ -188,3 +210,6 @@ fn error_object(failure: &Failure) -> ErrorObjectOwned {
 fn json_of(response: &MethodResponse) -> Vec<u8> {
     response.as_json().get().as_bytes().to_vec()
 }
+
+#[cfg(test)]
+mod tests;

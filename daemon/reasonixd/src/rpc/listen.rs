@@ -141,7 +141,12 @@ fn made_again(old: Socket) -> Socket {
 }
 
 /// Accepts until `stop`. Only our own user gets an answer (I10).
-pub async fn serve(mut socket: Socket, daemon: Arc<Daemon>, methods: Methods, stop: CancellationToken) {
+pub async fn serve(
+    mut socket: Socket,
+    daemon: Arc<Daemon>,
+    methods: Methods,
+    stop: CancellationToken,
+) {
     let connections = TaskTracker::new();
     let number = AtomicU64::new(0);
     let mut look = tokio::time::interval(LOOK);

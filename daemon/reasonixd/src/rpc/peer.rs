@@ -13,6 +13,18 @@ use tokio::task::AbortHandle;
 /// Bytes that may wait to be written to one client.
 const WAITING_BYTES: usize = 8 * 1024 * 1024;
 
+/// Subscriptions of one connection.
+pub const SUBSCRIPTIONS_MAX: usize = 64;
+
+/// Why there is no subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSubscription {
+    /// There is one of that name.
+    Taken,
+    /// There are as many as a connection may have.
+    TooMany,
+}
+
 /// A frame that waits to be written, with its share of the bytes that may wait.
 pub struct Outgoing {
     pub text: Vec<u8>,
@@ -90,34 +102,42 @@ impl Peer {
     }
 
     /// Gets a subscription ready; it starts when the call that made it has been answered.
-    /// False: the name is taken.
-    pub fn subscribe(&self, name: &str, pump: BoxFuture<'static, ()>) -> bool {
-        let subscriptions = self
+    ///
+    /// # Errors
+    /// The name is taken, or there are too many.
+    pub fn subscribe(
+        &self,
+        name: &str,
+        pump: BoxFuture<'static, ()>,
+    ) -> Result<(), NoSubscription> {
+        let mut subscriptions = self
             .subscriptions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        let live = subscriptions
-            .get(name)
-            .is_some_and(|pump| !pump.is_finished());
-        if live || starting.iter().any(|(known, _)| known == name) {
-            return false;
+        subscriptions.retain(|_, pump| !pump.is_finished());
+        if subscriptions.contains_key(name) || starting.iter().any(|(known, _)| known == name) {
+            return Err(NoSubscription::Taken);
+        }
+        if subscriptions.len() + starting.len() >= SUBSCRIPTIONS_MAX {
+            return Err(NoSubscription::TooMany);
         }
         starting.push((name.to_owned(), pump));
-        true
+        Ok(())
     }
 
     /// Starts the subscriptions whose calls have been answered.
     pub fn start_subscriptions(&self) {
+        // In the same order everywhere, and together: a subscription is always in one of the two.
+        let mut subscriptions = self
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let starting =
             std::mem::take(&mut *self.starting.lock().unwrap_or_else(PoisonError::into_inner));
         if starting.is_empty() {
             return;
         }
-        let mut subscriptions = self
-            .subscriptions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         subscriptions.retain(|_, pump| !pump.is_finished());
         for (name, pump) in starting {
             subscriptions.insert(name, tokio::spawn(pump).abort_handle());
@@ -126,12 +146,15 @@ impl Peer {
 
     /// Ends a subscription. False: there is none of that name.
     pub fn unsubscribe(&self, name: &str) -> bool {
-        let pump = self
+        let mut subscriptions = self
             .subscriptions
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(name);
-        pump.inspect(AbortHandle::abort).is_some()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = starting.len();
+        starting.retain(|(known, _)| known != name);
+        let pump = subscriptions.remove(name);
+        pump.inspect(AbortHandle::abort).is_some() || starting.len() < before
     }
 
     /// Ends everything that belongs to the connection.
@@ -188,18 +211,31 @@ impl Clients {
     }
 }
 
-/// Whether a process descends from another one, by the kernel's word. A process that is gone descends from nobody.
+/// Whether a process descends from another one, by the kernel's word. Where that cannot be known it does: a process that
+/// is gone by now may have been anybody's, and what it opened may be in the hands of what it started.
+#[cfg(target_os = "linux")]
 pub fn descends(pid: u32, ancestor: u32) -> bool {
+    // Of a process outside of all that we can see or have started, the kernel tells no number.
+    if pid == 0 {
+        return false;
+    }
+    // An ancestor that ends while we look leaves its children to another: then we look again.
+    (0..8).find_map(|_| climb(pid, ancestor)).unwrap_or(true)
+}
+
+/// `None`: the way up broke off.
+#[cfg(target_os = "linux")]
+fn climb(pid: u32, ancestor: u32) -> Option<bool> {
     let mut at = pid;
     // No chain of processes is deeper than this; a loop cannot be, but costs nothing to bound.
     for _ in 0..1_000 {
-        match parent_of(at) {
-            Some(parent) if parent == ancestor => return true,
-            Some(parent) if parent > 1 => at = parent,
-            _ => return false,
+        match parent_of(at)? {
+            parent if parent == ancestor => return Some(true),
+            parent if parent > 1 => at = parent,
+            _ => return Some(false),
         }
     }
-    false
+    None
 }
 
 #[cfg(target_os = "linux")]
@@ -210,7 +246,11 @@ fn parent_of(pid: u32) -> Option<u32> {
     rest.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// Not known here.
 #[cfg(not(target_os = "linux"))]
-fn parent_of(_pid: u32) -> Option<u32> {
-    None
+pub fn descends(_pid: u32, _ancestor: u32) -> bool {
+    false
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -11,7 +11,10 @@ use turn::RecoverPolicy;
 
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
-use super::{Settings, trust};
+use super::{Settings, read, trust, value};
+
+/// Characters of an unknown setting's name that are shown.
+const SHOWN_MAX: usize = 80;
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,10 @@ struct Set {
 /// Reads the user's file, and the project's file nearest upwards from `cwd` within its git root.
 #[must_use]
 pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
-    let mut reading = Reading::default();
+    let mut reading = Reading {
+        user_home: user_home.to_path_buf(),
+        ..Reading::default()
+    };
     let user = home.join("config.toml");
     let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
     let project = cwd
@@ -85,7 +91,8 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
 fn project_file(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
     for directory in cwd.ancestors() {
         let file = directory.join("reasonix.toml");
-        if file.is_file() {
+        // A link counts as there: it is refused visibly, not passed over.
+        if file.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
             return Some(file);
         }
         if directory.join(".git").exists() || directory == user_home {
@@ -102,11 +109,17 @@ struct Reading {
     project_rules: BTreeMap<String, Set>,
     providers: Vec<ProviderEntry>,
     problems: Vec<String>,
+    user_home: PathBuf,
 }
 
 impl Reading {
     fn open(&mut self, path: &Path, layer: Layer) -> Option<File> {
-        match std::fs::read_to_string(path) {
+        let text = match layer {
+            // The user's own file may be a link to wherever they keep such files.
+            Layer::User => read::following(path),
+            Layer::Project => read::no_link(path),
+        };
+        match text {
             Ok(text) => Some(File {
                 path: path.to_path_buf(),
                 text,
@@ -141,9 +154,12 @@ impl Reading {
         let document = match Document::parse(file.text.as_str()) {
             Ok(document) => document,
             Err(error) => {
+                // Not the text itself: it may be anybody's.
+                let line = line_of(&file.text, error.span().map_or(0, |span| span.start));
                 self.problems.push(format!(
-                    "{}: not valid TOML, so none of it counts: {error}",
-                    file.path.display()
+                    "{}:{line}: not valid TOML, so none of the file counts: {}",
+                    file.path.display(),
+                    error.message().lines().next().unwrap_or_default()
                 ));
                 return;
             }
@@ -171,8 +187,9 @@ impl Reading {
             } else {
                 let near = near(&path);
                 let place = place(file, item);
+                let shown: String = path.escape_debug().take(SHOWN_MAX).collect();
                 self.problems.push(format!(
-                    "{place}: there is no setting `{path}`{near}; it is ignored"
+                    "{place}: there is no setting `{shown}`{near}; it is ignored"
                 ));
             }
         }
@@ -188,7 +205,12 @@ impl Reading {
         if !counts {
             return;
         }
-        match value_of(key, item) {
+        let around = value::Around {
+            directory: file.path.parent().unwrap_or(Path::new("/")),
+            user_home: &self.user_home,
+        };
+        let mut refused = Vec::new();
+        match value::of(key.kind, item, &around, &mut refused) {
             Ok(value) => {
                 let set = Set {
                     value,
@@ -215,6 +237,14 @@ impl Reading {
                     key.name
                 ));
             }
+        }
+        for value::Refused { offset, why } in refused {
+            let line = line_of(&file.text, offset);
+            self.problems.push(format!(
+                "{}:{line}: an entry of `{}` is ignored: {why}",
+                file.path.display(),
+                key.name
+            ));
         }
     }
 
@@ -287,10 +317,10 @@ impl Reading {
             },
             user_rules: rules(&self.values),
             project_rules: rules(&self.project_rules),
-            workspace_root: text("sandbox.workspace_root"),
+            workspace_root: text("sandbox.workspace_root").map(PathBuf::from),
             allow_write: self
                 .get("sandbox.allow_write")
-                .map(|value| texts_of(&value))
+                .map(|value| texts_of(&value).into_iter().map(PathBuf::from).collect())
                 .unwrap_or_default(),
             deny_read: self
                 .get("sandbox.deny_read")
@@ -344,7 +374,11 @@ impl Reading {
         }
         let key = KEYS.iter().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
-        value_of(key, document.get("value")?).ok()
+        let around = value::Around {
+            directory: Path::new("/"),
+            user_home: &self.user_home,
+        };
+        value::of(key.kind, document.get("value")?, &around, &mut Vec::new()).ok()
     }
 }
 
@@ -385,39 +419,6 @@ fn flat(table: &Table) -> String {
         document.insert(name, item.clone());
     }
     document.to_string()
-}
-
-fn value_of(key: &Key, item: &Item) -> Result<serde_json::Value, String> {
-    match key.kind {
-        Kind::Text => item
-            .as_str()
-            .map(Into::into)
-            .ok_or_else(|| "a text".to_owned()),
-        Kind::Word(words) => {
-            let word = item.as_str().filter(|word| words.contains(word));
-            word.map(Into::into)
-                .ok_or_else(|| format!("one of {}", words.join(", ")))
-        }
-        Kind::Number { min, max } => {
-            let number = item
-                .as_integer()
-                .filter(|number| (min..=max).contains(number));
-            number
-                .map(Into::into)
-                .ok_or_else(|| format!("a whole number from {min} to {max}"))
-        }
-        Kind::Texts => {
-            let texts = item.as_array().and_then(|array| {
-                array
-                    .iter()
-                    .map(|value| value.as_str().map(serde_json::Value::from))
-                    .collect::<Option<Vec<_>>>()
-            });
-            texts
-                .map(Into::into)
-                .ok_or_else(|| "a list of texts".to_owned())
-        }
-    }
 }
 
 fn texts_of(value: &serde_json::Value) -> Vec<String> {

@@ -5,12 +5,16 @@
 pub mod example;
 mod layers;
 mod providers;
+mod read;
 mod schema;
 pub mod trust;
+mod value;
 
 pub use layers::{Layer, Loaded, load};
 pub use providers::{ProviderEntry, find as find_model};
 pub use schema::{KEYS, Key, Kind, Reach};
+
+use std::path::PathBuf;
 
 use proto::record::Rules;
 use proto::state::Posture;
@@ -24,8 +28,9 @@ pub struct Settings {
     pub posture: Posture,
     pub user_rules: Rules,
     pub project_rules: Rules,
-    pub workspace_root: Option<String>,
-    pub allow_write: Vec<String>,
+    /// Absolute, and not `/`; as `allow_write`.
+    pub workspace_root: Option<PathBuf>,
+    pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,

@@ -14,6 +14,12 @@ pub enum Kind {
     },
     /// A list of texts.
     Texts,
+    /// A directory: absolute, below `~`, or relative to the file that sets it; not `/`.
+    Place,
+    /// A list of such directories.
+    Places,
+    /// A list of globs of files.
+    Globs,
 }
 
 /// What a project's config may do with a key before the project is trusted.
@@ -45,7 +51,7 @@ pub const KEYS: &[Key] = &[
         name: "default_model",
         kind: Kind::Text,
         default: "",
-        reach: Reach::Free,
+        reach: Reach::Trusted,
         about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.",
     },
     Key {
@@ -55,14 +61,14 @@ pub const KEYS: &[Key] = &[
             max: 1_000_000,
         },
         default: "0",
-        reach: Reach::Free,
+        reach: Reach::Trusted,
         about: "Steps (requests to the model) that a turn may have; 0: no limit.",
     },
     Key {
         name: "tools.bash_timeout_seconds",
         kind: Kind::Number { min: 0, max: 600 },
         default: "120",
-        reach: Reach::Free,
+        reach: Reach::Trusted,
         about: "Seconds that a command may take where the call says nothing; 0: no limit.",
     },
     Key {
@@ -95,21 +101,21 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "sandbox.workspace_root",
-        kind: Kind::Text,
+        kind: Kind::Place,
         default: "",
         reach: Reach::Trusted,
         about: "The directory that sessions may write in. Unset: the git root above the working directory, else that directory.",
     },
     Key {
         name: "sandbox.allow_write",
-        kind: Kind::Texts,
+        kind: Kind::Places,
         default: "[]",
         reach: Reach::Trusted,
         about: "Further directories that file tools may write in.",
     },
     Key {
         name: "sandbox.deny_read",
-        kind: Kind::Texts,
+        kind: Kind::Globs,
         default: "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\"]",
         reach: Reach::User,
         about: "What no file tool reads.",

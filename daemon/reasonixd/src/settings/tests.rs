@@ -62,6 +62,7 @@ fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
         "[agent]\nmax_steps = 5\n[daemon]\nlog = \"debug\"",
         Some("[agent]\nmax_steps = 9"),
     );
+    place.trust();
     let loaded = place.load();
     assert_eq!(loaded.settings.max_steps, 9);
     assert!(origin_of(&loaded, "agent.max_steps").ends_with("reasonix.toml"));
@@ -98,6 +99,7 @@ fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
 #[test]
 fn text_that_is_no_toml_disables_that_file_only() {
     let place = Place::new("[agent\n", Some("[agent]\nmax_steps = 3"));
+    place.trust();
     let loaded = place.load();
     assert_eq!(loaded.settings.max_steps, 3);
     assert_eq!(loaded.problems.len(), 1);
@@ -116,7 +118,7 @@ fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown()
     assert!(loaded.settings.providers.is_empty());
     let project = loaded.project.unwrap();
     assert!(!project.trusted);
-    assert_eq!(project.held_back.len(), 3, "{:?}", project.held_back);
+    assert_eq!(project.held_back.len(), 4, "{:?}", project.held_back);
 
     place.trust();
     let loaded = place.load();
@@ -225,4 +227,97 @@ fn the_example_is_read_without_a_problem_and_says_what_the_defaults_say() {
         };
         assert_eq!(value(&loaded), value(&plain), "{}", key.name);
     }
+}
+
+#[test]
+fn an_untrusted_project_sets_no_model_no_limit_of_steps_and_no_time() {
+    let user =
+        "default_model = \"mine\"\n[agent]\nmax_steps = 5\n[tools]\nbash_timeout_seconds = 7\n";
+    let text =
+        "default_model = \"dear\"\n[agent]\nmax_steps = 0\n[tools]\nbash_timeout_seconds = 0\n";
+    let place = Place::new(user, Some(text));
+    let loaded = place.load();
+    assert_eq!(loaded.settings.default_model.as_deref(), Some("mine"));
+    assert_eq!(loaded.settings.max_steps, 5);
+    assert_eq!(loaded.settings.bash_timeout_ms, 7_000);
+    assert_eq!(loaded.project.expect("a project").held_back.len(), 3);
+}
+
+#[test]
+fn places_are_resolved_where_they_are_set_and_never_become_the_whole_file_system() {
+    let text = "[sandbox]\nworkspace_root = \".\"\nallow_write = [\"out\",\n\"\",\n\"/\", \"~/x\",\n\"../../../../../../..\"]\n";
+    let place = Place::new("", Some(text));
+    place.trust();
+    let loaded = place.load();
+    assert_eq!(
+        loaded.settings.workspace_root.as_ref(),
+        Some(&place.project)
+    );
+    let wanted = [place.project.join("out"), PathBuf::from("/nonexistent/x")];
+    assert_eq!(loaded.settings.allow_write, wanted);
+    let [empty, slash, up] = loaded.problems.as_slice() else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        empty.contains("reasonix.toml:4: an entry of `sandbox.allow_write`"),
+        "{empty}"
+    );
+    assert!(slash.contains("reasonix.toml:5:"), "{slash}");
+    assert!(up.contains("reasonix.toml:6:"), "{up}");
+
+    for root in ["", "/", "/.", "~other"] {
+        let place = Place::new(&format!("[sandbox]\nworkspace_root = \"{root}\"\n"), None);
+        let loaded = place.load();
+        assert_eq!(loaded.settings.workspace_root, None, "{root}");
+        assert!(
+            loaded.problems[0].contains("config.toml:2: `sandbox.workspace_root` must be"),
+            "{:?}",
+            loaded.problems
+        );
+    }
+}
+
+#[test]
+fn a_glob_that_is_none_falls_back_alone() {
+    let place = Place::new(
+        "[sandbox]\ndeny_read = [\"~/.ssh/**\",\n\"[\", \"/x/*\"]\n",
+        None,
+    );
+    let loaded = place.load();
+    assert_eq!(loaded.settings.deny_read, ["~/.ssh/**", "/x/*"]);
+    let [problem] = loaded.problems.as_slice() else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        problem.contains("config.toml:3: an entry of `sandbox.deny_read` is ignored: no glob"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_projects_file_is_regular_and_short_and_its_text_is_not_shown() {
+    let place = Place::new("", None);
+    let file = place.project.join("reasonix.toml");
+    let secret = place.home.join("secret");
+    fs::write(&secret, "password swordfish\n").unwrap();
+    std::os::unix::fs::symlink(&secret, &file).unwrap();
+    let loaded = place.load();
+    assert!(loaded.project.is_none());
+    assert!(
+        loaded.problems[0].contains("it is a link"),
+        "{:?}",
+        loaded.problems
+    );
+
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "# x\n".repeat(300_000)).unwrap();
+    assert!(place.load().problems[0].contains("longer than"));
+
+    fs::write(&file, "password swordfish\n").unwrap();
+    let problems = place.load().problems;
+    assert!(
+        problems[0].contains("reasonix.toml:1: not valid TOML"),
+        "{problems:?}"
+    );
+    assert!(!problems[0].contains("swordfish"), "{problems:?}");
 }

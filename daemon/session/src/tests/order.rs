@@ -83,6 +83,7 @@ async fn a_call_that_changes_things_waits_for_the_disk() {
 async fn a_disk_that_fails_makes_the_session_read_only() {
     let mut house = begin(MARKS, "mark it");
     until("the first sync begins", || house.gate.begun() == 1).await;
+    let (_, mut follow) = house.handle.attach(attach_all()).await.unwrap();
     house.gate.break_down();
     let refusal = (&mut house.born).await.unwrap().unwrap_err();
     assert_eq!(refusal.name, ErrorName::Storage);
@@ -112,4 +113,17 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         house.handle.summary().read_only.is_some()
     })
     .await;
+    // Who follows is told, and not left to wait for events that never come.
+    loop {
+        match follow.next().await {
+            Following::Event { .. } => {}
+            Following::Ended(Some(failure)) => {
+                assert_eq!(failure.name, ErrorName::Storage);
+                break;
+            }
+            Following::Ended(None) => panic!("it ended without a reason"),
+        }
+    }
+    // It can still be read by who comes now.
+    house.handle.attach(attach_all()).await.unwrap();
 }

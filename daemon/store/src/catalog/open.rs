@@ -84,6 +84,20 @@ impl Catalog {
         };
         Ok(Opened { catalog, fresh })
     }
+
+    /// A catalog that is gone with the process: for a home whose disk does not want one.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn in_memory() -> Result<Opened, CatalogError> {
+        let connection = Connection::open_in_memory().doing("open")?;
+        connection.execute_batch(SCHEMA).doing("make")?;
+        let catalog = Self {
+            connection: Mutex::new(connection),
+        };
+        let fresh = Fresh::New;
+        Ok(Opened { catalog, fresh })
+    }
 }
 
 enum Refused {

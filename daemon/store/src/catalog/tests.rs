@@ -433,3 +433,11 @@ fn one_unreadable_entry_hides_no_other() {
         Err(CatalogError::Entry(_))
     ));
 }
+
+#[test]
+fn a_catalog_in_memory_is_empty_and_works() {
+    let opened = Catalog::in_memory().expect("there is memory");
+    assert_eq!(opened.fresh, Fresh::New);
+    assert_eq!(opened.catalog.count().expect("it is read"), 0);
+    opened.catalog.mark_filled().expect("it is written");
+}

@@ -49,3 +49,13 @@ fn a_lock_of_a_removed_file_is_not_taken_for_the_lock() {
     fs::write(&path, "").expect("it is ours");
     assert!(!is_at(&file, &path).expect("it can be looked at"));
 }
+
+#[test]
+fn a_lock_whose_text_cannot_be_written_is_held_all_the_same() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("a device that is always full");
+    let lock = HomeLock::held(full, Path::new("/x/y.sock"));
+    assert!(lock.tell(Path::new("/x/y.sock")).is_err(), "it is full");
+}

@@ -82,7 +82,9 @@ async fn there_is_no_input_and_no_secret() {
         "my_token",
         "AWS_SECRET_ACCESS_KEY",
         "DB_PASSWORD",
+        "MYSQL_PASSWD",
         "LD_PRELOAD",
+        "DYLD_INSERT_LIBRARIES",
         "PAGER",
         "KEPT",
     ] {
@@ -97,7 +99,9 @@ async fn there_is_no_input_and_no_secret() {
         "my_token",
         "AWS_SECRET",
         "DB_PASSWORD",
+        "MYSQL_PASSWD",
         "LD_PRELOAD",
+        "DYLD_INSERT",
         "value-of-PAGER",
     ] {
         assert!(!text.contains(name), "{name} in {text}");

@@ -24,6 +24,7 @@ fn judged(scene: &Scene, path: &str, access: Access) -> String {
         Err(PathError::TooLong) => "too long".into(),
         Err(PathError::Loop { .. }) => "loop".into(),
         Err(PathError::NotADirectory { .. }) => "not a directory".into(),
+        Err(PathError::Relative { path }) => format!("relative {}", path.display()),
         Err(error @ (PathError::Io { .. } | PathError::Glob { .. })) => error.to_string(),
     }
 }
@@ -145,6 +146,40 @@ fn no_process_shows_its_memory_or_environment() {
         judged(&scene, "/proc/meminfo", Access::Read),
         "/proc/meminfo"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_way_through_a_process_is_told() {
+    let scene = Scene::new();
+    scene.link("here", "/proc/self/cwd");
+    let through = |text: &str| {
+        let at = scene.workspace.locate(scene.workspace.cwd(), text).unwrap();
+        at.through_process()
+    };
+    for text in ["/proc/self/cwd/x", "/proc/self/root/etc/hosts", "here/x"] {
+        assert!(through(text), "{text}");
+    }
+    for text in ["/proc/meminfo", "/etc/hosts", "x"] {
+        assert!(!through(text), "{text}");
+    }
+}
+
+#[test]
+fn a_name_that_is_protected_stays_so_where_it_is_a_link() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.ws("other")).unwrap();
+    scene.link(".vscode", "other");
+    scene.link("reasonix.toml", "other/rules");
+    for text in [
+        ".vscode/tasks.json",
+        "reasonix.toml",
+        "./x/../reasonix.toml",
+    ] {
+        let at = scene.workspace.locate(scene.workspace.cwd(), text).unwrap();
+        assert!(at.protected(), "{text}");
+    }
+    assert!(!scene.writing("other/rules").protected());
 }
 
 #[test]

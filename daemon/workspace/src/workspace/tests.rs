@@ -93,13 +93,85 @@ fn paths_are_shown_from_the_working_directory() {
 }
 
 #[test]
-fn a_glob_that_is_none_is_an_error_that_names_it() {
-    let options = Options {
+fn a_glob_that_is_none_is_told_and_leaves_the_others_in_force() {
+    let scene = Scene::with(|_, options| {
+        options.deny_read = vec!["a[".into(), "secrets/**".into()];
+    });
+    let problems: Vec<_> = scene.workspace.problems().iter().collect();
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].to_string().contains("`a[`"), "{}", problems[0]);
+    let error = scene.workspace.resolve("secrets/key", Access::Read);
+    assert!(matches!(
+        error,
+        Err(PathError::Denied { pattern, .. }) if pattern == "secrets/**"
+    ));
+}
+
+#[test]
+fn a_place_that_is_not_absolute_opens_no_workspace() {
+    let absolute = || Options {
         root: "/tmp".into(),
         cwd: "/tmp".into(),
-        deny_read: vec!["a[".into()],
         ..Options::default()
     };
-    let error = Workspace::open(options).unwrap_err();
-    assert!(error.to_string().contains("`a[`"), "{error}");
+    assert!(Workspace::open(absolute()).is_ok());
+    for place in ["", ".", "src", "~"] {
+        let changes: [fn(&mut Options, PathBuf); 4] = [
+            |options, place| options.root = place,
+            |options, place| options.cwd = place,
+            |options, place| options.extra_writable = vec![place],
+            |options, place| options.masked = vec![place],
+        ];
+        for change in changes {
+            let mut options = absolute();
+            change(&mut options, place.into());
+            let error = Workspace::open(options).unwrap_err();
+            assert!(
+                matches!(&error, PathError::Relative { path } if path == Path::new(place)),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_directory_knows_whether_something_below_it_is_closed() {
+    let scene = Scene::with(|_, options| {
+        options.deny_read = vec![
+            "~/.ssh/**".into(),
+            "vault/**/key".into(),
+            "many/*/{a/b,c}".into(),
+        ];
+    });
+    for dir in [
+        "home/.ssh",
+        "ws/vault/deep",
+        "ws/vaulted",
+        "ws/src",
+        "ws/many/x/y",
+    ] {
+        std::fs::create_dir_all(scene.top.join(dir)).unwrap();
+    }
+    scene.put("file", "");
+    scene.link("to-home", scene.top.join("home"));
+    let holds = |text: &str| {
+        let at = scene.workspace.locate(scene.workspace.cwd(), text).unwrap();
+        at.holds_closed()
+    };
+    for text in [
+        "/",
+        "~",
+        "..",
+        ".",
+        "to-home",
+        "vault",
+        "vault/deep",
+        "many",
+        "many/x",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in ["src", "vaulted", "file", "missing", "../out"] {
+        assert!(!holds(text), "{text}");
+    }
 }

@@ -108,6 +108,33 @@ fn who_answered_is_told() {
 }
 
 #[test]
+fn why_a_call_was_denied_is_told_once() {
+    let why = "Denied: nobody was there to allow it.";
+    let finished = event(
+        Some(3),
+        "tool.finished",
+        &json!({"call": "c", "tool": "bash", "status": "denied", "duration_ms": 0,
+                "display": {"type": "line", "text": why}}),
+    );
+    let ended = event(
+        Some(4),
+        "turn.ended",
+        &json!({"outcome": "blocked", "reason": "denied", "text": "", "steps": 1, "tool_calls": 1, "duration_ms": 1,
+                "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                          "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
+                "denied": [{"call": "c", "tool": "bash", "subject": "rm x", "why": why}]}),
+    );
+    let all = grown(&[finished.clone(), ended.clone()]);
+    assert_eq!(all.matches(why).count(), 1, "{all}");
+    assert!(all.contains("[denied: bash rm x]"), "{all}");
+    let end = grown(std::slice::from_ref(&ended));
+    assert!(
+        end.contains(&format!("[denied: bash rm x ({why})]")),
+        "whoever did not see the call is told why: {end}"
+    );
+}
+
+#[test]
 fn kinds_of_the_future_and_data_that_does_not_read_add_nothing() {
     assert_eq!(
         grown(&[

@@ -21,6 +21,8 @@ pub enum Act {
     Event(Value),
     /// An event of another one.
     EventOf(String, Value),
+    /// The end of the subscription that the call itself names.
+    Ended(Option<Failure>),
     /// Ends the connection.
     Close,
 }
@@ -184,6 +186,13 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
                     notification(params["subscription"].as_str().unwrap_or_default(), &event)
                 }
                 Act::EventOf(subscription, event) => notification(&subscription, &event),
+                Act::Ended(error) => {
+                    let params = json!({"subscription": params["subscription"], "failure": error});
+                    format!(
+                        "{}\n",
+                        json!({"jsonrpc": "2.0", "method": "event.ended", "params": params})
+                    )
+                }
                 Act::Close => {
                     let _ = out.shutdown(std::net::Shutdown::Both);
                     return;

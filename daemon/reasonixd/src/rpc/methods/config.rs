@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use proto::hello::Role;
 use proto::params::config as p;
 use proto::{ErrorName, Failure};
 
@@ -127,9 +128,17 @@ fn trust_of(daemon: &Daemon, cwd: &str) -> p::TrustOutput {
 
 pub async fn doctor(
     daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
+    peer: Arc<Peer>,
     params: p::DoctorParams,
 ) -> Result<p::DoctorOutput, Failure> {
+    // Everybody may look; making the index again changes something.
+    if params.rebuild_index && peer.role() < Some(Role::Drive) {
+        return Err(Failure::new(
+            ErrorName::NotAllowed,
+            "`doctor.run` takes the role `drive` to rebuild the index.",
+            "Connect with a role that may do it, or leave `rebuild_index` out.",
+        ));
+    }
     Ok(p::DoctorOutput {
         checks: doctor::run(&daemon, &params).await,
     })

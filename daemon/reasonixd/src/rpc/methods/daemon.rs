@@ -39,10 +39,11 @@ pub async fn hello(
     } else {
         params.role
     };
-    let credentials = if peer.descends {
-        Default::default()
-    } else {
+    // Only who may drive a session may bring it a key.
+    let credentials = if role == Role::Drive {
         params.credentials.clone()
+    } else {
+        Default::default()
     };
     peer.greet(params, role);
     daemon.supervisor.offer(credentials).await;

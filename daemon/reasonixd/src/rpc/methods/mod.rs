@@ -3,6 +3,7 @@
 mod approval;
 mod config;
 mod daemon;
+mod oversized;
 mod process;
 mod session;
 

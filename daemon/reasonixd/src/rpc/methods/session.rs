@@ -7,11 +7,12 @@ use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::session as p;
 use proto::record::SessionSet;
-use proto::{ErrorName, Failure, Seq};
+use proto::{ErrorName, Failure};
 use session::{Attach, Client, Follow, Following};
 
+use super::oversized;
 use crate::daemon::Daemon;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::{NoSubscription, Peer, SUBSCRIPTIONS_MAX};
 
 pub async fn create(
     daemon: Arc<Daemon>,
@@ -70,28 +71,35 @@ pub async fn attach(
     };
     let (output, follow) = handle.attach(attach).await?;
     let pump = Box::pin(pump(follow, Arc::downgrade(&peer), subscription.clone()));
-    if !peer.subscribe(&subscription, pump) {
-        return Err(Failure::new(
+    match peer.subscribe(&subscription, pump) {
+        Ok(()) => Ok(output),
+        Err(NoSubscription::Taken) => Err(Failure::new(
             ErrorName::InvalidParams,
             format!("There is a subscription `{subscription}` already."),
             "Name it otherwise, or end that one first.",
-        ));
+        )),
+        Err(NoSubscription::TooMany) => Err(Failure::new(
+            ErrorName::Limit,
+            format!("This connection has {SUBSCRIPTIONS_MAX} subscriptions already."),
+            "End one first, or attach over another connection.",
+        )),
     }
-    Ok(output)
 }
 
 /// Passes a session's events on, at the pace at which the connection takes them.
 async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
-    let name = serde_json::Value::from(subscription);
+    let name = serde_json::Value::from(subscription.as_str());
     loop {
-        let Following::Event { seq, text } = follow.next().await else {
-            return;
+        let (seq, text) = match follow.next().await {
+            Following::Event { seq, text } => (seq, text),
+            Following::Ended(error) => {
+                let Some(peer) = peer.upgrade() else { return };
+                // Whether it still arrives is the same to us: this was the last word.
+                let _ = peer.send(ended(subscription, error)).await;
+                return;
+            }
         };
-        let text = if text.len() > proto::frame::OUTBOUND_MAX - 512 {
-            oversized(seq, &text)
-        } else {
-            text
-        };
+        let text = oversized::fitting(seq, text);
         let frame = format!(
             r#"{{"jsonrpc":"2.0","method":"event","params":{{"subscription":{name},"event":{text}}}}}"#
         );
@@ -102,22 +110,15 @@ async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: Str
     }
 }
 
-/// An event that does not fit a frame: everything but its data, and where that can be read.
-fn oversized(seq: Option<Seq>, text: &str) -> Arc<str> {
-    #[derive(serde::Deserialize)]
-    struct Envelope {
-        session: proto::Pid,
-        at: String,
-        turn: Option<u64>,
-        kind: String,
-    }
-    let event = serde_json::from_str::<Envelope>(text).ok().map(|envelope| {
-        serde_json::json!({
-            "seq": seq, "session": envelope.session, "at": envelope.at, "turn": envelope.turn, "kind": envelope.kind,
-            "data": {"oversized_bytes": text.len()},
-        })
-    });
-    event.unwrap_or_default().to_string().into()
+/// The last notification of a subscription.
+fn ended(subscription: String, failure: Option<Failure>) -> Vec<u8> {
+    let params = p::EndedNotification {
+        subscription,
+        failure,
+    };
+    serde_json::json!({"jsonrpc": "2.0", "method": "event.ended", "params": params})
+        .to_string()
+        .into_bytes()
 }
 
 pub async fn detach(
@@ -168,7 +169,7 @@ pub async fn interrupt(
         .supervisor
         .find(&params.session)
         .await?
-        .signal(p::Signal::Int)
+        .signal(p::Signal::Int, None)
         .await
 }
 
@@ -178,11 +179,7 @@ pub async fn signal(
     params: p::SignalParams,
 ) -> Result<p::SignalOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
-    if params.signal == p::Signal::Kill {
-        // Whatever the session's tools do: their processes are killed now.
-        daemon.procs.stop_session(handle.pid(), 0);
-    }
-    handle.signal(params.signal).await
+    handle.signal(params.signal, params.request_id).await
 }
 
 pub async fn wait(
@@ -242,3 +239,6 @@ pub async fn close(
 ) -> Result<Empty, Failure> {
     daemon.supervisor.find(&params.session).await?.close().await
 }
+
+#[cfg(test)]
+mod tests;

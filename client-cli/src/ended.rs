@@ -1,0 +1,84 @@
+//! An end that an event did not tell: one too large for a frame comes without its data, and is asked for anew.
+//!
+//! Called by `run`, which ends by it, and `attach`, which shows it. Prints nothing.
+
+use std::time::Duration;
+
+use client::Client;
+use proto::Event;
+use proto::methods::{SessionGet, SessionWait};
+use proto::params::session::{OneParams, Until, WaitOutput, WaitParams};
+use proto::record::SessionExited;
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+
+use crate::exit::Error;
+
+/// How long the daemon may take to say how a turn ended that has ended.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether an event is the end of a turn or session, and does not say how it ended.
+pub fn is_untold(event: &Event) -> bool {
+    event.seq.is_some()
+        && matches!(event.kind.as_str(), "turn.ended" | "session.exited")
+        && event.body().is_err()
+}
+
+/// The same event, with what the daemon says of that end when it is asked.
+///
+/// # Errors
+/// The daemon refuses, or knows a later end only.
+pub async fn told(client: &Client, session: &str, event: &Event) -> Result<Event, Error> {
+    let untold = || Error::Failed {
+        what: format!("the daemon does not say how it ended (`{}`)", event.kind),
+        hint: format!("`reasonix logs {session}` shows what there is"),
+    };
+    // A session that went on tells how its newest turn ended, which is another one. It is asked before, so that
+    // nobody waits for that turn, and afterwards, because it may have begun in between.
+    if went_on(client, session, event).await? {
+        return Err(untold());
+    }
+    let wait = WaitParams {
+        session: session.to_owned(),
+        until: match event.kind.as_str() {
+            "session.exited" => Until::Exit,
+            _ => Until::Turn,
+        },
+        timeout_ms: u64::try_from(PATIENCE.as_millis()).ok(),
+    };
+    let answer = client.call::<SessionWait>(&wait).await?;
+    if went_on(client, session, event).await? {
+        return Err(untold());
+    }
+    with(event, &answer).ok_or_else(untold)
+}
+
+async fn went_on(client: &Client, session: &str, event: &Event) -> Result<bool, Error> {
+    let session = session.to_owned();
+    let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+    Ok(event.turn.is_some_and(|turn| summary.turns > turn))
+}
+
+fn with(event: &Event, answer: &WaitOutput) -> Option<Event> {
+    match event.kind.as_str() {
+        "turn.ended" => filled(event, answer.ended.as_ref()?),
+        _ => {
+            let exited = answer.exited?;
+            let data = SessionExited {
+                outcome: exited.outcome,
+                reason: exited.reason,
+                exit_code: exited.exit_code,
+                request_id: None,
+            };
+            filled(event, &data)
+        }
+    }
+}
+
+fn filled<T: Serialize>(event: &Event, data: &T) -> Option<Event> {
+    let data = to_raw_value(data).ok()?;
+    Some(Event {
+        data,
+        ..event.clone()
+    })
+}

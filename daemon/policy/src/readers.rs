@@ -1,0 +1,196 @@
+//! Which files a command that only reads may show: the words of it that may be paths.
+//!
+//! Looks at words only, and finds too much rather than too little: a pattern that happens to look like a path is
+//! looked up too, and mostly leads nowhere. Called by `call`, which has the places resolved, and by `command`.
+
+use crate::call::{Access, Subject};
+use crate::programs::{self, Reading};
+use crate::shell::Word;
+
+/// Places that are looked up for one command; a command with more of them asks.
+const PLACES_MAX: usize = 256;
+/// Letters before a value in a cluster of short options (`-rfFILE`) that are looked past.
+const CLUSTER_MAX: usize = 4;
+
+/// A place that a command may read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) text: String,
+    /// The shell puts in names from below this directory.
+    pub(crate) glob: bool,
+}
+
+impl Place {
+    pub(crate) fn subject(&self) -> Subject {
+        Subject {
+            text: self.text.clone(),
+            access: Access::Read,
+        }
+    }
+}
+
+/// The places that a plain command may read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) places: Vec<Place>,
+    /// Some words cannot be looked up before the shell has run: why.
+    pub(crate) unclear: Option<&'static str>,
+    /// Whether directories are looked through, not only listed.
+    pub(crate) walks: bool,
+}
+
+/// What a command shows of files, if it is known to only read.
+pub(crate) fn places(words: &[Word]) -> Option<Places> {
+    let Some(Reading { files: true }) = programs::reading(words) else {
+        return None;
+    };
+    let (program, arguments) = words.split_first()?;
+    let mut found = Places {
+        walks: walks(&program.text, arguments),
+        ..Places::default()
+    };
+    // Without an operand these look through the current directory; which word is one is not told apart here.
+    if found.walks && program.text != "git" || has_long(arguments, &["no-index", "untracked"]) {
+        found.add(".", false);
+    }
+    for word in arguments {
+        found.take(word, program.text != "find");
+    }
+    Some(found)
+}
+
+impl Places {
+    fn add(&mut self, text: &str, glob: bool) {
+        let place = Place {
+            text: text.to_owned(),
+            glob,
+        };
+        if text.is_empty() || self.places.contains(&place) {
+            return;
+        }
+        if self.places.len() >= PLACES_MAX {
+            self.unclear = Some("the command names too many files to look them all up");
+            return;
+        }
+        self.places.push(place);
+    }
+
+    /// `clusters`: whether short options may have their value behind them in one word.
+    fn take(&mut self, word: &Word, clusters: bool) {
+        let text = word.text.as_str();
+        if let Some((_, value)) = text.split_once('=') {
+            self.form(value, word);
+        }
+        if text.starts_with("--") {
+            return;
+        }
+        if let Some(cluster) = text.strip_prefix('-') {
+            if clusters {
+                let values = cluster.char_indices().skip(1).take(CLUSTER_MAX);
+                for (at, _) in values {
+                    self.form(&cluster[at..], word);
+                }
+            }
+            return;
+        }
+        self.form(text, word);
+        // `HEAD:file`, and a file of further arguments.
+        if let Some((_, file)) = text.split_once(':') {
+            self.form(file, word);
+        }
+        if let Some(file) = text.strip_prefix('@') {
+            self.form(file, word);
+        }
+    }
+
+    fn form(&mut self, text: &str, word: &Word) {
+        // A quoted `~` is a name like any other.
+        let plain = if text.starts_with('~') && !word.tilde {
+            format!("./{text}")
+        } else {
+            text.to_owned()
+        };
+        if !word.glob || !plain.contains(['*', '?', '[']) {
+            self.add(&plain, false);
+            return;
+        }
+        let parts: Vec<&str> = plain.split('/').collect();
+        let is_glob = |part: &&str| part.contains(['*', '?', '[']);
+        let fixed = parts.iter().take_while(|part| !is_glob(part)).count();
+        // `.*` may stand for `..`.
+        let climbs = |part: &&str| **part == *".." || (part.starts_with('.') && is_glob(part));
+        if parts[fixed..].iter().any(climbs) {
+            self.unclear = Some("which files the shell puts in is not known");
+        }
+        match parts[..fixed].join("/").as_str() {
+            "" if plain.starts_with('/') => self.add("/", true),
+            "" => self.add(".", true),
+            base => self.add(base, true),
+        }
+    }
+}
+
+fn has_long(arguments: &[Word], names: &[&str]) -> bool {
+    arguments.iter().any(|word| {
+        let option = word.text.strip_prefix("--").unwrap_or_default();
+        // Shortened names too.
+        option.len() > 1 && names.iter().any(|name| name.starts_with(option))
+    })
+}
+
+/// Whether a program, pointed at a directory, shows what is in files or directories below it.
+fn walks(program: &str, arguments: &[Word]) -> bool {
+    /// They list one directory, or refuse it.
+    const SHALLOW: &[&str] = &[
+        "cat",
+        "head",
+        "tail",
+        "wc",
+        "stat",
+        "file",
+        "df",
+        "cmp",
+        "comm",
+        "cut",
+        "tr",
+        "nl",
+        "od",
+        "hexdump",
+        "tac",
+        "rev",
+        "column",
+        "fold",
+        "paste",
+        "join",
+        "expand",
+        "unexpand",
+        "sort",
+        "uniq",
+        "strings",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "sha512sum",
+        "b2sum",
+        "cksum",
+        "base64",
+        "jq",
+        "realpath",
+        "readlink",
+        "sed",
+    ];
+    let short = |letters: &[char]| {
+        arguments.iter().any(|word| {
+            let option = word.text.strip_prefix('-').unwrap_or_default();
+            !option.starts_with('-') && option.contains(letters)
+        })
+    };
+    let long = |start: &str| arguments.iter().any(|word| word.text.starts_with(start));
+    match program {
+        "ls" => short(&['R']) || long("--rec"),
+        "grep" | "egrep" | "fgrep" => {
+            short(&['r', 'R', 'd']) || long("--r") || long("--de") || long("--di")
+        }
+        program => !SHALLOW.contains(&program),
+    }
+}

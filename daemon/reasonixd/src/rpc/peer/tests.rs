@@ -1,0 +1,65 @@
+use std::process::{Command, Stdio};
+
+use super::*;
+
+fn quiet() -> Peer {
+    let (outgoing, _) = mpsc::channel(1);
+    Peer::new(1, false, outgoing)
+}
+
+fn never() -> BoxFuture<'static, ()> {
+    Box::pin(std::future::pending())
+}
+
+#[tokio::test]
+async fn a_subscription_is_ended_before_and_after_it_has_started() {
+    let peer = quiet();
+    assert_eq!(peer.subscribe("a", never()), Ok(()));
+    assert_eq!(peer.subscribe("a", never()), Err(NoSubscription::Taken));
+    assert!(peer.unsubscribe("a"), "it has not started");
+    assert!(!peer.unsubscribe("a"));
+    assert_eq!(peer.subscribe("a", never()), Ok(()));
+    peer.start_subscriptions();
+    assert!(peer.unsubscribe("a"), "it runs");
+}
+
+#[tokio::test]
+async fn a_connection_has_so_many_subscriptions_and_no_more() {
+    let peer = quiet();
+    for number in 0..SUBSCRIPTIONS_MAX {
+        assert_eq!(peer.subscribe(&number.to_string(), never()), Ok(()));
+        if number % 2 == 0 {
+            peer.start_subscriptions();
+        }
+    }
+    assert_eq!(peer.subscribe("x", never()), Err(NoSubscription::TooMany));
+    assert!(peer.unsubscribe("3"));
+    assert_eq!(peer.subscribe("x", never()), Ok(()));
+}
+
+#[test]
+fn a_child_descends_and_its_parent_does_not() {
+    let own = std::process::id();
+    let mut child = Command::new("cat")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("start a child");
+    assert!(descends(child.id(), own));
+    assert!(!descends(own, child.id()));
+    assert!(!descends(own, own), "nobody descends from itself");
+    drop(child.stdin.take());
+    child.wait().expect("its end");
+}
+
+#[test]
+fn a_process_that_is_gone_may_have_been_anybodys() {
+    let mut child = Command::new("true").spawn().expect("start a child");
+    let gone = child.id();
+    child.wait().expect("its end");
+    assert!(descends(gone, 1_u32));
+}
+
+#[test]
+fn a_process_that_the_kernel_does_not_name_is_none_of_ours() {
+    assert!(!descends(0, std::process::id()));
+}

@@ -1,0 +1,138 @@
+//! What a key's value may be, and what it means where it stands: paths are made absolute here. Called by `layers`.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use serde_json::Value;
+use toml_edit::Item;
+
+use super::schema::Kind;
+
+/// Where a value stands.
+pub struct Around<'a> {
+    /// The directory of the file that sets it.
+    pub directory: &'a Path,
+    pub user_home: &'a Path,
+}
+
+/// An entry of a list that does not count; the others do.
+pub struct Refused {
+    /// Where it stands in its file, in bytes.
+    pub offset: usize,
+    pub why: String,
+}
+
+/// The value as JSON, or what is allowed.
+pub fn of(
+    kind: Kind,
+    item: &Item,
+    around: &Around<'_>,
+    refused: &mut Vec<Refused>,
+) -> Result<Value, String> {
+    match kind {
+        Kind::Text => item
+            .as_str()
+            .map(Value::from)
+            .ok_or_else(|| "a text".to_owned()),
+        Kind::Word(words) => {
+            let word = item.as_str().filter(|word| words.contains(word));
+            word.map(Value::from)
+                .ok_or_else(|| format!("one of {}", words.join(", ")))
+        }
+        Kind::Number { min, max } => {
+            let number = item
+                .as_integer()
+                .filter(|number| (min..=max).contains(number));
+            number
+                .map(Value::from)
+                .ok_or_else(|| format!("a whole number from {min} to {max}"))
+        }
+        Kind::Texts => list(item, "texts", refused, &|text| Ok(text.to_owned())),
+        Kind::Place => {
+            let text = item.as_str().ok_or("a text that names a directory")?;
+            place(text, around)
+                .map(Value::from)
+                .map_err(|why| format!("a directory: {why}"))
+        }
+        Kind::Places => list(item, "texts that name directories", refused, &|text| {
+            place(text, around)
+        }),
+        Kind::Globs => list(item, "globs", refused, &glob),
+    }
+}
+
+fn list(
+    item: &Item,
+    of_what: &str,
+    refused: &mut Vec<Refused>,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Value, String> {
+    let array = item
+        .as_array()
+        .filter(|array| array.iter().all(|value| value.as_str().is_some()))
+        .ok_or_else(|| format!("a list of {of_what}"))?;
+    let mut values = Vec::new();
+    for value in array {
+        match read(value.as_str().unwrap_or_default()) {
+            Ok(text) => values.push(Value::from(text)),
+            Err(why) => refused.push(Refused {
+                offset: value.span().map_or(0, |span| span.start),
+                why,
+            }),
+        }
+    }
+    Ok(values.into())
+}
+
+/// A directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
+fn place(text: &str, around: &Around<'_>) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("an empty text names none".to_owned());
+    }
+    let written = match text.strip_prefix('~') {
+        Some("") => around.user_home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => around.user_home.join(rest.trim_start_matches('/')),
+        Some(_) => return Err("the homes of others cannot be named with `~`".to_owned()),
+        None => around.directory.join(text),
+    };
+    let path = written.canonicalize().unwrap_or_else(|_| plain(&written));
+    if !path.is_absolute() || path == Path::new("/") {
+        return Err("not `/`, which is the whole file system".to_owned());
+    }
+    // As it is written: the workspace resolves links itself, when it opens the place.
+    plain(&written)
+        .into_os_string()
+        .into_string()
+        .map_err(|_| "its path is not UTF-8".to_owned())
+}
+
+/// Without `.` and `..`, by the text alone; a `..` behind a link is resolved by the file system instead.
+fn plain(path: &Path) -> PathBuf {
+    if let (true, Ok(real)) = (
+        path.components().any(|part| part == Component::ParentDir),
+        path.canonicalize(),
+    ) {
+        return real;
+    }
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+fn glob(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("an empty glob names nothing".to_owned());
+    }
+    match GlobBuilder::new(text).literal_separator(true).build() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("no glob: {}", error.kind())),
+    }
+}

@@ -1,0 +1,33 @@
+//! Output of running calls: what is shown has right offsets, also where some of it was dropped.
+
+use contract::tool::Progress as _;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::call::Printed;
+
+#[test]
+fn offsets_are_right_also_behind_what_was_dropped() {
+    let (happened, mut told) = unbounded_channel();
+    let printed = Printed::new(happened);
+    printed.output("one ");
+    printed.output("two");
+    assert!(
+        told.try_recv().is_ok() && told.try_recv().is_err(),
+        "told once until it is looked at"
+    );
+    assert_eq!(printed.take(), Some((0, "one two".to_owned())));
+    assert_eq!(printed.take(), None);
+    printed.output("x");
+    printed.output(&"y".repeat(64 * 1024));
+    printed.output("z");
+    assert_eq!(
+        printed.take(),
+        Some((7, "x".to_owned())),
+        "what is too much is dropped, and what comes behind it"
+    );
+    printed.output("end");
+    assert_eq!(
+        printed.take(),
+        Some((7 + 1 + 64 * 1024 + 1, "end".to_owned()))
+    );
+}

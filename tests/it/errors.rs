@@ -1,0 +1,223 @@
+//! Every error name of the protocol, produced.
+
+use proto::hello::Role;
+use proto::{ErrorName, Failure, SessionId, frame};
+use serde_json::{Value, json};
+use testkit::Script;
+use tests::raw::answer;
+use tests::{Gate, House, Raw, until};
+
+/// What can be said of an error name today.
+enum Shown {
+    /// It was produced.
+    Now(Box<Failure>),
+    /// Nothing in this build can produce it, because of this.
+    NotYet(&'static str),
+}
+
+#[test]
+fn every_error_of_the_table_is_produced_with_a_hint() {
+    for name in ErrorName::ALL {
+        match produce(*name) {
+            Shown::Now(failure) => {
+                assert_eq!(failure.name, *name, "{failure:?}");
+                assert!(
+                    !failure.message.is_empty() && !failure.hint.is_empty(),
+                    "what happened and what to do: {failure:?}"
+                );
+            }
+            Shown::NotYet(reason) => assert!(!reason.is_empty()),
+        }
+    }
+}
+
+/// No `_` arm: a new name asks to be produced here.
+fn produce(name: ErrorName) -> Shown {
+    let failure = match name {
+        ErrorName::ConfirmNeeded => {
+            return Shown::NotYet(
+                "no method takes `confirm`: nothing resets the cache or deletes data",
+            );
+        }
+        ErrorName::Internal => return Shown::NotYet("a bug of ours; none is known"),
+        ErrorName::NotReady => {
+            let house = House::new();
+            house.daemon();
+            house.raw().call("session.list", &json!({}))
+        }
+        ErrorName::ProtocolMismatch => {
+            let house = House::new();
+            house.daemon();
+            house.raw().call("daemon.hello", &json!({"client": {"name": "x", "version": "1"}, "protocol": [0, 0], "role": "drive"}))
+        }
+        ErrorName::NotFound => {
+            let house = House::new();
+            house.daemon();
+            house
+                .raw_as(Role::Watch)
+                .call("session.get", &json!({"session": "99"}))
+        }
+        ErrorName::Ambiguous => {
+            let (house, mut raw) = started(&Script::new().says("Hello."));
+            for last in ["1", "2"] {
+                let session = format!("0189aaaa-0000-7000-8000-00000000000{last}");
+                raw.call(
+                    "session.create",
+                    &json!({"session": session, "cwd": house.project()}),
+                )
+                .expect("create");
+            }
+            raw.call("session.get", &json!({"session": "0189aaaa"}))
+        }
+        ErrorName::Busy => {
+            let (house, mut raw) =
+                started(&Script::new().runs(&Gate::command("gate")).says("Done."));
+            let gate = Gate::new(&house, "gate");
+            raw.call("session.create", &create(&house, "allow"))
+                .expect("create");
+            gate.wait();
+            raw.call(
+                "session.prompt",
+                &json!({"session": "1", "text": "now!", "when": "now"}),
+            )
+        }
+        ErrorName::AlreadyResolved => {
+            let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
+            let answer = asked(&house, &mut raw);
+            raw.call("approval.answer", &answer)
+                .expect("the first answer");
+            raw.call("approval.answer", &answer)
+        }
+        ErrorName::Stale => {
+            let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
+            let mut answer = asked(&house, &mut raw);
+            answer["shown_hash"] = "0".repeat(64).into();
+            raw.call("approval.answer", &answer)
+        }
+        ErrorName::NotAllowed => {
+            let house = House::new();
+            house.daemon();
+            house
+                .raw_as(Role::Watch)
+                .call("session.prompt", &json!({"session": "1", "text": "x"}))
+        }
+        ErrorName::InvalidConfig => {
+            let house = House::new();
+            house.daemon();
+            house
+                .raw_as(Role::Drive)
+                .call("session.create", &create(&house, "allow"))
+        }
+        ErrorName::ProviderFailed => {
+            let house = House::playing(&Script::new().fails("http:401"));
+            house.daemon();
+            let done = house
+                .reasonix(&["run", "--output-format", "json", "x"])
+                .expect_code(1)
+                .json();
+            let error = &done["error"];
+            let text = |member: &str| error[member].as_str().unwrap_or_default().to_owned();
+            let name = ErrorName::ALL
+                .iter()
+                .copied()
+                .find(|name| name.as_str() == text("name"))
+                .expect("a name");
+            Err(Failure::new(name, text("message"), text("hint")))
+        }
+        ErrorName::ShuttingDown => {
+            // The session's command does not mind TERM: the daemon has to wait for it before it kills it.
+            let (house, mut raw) = started(
+                &Script::new()
+                    .runs("trap '' TERM; touch gate.here; while :; do sleep 0.01; done")
+                    .says("Done."),
+            );
+            raw.call("session.create", &create(&house, "allow"))
+                .expect("create");
+            Gate::new(&house, "gate").wait();
+            raw.call("daemon.shutdown", &json!({"mode": "now"}))
+                .expect("shut down");
+            until("the daemon to take no more work", || {
+                let answer = raw.call(
+                    "session.prompt",
+                    &json!({"session": "1", "text": "one more"}),
+                );
+                answer.is_err().then_some(answer)
+            })
+        }
+        ErrorName::Limit => {
+            let house = House::new();
+            house.daemon();
+            let mut raw = house.raw_as(Role::Drive);
+            let _ = raw.bytes(&vec![b'x'; frame::INBOUND_MAX + 1]);
+            answer(&raw.frame().expect("an error"))
+        }
+        ErrorName::CursorStale => {
+            let (house, mut raw) = started(&Script::new().says("Hello."));
+            raw.call("session.create", &create(&house, "allow"))
+                .expect("create");
+            raw.call(
+                "session.attach",
+                &json!({"session": "1", "subscription": "s", "after_seq": 1, "epoch": 7}),
+            )
+        }
+        ErrorName::Storage => {
+            let (house, mut raw) = started(&Script::new().says("Hello."));
+            // Nothing can be made in what is a file.
+            let sessions = house.home().join("sessions");
+            std::fs::remove_dir_all(&sessions).expect("remove it");
+            std::fs::write(&sessions, "").expect("a file in its place");
+            let answer = raw.call("session.create", &create(&house, "allow"));
+            std::fs::remove_file(&sessions).expect("remove it");
+            answer
+        }
+        ErrorName::RequestIdReused => {
+            let (house, mut raw) = started(&Script::new().says("Hello.").says("Again."));
+            raw.call("session.create", &create(&house, "allow"))
+                .expect("create");
+            let request = SessionId::new().to_string();
+            raw.call(
+                "session.prompt",
+                &json!({"session": "1", "text": "one thing", "request_id": request}),
+            )
+            .expect("a prompt");
+            raw.call(
+                "session.prompt",
+                &json!({"session": "1", "text": "another thing", "request_id": request}),
+            )
+        }
+        ErrorName::InvalidParams => {
+            let house = House::new();
+            house.daemon();
+            house
+                .raw_as(Role::Drive)
+                .call("session.prompt", &json!({"session": "1", "text": 5}))
+        }
+    };
+    Shown::Now(Box::new(failure.expect_err("a refusal")))
+}
+
+fn started(script: &Script) -> (House, Raw) {
+    let house = House::playing(script);
+    house.daemon();
+    let raw = house.raw_as(Role::Drive);
+    (house, raw)
+}
+
+fn create(house: &House, on_ask: &str) -> Value {
+    let mut params = serde_json::to_value(house.create("work")).expect("JSON");
+    params["on_ask"] = on_ask.into();
+    params
+}
+
+/// The answer to the one question of a new session.
+fn asked(house: &House, raw: &mut Raw) -> Value {
+    raw.call("session.create", &create(house, "wait"))
+        .expect("create");
+    let approval = until("a question", || {
+        let listed = raw.call("approval.list", &json!({})).expect("list");
+        listed["approvals"]
+            .as_array()
+            .and_then(|approvals| approvals.first().cloned())
+    });
+    json!({"approval_id": approval["approval_id"], "shown_hash": approval["shown_hash"], "decision": "deny"})
+}
