@@ -138,7 +138,9 @@ impl Follow {
                 }
                 Taken::Ended(error) => {
                     // A log that cannot be written brings nothing more, however often one attaches.
-                    let dead = error.as_ref().is_some_and(|error| error.name == ErrorName::Storage);
+                    let dead = error
+                        .as_ref()
+                        .is_some_and(|error| error.name == ErrorName::Storage);
                     if std::mem::replace(&mut self.ended, true) || dead {
                         return Err(error.unwrap_or_else(ended_again).into());
                     }

@@ -475,7 +475,7 @@ async fn a_subscription_that_the_daemon_ends_is_attached_to_again_after_what_cam
 async fn a_subscription_that_is_ended_again_at_once_fails_with_what_the_daemon_says() {
     let fake = Fake::start(|call| match call.method.as_str() {
         "session.attach" => {
-            let failure = Failure::new(ErrorName::Storage, "The log is damaged.", "Look at it.");
+            let failure = Failure::new(ErrorName::Internal, "It has a bug.", "Look at it.");
             vec![Act::Answer(attached(3)), Act::Ended(Some(failure))]
         }
         _ => vec![Act::Answer(json!({}))],
@@ -490,7 +490,7 @@ async fn a_subscription_that_is_ended_again_at_once_fails_with_what_the_daemon_s
     let error = follow.next().await.expect_err("no third time");
     assert_eq!(
         error.failure().map(|failure| failure.name),
-        Some(ErrorName::Storage)
+        Some(ErrorName::Internal)
     );
     assert_eq!(fake.params("session.attach").len(), 2);
 }

@@ -34,7 +34,7 @@ fn a_large_sync_is_still_a_sync() {
     let approval = |number: u64| {
         json!({
             "approval_id": format!("3.{number}"), "session": 3, "call": "c", "tool": "bash", "subject": "é".repeat(700_000),
-            "preview": {"kind": "line", "text": "x".repeat(700_000)}, "rule": "", "scopes": [],
+            "preview": {"type": "line", "text": "x".repeat(700_000)}, "rule": "", "scopes": [],
             "shown_hash": "0".repeat(64), "asked_at": "2026-01-01T00:00:00.000Z",
         })
     };
