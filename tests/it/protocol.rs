@@ -461,10 +461,13 @@ fn a_watcher_looks_at_the_index_and_does_not_rebuild_it() {
     house.daemon();
     let mut raw = house.raw_as(Role::Watch);
     raw.call("doctor.run", &json!({})).expect("a look");
-    let refused = raw.call("doctor.run", &json!({"rebuild_index": true})).expect_err("only with `drive`");
+    let refused = raw
+        .call("doctor.run", &json!({"rebuild_index": true}))
+        .expect_err("only with `drive`");
     assert_eq!(refused.name, ErrorName::NotAllowed);
     let mut raw = house.raw_as(Role::Drive);
-    raw.call("doctor.run", &json!({"rebuild_index": true})).expect("made again");
+    raw.call("doctor.run", &json!({"rebuild_index": true}))
+        .expect("made again");
 }
 
 #[test]

@@ -31,6 +31,11 @@ pub fn within<T>(bound: Duration, look: &mut impl FnMut() -> Option<T>) -> Optio
     }
 }
 
+/// The pause between two looks at a condition, for loops that do the looking themselves. Bound them.
+pub async fn step() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
 /// Waits for something that ends by itself.
 ///
 /// # Panics

@@ -134,6 +134,7 @@ fn judge(case: &Value) -> (&'static str, String) {
             _ => Posture::Ask,
         },
         sandbox: Sandbox::Full,
+        masked: Vec::new(),
         trusted: true,
     };
     let decision = decide(&rules, &context, &call);

@@ -1,5 +1,7 @@
 //! What the rules say of a command line. Called by `decide`.
 
+use std::path::PathBuf;
+
 use contract::Basis;
 use proto::record::Verdict;
 use proto::state::Posture;
@@ -53,7 +55,7 @@ pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
         findings.push(Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
     }
     if reading.is_none() {
-        findings.extend(line.guarded());
+        findings.extend(line.guarded(&case.context.masked));
     }
     let allowed = line.allowed(case, command, reading);
     findings.extend(line.over_paths(case, &allowed, reading));
@@ -185,7 +187,7 @@ impl<'a> Line<'a> {
     }
 
     /// Files that only a person may have changed, named anywhere in the line.
-    fn guarded(&self) -> Option<Finding> {
+    fn guarded(&self, masked: &[PathBuf]) -> Option<Finding> {
         let asked = |name: &str| {
             let words = format!(
                 "always asked: the command names `{name}`, which configures the agent, its repository or an editor"
@@ -200,7 +202,10 @@ impl<'a> Line<'a> {
                     .flatten()
                     .map(|word| word.text.as_str()),
             );
-            return texts.filter_map(protected::word).next().map(asked);
+            return texts
+                .filter_map(|text| protected::word(text).or_else(|| protected::own(text, masked)))
+                .next()
+                .map(asked);
         };
         let program = words.first().map_or("", |word| word.text.as_str());
         // A message may speak of such a file.
@@ -208,7 +213,7 @@ impl<'a> Line<'a> {
         words
             .iter()
             .filter(|word| !(messages && word.text.contains([' ', '\n'])))
-            .find_map(|word| protected::word(&word.text))
+            .find_map(|word| protected::word(&word.text).or_else(|| protected::own(&word.text, masked)))
             .map(asked)
     }
 

@@ -50,6 +50,8 @@ pub struct Context {
     /// Where relative paths start, absolute and free of links.
     pub cwd: PathBuf,
     pub user_home: PathBuf,
+    /// The agent's own directories: a command that names one is always asked about.
+    pub masked: Vec<PathBuf>,
     pub posture: Posture,
     pub sandbox: Sandbox,
     /// Whether the user trusts the directory. Where not, a looser posture that came from it must not stand in

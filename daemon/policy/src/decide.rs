@@ -181,7 +181,13 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
         findings.push(Finding::rule(Verdict::Ask, rules, index));
     }
     if let Some(index) = rules.ask.unknown().filter(|_| !read_only) {
-        findings.push(Finding::rule(Verdict::Ask, rules, index).firm());
+        findings.push(if rules.source(index).broken_deny {
+            // What should have been denied is not known: no setting stands in for a person here.
+            let words = format!("always asked: the deny rule `{}` cannot be read", rules.source(index).text);
+            Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
+        } else {
+            Finding::rule(Verdict::Ask, rules, index).firm()
+        });
     }
     if PERSONS_OWN.contains(&case.call.tool) {
         let words = format!("always asked: `{}`", case.call.tool);

@@ -2,6 +2,8 @@
 //!
 //! Looks at words only. The paths of file tools are marked by `workspace`, which knows where they lead.
 
+use std::path::PathBuf;
+
 /// What a command must not touch without a person: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
 const IN_COMMANDS: &[&str] = &[
@@ -39,6 +41,15 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
     }
     // The repository's own folder as a whole: moved away, replaced, linked, entered.
     has_repository(&lower).then_some(".git")
+}
+
+/// Whether a part of a command names one of the agent's own directories, by its path or by the variable that says it.
+pub(crate) fn own(text: &str, masked: &[PathBuf]) -> Option<&'static str> {
+    let named = |place: &PathBuf| {
+        let place = place.to_string_lossy();
+        place.len() > 1 && mentions(text, &place)
+    };
+    (text.contains("REASONIX_HOME") || masked.iter().any(named)).then_some("the agent's own directory")
 }
 
 fn has_repository(lower: &str) -> bool {

@@ -45,6 +45,8 @@ impl fmt::Display for Layer {
 pub(crate) struct Source {
     pub(crate) text: String,
     pub(crate) layer: Layer,
+    /// It was to deny, but nobody can say what.
+    pub(crate) broken_deny: bool,
 }
 
 /// Rules that deny, or rules that ask.
@@ -120,6 +122,7 @@ impl RuleSet {
         self.sources.push(Source {
             text: text.trim().to_owned(),
             layer,
+            broken_deny: false,
         });
         self.sources.len() - 1
     }
@@ -141,7 +144,11 @@ impl RuleSet {
             Ok(rule) => return lists.add(rule, index),
             Err((Target::Unknown, reason)) => {
                 // It is not known what should have been denied: a person looks at everything that writes.
-                self.ask.whole.entry(Target::Unknown).or_insert(index);
+                self.sources[index].broken_deny = list == List::Deny;
+                let first = self.ask.whole.entry(Target::Unknown).or_insert(index);
+                if list == List::Deny {
+                    *first = index;
+                }
                 format!("{reason}; until it is mended, every call that changes something asks")
             }
             Err((target, reason)) => {
@@ -201,7 +208,7 @@ impl RuleSet {
             .chain(self.allow.edit.finish());
         failed.extend(allowing.map(|index| (List::Allow, index)));
         problems.extend(failed.into_iter().map(|(list, index)| {
-            let Source { text, layer } = self.source(index).clone();
+            let Source { text, layer, .. } = self.source(index).clone();
             RuleProblem {
                 layer,
                 list,

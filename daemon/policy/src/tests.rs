@@ -123,6 +123,7 @@ impl Scene {
             user_home: user_home.clone(),
             posture: self.posture,
             sandbox: self.sandbox,
+            masked: vec![PathBuf::from("/agent/home")],
             trusted: true,
         }
     }

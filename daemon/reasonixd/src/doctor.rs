@@ -102,6 +102,10 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     }
     for entry in &loaded.settings.providers {
         let name = format!("provider {}", entry.name);
+        if let Err(failure) = crate::wire::check(entry, &loaded.settings) {
+            checks.push(failed(&name, failure.message, &failure.hint));
+            continue;
+        }
         checks.push(match &entry.api_key_env {
             Some(variable) if daemon.own_key(variable).is_none() => ok(
                 &name,

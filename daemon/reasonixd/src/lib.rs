@@ -47,17 +47,14 @@ fn exit(code: i32) -> ExitCode {
 }
 
 /// Words on a terminal, for a person who starts the daemon by hand.
-#[allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "the only place of the daemon that speaks to a terminal"
-)]
 fn say(text: &str, well: bool) -> ExitCode {
+    use std::io::Write as _;
+    // Whoever started it may have stopped listening: that changes nothing.
     if well {
-        println!("{text}");
+        let _ = writeln!(std::io::stdout(), "{text}");
         ExitCode::SUCCESS
     } else {
-        eprintln!("{text}");
+        let _ = writeln!(std::io::stderr(), "{text}");
         exit(64)
     }
 }

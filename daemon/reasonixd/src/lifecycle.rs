@@ -39,6 +39,7 @@ const NO_ANSWER: &str = "It does not answer, so it cannot be asked to stop: end 
 pub fn run() -> ExitCode {
     // Nothing that runs under our user may read our memory or trace us: keys are in it (I23).
     let hardened = procs::harden::daemon();
+    raise_descriptors();
     let uid = rustix::process::getuid().as_raw();
     let cwd = std::env::current_dir().unwrap_or_default();
     let paths = match Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid) {
@@ -113,6 +114,15 @@ fn answers(socket: &Path) -> bool {
         Ok(stream.read(&mut [0])? > 0)
     };
     ask().unwrap_or(false)
+}
+
+/// Takes all the descriptors that the system allows: each loaded session has some, and each client one.
+fn raise_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where it cannot be raised, what there is has to do.
+    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {

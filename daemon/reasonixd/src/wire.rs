@@ -184,6 +184,16 @@ pub fn default_model(settings: &Settings) -> Option<String> {
 }
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
+    if let Some(problem) = loaded.problems.first() {
+        // What is wrong may be the very entry that is missed.
+        return Failure::new(
+            ErrorName::InvalidConfig,
+            format!("No provider is configured, and the config has a problem: {problem}"),
+            "Mend it; `reasonix doctor` lists all problems.",
+        )
+        .with("file", home.config().display().to_string())
+        .with("problems", loaded.problems.clone());
+    }
     let held_back = loaded
         .project
         .as_ref()
@@ -213,6 +223,12 @@ fn gone(created: &SessionCreated) -> ProviderEntry {
 /// In the place of a provider that is gone: it says nothing, and is never asked.
 fn silent() -> Opened {
     replay::open(replay::Cassette::default())
+}
+
+/// Whether an entry can be used at all, without asking its vendor.
+pub fn check(entry: &ProviderEntry, settings: &Settings) -> Result<(), Failure> {
+    let model = entry.all_models().into_iter().next().unwrap_or_default();
+    open(entry, &model, settings).map(|_| ())
 }
 
 /// The kinds of providers, by name. A new kind is one line here, or in `providers`.

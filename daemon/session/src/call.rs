@@ -38,6 +38,8 @@ pub struct Bench {
     pub spawn: Arc<dyn Spawn>,
     pub user_home: PathBuf,
     pub trusted: bool,
+    /// The agent's own directories.
+    pub masked: Vec<PathBuf>,
 }
 
 /// What a judgement depends on beside the call.
@@ -113,6 +115,7 @@ impl Bench {
             user_home: self.user_home.clone(),
             posture: standpoint.posture,
             sandbox: Sandbox::None,
+            masked: self.masked.clone(),
             trusted: self.trusted,
         };
         let decision = policy::decide(&standpoint.rules, &context, &asked);

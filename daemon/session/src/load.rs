@@ -153,6 +153,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         spawn: ground.assembly.spawn(),
         user_home,
         trusted: setup.trusted,
+        masked: ground.assembly.masked(),
     });
     let (commands, command_inbox) = mpsc::channel(256);
     let (leaving, leaving_inbox) = mpsc::unbounded_channel();

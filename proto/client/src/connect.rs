@@ -217,14 +217,16 @@ fn failed(
     if !ours {
         return None;
     }
-    let status = lock(launched).as_mut()?.try_wait().ok()??;
+    let mut launched = lock(launched);
+    let child = launched.as_mut()?;
+    let status = child.try_wait().ok()??;
     if status.success() {
         return None;
     }
-    Some(ConnectError::Ended {
-        status: status.to_string(),
-        log: start::log_tail(&options.paths.log(), 5),
-    })
+    let said = start::last_words(child);
+    // The log's last lines may be of an earlier life: they only stand in where nothing was said.
+    let log = if said.is_empty() { start::log_tail(&options.paths.log(), 5) } else { said };
+    Some(ConnectError::Ended { status: status.to_string(), log })
 }
 
 /// A lock whose holder never panics in between; should it ever, the value is still whole.

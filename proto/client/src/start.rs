@@ -91,13 +91,26 @@ pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
         .current_dir(&paths.home)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        // What it says before it has a log: why it cannot start. Nobody reads on once it answers.
+        .stderr(Stdio::piped());
     if paths.socket_given {
         command.env("REASONIX_SOCKET", &paths.socket);
     }
     command
         .spawn()
         .map_err(|source| StartError::Spawn { program, source })
+}
+
+/// What a daemon that has ended said before it had a log, line by line.
+pub(crate) fn last_words(child: &mut Child) -> Vec<String> {
+    /// A reason is short; whatever else is there is not one.
+    const MOST: u64 = 4096;
+    let mut said = Vec::new();
+    if let Some(stderr) = child.stderr.take() {
+        // It has ended, so this ends: at what it said, or at the cap. A read that fails has nothing to tell.
+        let _ = stderr.take(MOST).read_to_end(&mut said);
+    }
+    String::from_utf8_lossy(&said).lines().map(str::to_owned).filter(|line| !line.is_empty()).collect()
 }
 
 /// The last `lines` lines of the daemon's log; empty where there is none.

@@ -275,7 +275,7 @@ async fn drive(
                 .count()
         };
         while !ahead && ended() < turn {
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            tests::wait::step().await;
         }
         let params = PromptParams {
             session: session.to_string(),
@@ -358,7 +358,7 @@ impl Ride {
             );
             tokio::select! {
                 _ = told.changed() => {}
-                () = tokio::time::sleep(Duration::from_millis(1)) => {}
+                () = tests::wait::step() => {}
             }
         }
     }

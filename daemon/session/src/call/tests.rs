@@ -88,6 +88,7 @@ fn bench(top: &Path) -> Bench {
         spawn: Arc::new(NoProcesses),
         user_home: home,
         trusted: true,
+        masked: Vec::new(),
     }
 }
 
