@@ -213,7 +213,9 @@ impl<'a> Line<'a> {
         words
             .iter()
             .filter(|word| !(messages && word.text.contains([' ', '\n'])))
-            .find_map(|word| protected::word(&word.text).or_else(|| protected::own(&word.text, masked)))
+            .find_map(|word| {
+                protected::word(&word.text).or_else(|| protected::own(&word.text, masked))
+            })
             .map(asked)
     }
 

@@ -183,7 +183,10 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
     if let Some(index) = rules.ask.unknown().filter(|_| !read_only) {
         findings.push(if rules.source(index).broken_deny {
             // What should have been denied is not known: no setting stands in for a person here.
-            let words = format!("always asked: the deny rule `{}` cannot be read", rules.source(index).text);
+            let words = format!(
+                "always asked: the deny rule `{}` cannot be read",
+                rules.source(index).text
+            );
             Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
         } else {
             Finding::rule(Verdict::Ask, rules, index).firm()

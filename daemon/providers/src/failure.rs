@@ -159,7 +159,11 @@ impl Site {
             .filter(|word| !word.is_empty());
         let mut after_bearer = false;
         let words = words.map(|word| {
-            let shown = if after_bearer || is_key_shaped(word) { "***" } else { word };
+            let shown = if after_bearer || is_key_shaped(word) {
+                "***"
+            } else {
+                word
+            };
             after_bearer = word.eq_ignore_ascii_case("bearer");
             shown
         });
@@ -177,7 +181,10 @@ fn is_key_shaped(word: &str) -> bool {
     /// How vendors' and forges' keys begin.
     const BEGINNINGS: [&str; 8] = ["sk-", "sk_", "pk-", "ghp_", "gho_", "xoxb-", "AKIA", "AIza"];
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    word.len() >= 16 && BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+    word.len() >= 16
+        && BEGINNINGS
+            .iter()
+            .any(|beginning| word.starts_with(beginning))
 }
 
 impl VendorError {

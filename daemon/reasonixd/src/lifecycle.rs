@@ -120,7 +120,10 @@ fn answers(socket: &Path) -> bool {
 fn raise_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
     // Where it cannot be raised, what there is has to do.
     let _ = setrlimit(Resource::Nofile, raised);
 }

@@ -225,8 +225,15 @@ fn failed(
     }
     let said = start::last_words(child);
     // The log's last lines may be of an earlier life: they only stand in where nothing was said.
-    let log = if said.is_empty() { start::log_tail(&options.paths.log(), 5) } else { said };
-    Some(ConnectError::Ended { status: status.to_string(), log })
+    let log = if said.is_empty() {
+        start::log_tail(&options.paths.log(), 5)
+    } else {
+        said
+    };
+    Some(ConnectError::Ended {
+        status: status.to_string(),
+        log,
+    })
 }
 
 /// A lock whose holder never panics in between; should it ever, the value is still whole.

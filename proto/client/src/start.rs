@@ -110,7 +110,11 @@ pub(crate) fn last_words(child: &mut Child) -> Vec<String> {
         // It has ended, so this ends: at what it said, or at the cap. A read that fails has nothing to tell.
         let _ = stderr.take(MOST).read_to_end(&mut said);
     }
-    String::from_utf8_lossy(&said).lines().map(str::to_owned).filter(|line| !line.is_empty()).collect()
+    String::from_utf8_lossy(&said)
+        .lines()
+        .map(str::to_owned)
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 /// The last `lines` lines of the daemon's log; empty where there is none.

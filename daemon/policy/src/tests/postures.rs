@@ -177,13 +177,23 @@ fn rules_for_servers_name_them_exactly() {
 #[test]
 fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
     for text in ["Bsh(touch:*)", "Edits(docs/**)"] {
-        let broken = Rules { deny: vec![text.to_owned()], ..Rules::default() };
+        let broken = Rules {
+            deny: vec![text.to_owned()],
+            ..Rules::default()
+        };
         let (rules, problems) = RuleSet::parse(&[(Layer::Run, &broken, true)]);
         assert_eq!(problems.len(), 1, "{text}");
         for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
             let arguments = serde_json::json!({"command": "touch x"});
-            let Some(arguments) = arguments.as_object() else { panic!() };
-            let call = Call { tool: "bash", family: contract::Family::Bash, read_only_tool: false, arguments };
+            let Some(arguments) = arguments.as_object() else {
+                panic!()
+            };
+            let call = Call {
+                tool: "bash",
+                family: contract::Family::Bash,
+                read_only_tool: false,
+                arguments,
+            };
             let context = Context {
                 paths: Vec::new(),
                 root: "/ws".into(),
@@ -195,9 +205,17 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 trusted: true,
             };
             let decision = decide(&rules, &context, &call);
-            assert_eq!(decision.verdict, Verdict::Ask, "{text} {posture:?}: {}", decision.rule);
+            assert_eq!(
+                decision.verdict,
+                Verdict::Ask,
+                "{text} {posture:?}: {}",
+                decision.rule
+            );
             let left = unattended(&decision, OnAsk::Allow, false);
-            assert!(matches!(left, Unattended::Deny(_)), "`--on-ask allow` lifted `{text}`");
+            assert!(
+                matches!(left, Unattended::Deny(_)),
+                "`--on-ask allow` lifted `{text}`"
+            );
         }
     }
 }
