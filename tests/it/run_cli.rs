@@ -93,10 +93,16 @@ fn json_is_one_object() {
 
 #[test]
 fn jsonl_is_every_event_in_order_and_then_the_result() {
-    let house = House::playing(&Script::new().runs("echo hi").says("Done."));
-    let done = house
-        .reasonix(&["run", "--output-format", "jsonl", "do"])
-        .expect_code(0);
+    let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
+    let gate = Gate::new(&house, "gate");
+    let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "do"]);
+    gate.wait();
+    // What has no number is only for those who are there.
+    running.line("the border to what is live", |line| {
+        line.contains("\"sync\"")
+    });
+    gate.open();
+    let done = running.done().expect_code(0);
     let (last, events) = result(&done);
     assert_eq!(
         (&last["outcome"], &last["text"]),

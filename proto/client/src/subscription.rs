@@ -220,15 +220,7 @@ impl Follow {
             Err(CallError::Failure(failure))
                 if self.ended && failure.name == ErrorName::ShuttingDown =>
             {
-                let connection = self.client.connection().await?;
-                let name = uuid::Uuid::new_v4().simple().to_string();
-                let route = Route::unknown(self.client.clone(), connection, name);
-                match tokio::time::timeout(LEAVING_MAX, route.queue.next()).await {
-                    Ok(_) => {
-                        attach(&self.client, &self.session, from, epoch, self.ephemeral).await?
-                    }
-                    Err(_elapsed) => return Err(CallError::Failure(failure)),
-                }
+                self.attach_when_back(from, epoch).await?
             }
             other => other?,
         };
@@ -236,6 +228,28 @@ impl Follow {
         self.attached = attached;
         self.route = Some(route);
         Ok(())
+    }
+}
+
+impl Follow {
+    /// Tries until the daemon that is leaving has left, and the next one answers.
+    async fn attach_when_back(
+        &self,
+        from: From,
+        epoch: Option<u64>,
+    ) -> Result<(Route, AttachOutput), CallError> {
+        let due = tokio::time::Instant::now() + LEAVING_MAX;
+        let mut pause = Duration::from_millis(10);
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+            match attach(&self.client, &self.session, from, epoch, self.ephemeral).await {
+                Err(CallError::Failure(failure))
+                    if failure.name == ErrorName::ShuttingDown
+                        && tokio::time::Instant::now() < due => {}
+                other => return other,
+            }
+        }
     }
 }
 
@@ -297,13 +311,6 @@ impl Route {
             queue,
             open: true,
         }
-    }
-
-    /// One that the daemon is not told of: it only notices that the connection is gone.
-    fn unknown(client: Client, connection: Arc<Connection>, name: String) -> Self {
-        let mut route = Self::new(client, connection, name);
-        route.open = false;
-        route
     }
 
     /// Drops it without a word to the daemon, which refused it.
