@@ -2,8 +2,8 @@
 
 use client::transcript::Transcript;
 use client::{Client, Followed, From};
-use proto::methods::SessionRead;
-use proto::params::session::ReadParams;
+use proto::methods::{SessionGet, SessionRead};
+use proto::params::session::{OneParams, ReadParams};
 use proto::{Event, Seq};
 
 use crate::exit::Error;
@@ -51,6 +51,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
     }
     printer.close()?;
+    let one = OneParams {
+        session: args.session.clone(),
+    };
+    if let Some(reason) = client.call::<SessionGet>(&one).await?.read_only {
+        output::progress(&format!(
+            "· the session can only be read: {}",
+            crate::text::line(&reason)
+        ));
+    }
     Ok(0)
 }
 

@@ -242,6 +242,11 @@ fn wait_exits_as_the_run_would() {
 #[test]
 fn logs_print_all_pages() {
     let fake = Fake::start(|call: &Call| {
+        if call.method == "session.get" {
+            let mut summary = summary(3, "idle");
+            summary["read_only"] = json!("the log is damaged");
+            return vec![Act::Answer(summary)];
+        }
         let from = call.params["from_seq"].as_u64().unwrap();
         let notice = |seq: u64| {
             durable(
@@ -272,6 +277,11 @@ fn logs_print_all_pages() {
         })
         .collect();
     assert_eq!((json.code, seqs), (Some(0), vec![3, 4, 5]));
+    assert!(
+        json.err.contains("can only be read: the log is damaged"),
+        "{}",
+        json.err
+    );
     assert_eq!(
         run(&mut reasonix(&fake.home(), &["logs", "3"])).out,
         "· n1\n· n2\n· n3\n· n4\n· n5\n"

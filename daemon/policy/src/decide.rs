@@ -110,7 +110,7 @@ pub(crate) struct Case<'a> {
 impl Case<'_> {
     /// What becomes of a writer that no rule speaks of, before the posture.
     pub(crate) fn writer_fallback() -> Finding {
-        Finding::built_in(Verdict::Ask, Basis::Fallback, "fallback")
+        Finding::built_in(Verdict::Ask, Basis::Fallback, "no rule allows it")
     }
 
     pub(crate) fn unclear(reason: &str) -> Finding {

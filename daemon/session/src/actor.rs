@@ -485,10 +485,17 @@ impl Actor {
         self.journal.failed.is_some() || (rests && self.journal.is_settled())
     }
 
-    async fn end(self) {
+    async fn end(mut self) {
         self.ended.cancel();
         self.catalog.flush().await;
-        if let Some(closing) = self.closing {
+        // The catalog knows it all: a session that rests need not be looked at by the next start.
+        if self.is_settled() && self.journal.failed.is_none() {
+            self.journal.clear_marker().await;
+        }
+        // The log is given back before anybody is told that it is: the next daemon may come at once.
+        let closing = self.closing.take();
+        drop(self);
+        if let Some(closing) = closing {
             let _ = closing.send(());
         }
     }

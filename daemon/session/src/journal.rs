@@ -167,6 +167,19 @@ impl Journal {
         });
     }
 
+    /// Removes the marker of unfinished work, at the end of the session's life in memory.
+    pub async fn clear_marker(&mut self) {
+        if !std::mem::take(&mut self.marked) {
+            return;
+        }
+        let (home, session) = (Arc::clone(&self.home), self.session);
+        let removed =
+            tokio::task::spawn_blocking(move || store::markers::unmark(&home, session)).await;
+        if !matches!(removed, Ok(Ok(()))) {
+            tracing::warn!(%session, "a marker of unfinished work stays; the session is looked at again at start");
+        }
+    }
+
     /// A job has ended: everything up to `upto` is on disk.
     pub fn settled(&mut self, upto: Seq) {
         self.busy = false;
