@@ -162,6 +162,10 @@ fn a_daemon_that_stops_ends_what_runs_and_writes_it_down() {
     );
     let none = house.reasonix(&["ps"]).expect_code(0);
     assert!(none.err.contains("no daemon runs"), "{none:?}");
+    assert!(
+        !none.err.contains("unfinished"),
+        "the run has exited: {none:?}"
+    );
 }
 
 #[test]
@@ -278,4 +282,29 @@ fn the_status_tells_what_is_so() {
     assert_eq!(names, ["reasonix daemon status"], "the run was detached");
     gate.open();
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+}
+
+#[test]
+fn why_a_daemon_does_not_start_is_told_in_its_own_words() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let house = House::new();
+    let open = |mode| {
+        std::fs::set_permissions(house.home(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open(0o777);
+    let done = house.reasonix(&["ls"]).expect_code(69);
+    open(0o700);
+    assert!(done.err.contains("others can write to"), "{}", done.err);
+    assert!(done.err.contains("chmod go-w"), "{}", done.err);
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_is_told_by_the_doctor() {
+    let house = House::new();
+    house.provider(
+        "name = \"odd\"\nkind = \"telepathy\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = \"m\"",
+    );
+    let done = house.reasonix(&["doctor"]).expect_code(1);
+    assert!(done.out.contains("FAILED   provider odd"), "{}", done.out);
+    assert!(done.out.contains("telepathy"), "{}", done.out);
 }

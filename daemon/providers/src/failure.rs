@@ -154,19 +154,10 @@ impl Site {
         for secret in secrets {
             text = text.replace(secret, "***");
         }
+        let text = without_key_shapes(&text);
         let words = text
             .split(|c: char| c.is_whitespace() || c.is_control())
             .filter(|word| !word.is_empty());
-        let mut after_bearer = false;
-        let words = words.map(|word| {
-            let shown = if after_bearer || is_key_shaped(word) {
-                "***"
-            } else {
-                word
-            };
-            after_bearer = word.eq_ignore_ascii_case("bearer");
-            shown
-        });
         let mut line = words.collect::<Vec<_>>().join(" ");
         if let Some((end, _)) = line.char_indices().nth(WORDS_MAX) {
             line.truncate(end);
@@ -176,15 +167,39 @@ impl Site {
     }
 }
 
-/// Whether a word looks like a key that is not ours to know: vendors quote what they were sent, cut or whole.
-fn is_key_shaped(word: &str) -> bool {
-    /// How vendors' and forges' keys begin.
-    const BEGINNINGS: [&str; 8] = ["sk-", "sk_", "pk-", "ghp_", "gho_", "xoxb-", "AKIA", "AIza"];
-    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    word.len() >= 16
-        && BEGINNINGS
+/// Blots out what looks like a key and is not known here: vendors quote what they were sent, and what others have.
+fn without_key_shapes(text: &str) -> String {
+    /// How the keys of vendors and forges begin.
+    const BEGINNINGS: [&str; 9] = [
+        "sk-", "sk_", "pk-", "ghp_", "gho_", "xoxb-", "AKIA", "AIza", "Bearer ",
+    ];
+    /// A shorter one would take ordinary words with it.
+    const SHAPED_MIN: usize = 16;
+    let in_key =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '+' | '/' | '=');
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_inside = shown.ends_with(|before: char| before.is_ascii_alphanumeric());
+        let beginning = BEGINNINGS
             .iter()
-            .any(|beginning| word.starts_with(beginning))
+            .find(|beginning| !is_inside && rest.starts_with(**beginning));
+        let key = beginning.map(|beginning| {
+            let tail = &rest[beginning.len()..];
+            beginning.len() + tail.find(|c| !in_key(c)).unwrap_or(tail.len())
+        });
+        match key.filter(|len| *len >= SHAPED_MIN) {
+            Some(len) => {
+                shown.push_str("***");
+                rest = &rest[len..];
+            }
+            None => {
+                shown.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    shown
 }
 
 impl VendorError {

@@ -9,7 +9,11 @@ fn paths(variables: &[(&str, &str)]) -> Result<Paths, PathsError> {
         .iter()
         .map(|(name, value)| ((*name).to_owned(), OsString::from(value)))
         .collect();
-    Paths::from_lookup(&|name| map.get(name).cloned(), Path::new("/work"), 1000)
+    Paths::from_lookup(
+        &|name| map.get(name).cloned(),
+        Path::new("/somewhere"),
+        1000,
+    )
 }
 
 #[test]
@@ -28,7 +32,7 @@ fn the_home_is_the_variable_or_a_folder_of_the_user() {
     );
     assert_eq!(
         paths(&[("REASONIX_HOME", "h")]).unwrap().home,
-        Path::new("/work/h")
+        Path::new("/somewhere/h")
     );
     assert!(matches!(paths(&[]), Err(PathsError::NoHome)));
 }

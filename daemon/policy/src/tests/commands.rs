@@ -445,3 +445,30 @@ fn words_of_a_command_start_at_the_working_directory() {
     context.cwd = context.root.join("secrets");
     assert_eq!(decided(&context), Verdict::Deny);
 }
+
+#[test]
+fn a_command_that_names_the_agents_own_directory_is_asked_about_in_every_posture() {
+    for command in [
+        "echo '#' >> /agent/home/config.toml",
+        "echo '#' >> \"$REASONIX_HOME/config.toml\"",
+        "cp x /agent/home/trust.json",
+        "tee ${REASONIX_HOME}/config.toml",
+    ] {
+        let decision = scene("allow Bash").posture(Posture::Yolo).bash(command);
+        assert_eq!(
+            decision.verdict,
+            Verdict::Ask,
+            "{command}: {}",
+            decision.rule
+        );
+        assert_eq!(decision.basis, Basis::AlwaysAsked, "{command}");
+    }
+    let other = scene("allow Bash")
+        .posture(Posture::Yolo)
+        .bash("cp x /agent/homestead");
+    assert_eq!(
+        other.verdict,
+        Verdict::Allow,
+        "another directory with a longer name"
+    );
+}

@@ -180,6 +180,28 @@ fn keys_are_blotted_out_and_words_stay() {
 }
 
 #[test]
+fn what_looks_like_a_key_is_blotted_out_too() {
+    for (body, shown) in [
+        (
+            "Incorrect API key provided: sk-proj-ABCDEFGHIJKL****wxyz.",
+            "Incorrect API key provided: ***",
+        ),
+        (
+            r#"sent {"authorization":"Bearer abcdef0123456789"}"#,
+            r#"sent {"authorization":"***"}"#,
+        ),
+        ("use AKIAIOSFODNN7EXAMPLE é", "use *** é"),
+        (
+            "a task-list, an sk-8 and Bearer of news",
+            "a task-list, an sk-8 and Bearer of news",
+        ),
+    ] {
+        let error = refused(400, body);
+        assert_eq!(error.message, format!("`acme` answered 400: {shown}"));
+    }
+}
+
+#[test]
 fn a_long_story_is_cut() {
     let error = refused(500, &"é".repeat(5000));
     assert!(error.message.chars().count() < WORDS_MAX + 50);
