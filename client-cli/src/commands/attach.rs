@@ -408,7 +408,8 @@ impl Attached {
             None => self.pending.first().cloned(),
             Some(id) => match self.pending.iter().find(|open| open.approval_id.0 == *id) {
                 Some(open) => Some(open.clone()),
-                None => self.listed(id).await?,
+                // Either way something has been said.
+                None => return self.listed(id).await,
             },
         };
         let Some(open) = open else {
@@ -427,7 +428,7 @@ impl Attached {
     }
 
     /// A question that was not shown here: it is shown, and not answered before it was.
-    async fn listed(&mut self, id: &str) -> Result<Option<Approval>, Error> {
+    async fn listed(&mut self, id: &str) -> Result<(), Error> {
         let params = ListParams {
             session: Some(self.session.clone()),
         };
@@ -436,15 +437,13 @@ impl Attached {
             .into_iter()
             .find(|open| open.approval_id == ApprovalId(id.to_owned()))
         {
-            None => self
-                .note(&format!("there is no open question `{id}`"))
-                .map(|()| None),
+            None => self.note(&format!("there is no open question `{id}`")),
             Some(approval) => {
                 for piece in approval_pieces(&approval) {
                     output::part(&self.painter.paint(&piece))?;
                 }
                 self.pending.push(approval);
-                self.note("now it is shown: say it again").map(|()| None)
+                self.note("now it is shown: say it again")
             }
         }
     }
