@@ -180,7 +180,8 @@ fn call_code(error: &CallError) -> u8 {
         }
         CallError::Connect(_) | CallError::Lost { .. } | CallError::Timeout { .. } => NO_DAEMON,
         CallError::TooLarge { .. } => USAGE,
-        CallError::Answer { .. } | CallError::Gap { .. } => 1,
+        CallError::Unknown { .. } => NO_DAEMON,
+        CallError::Answer { .. } | CallError::Pieces { .. } | CallError::Gap { .. } => 1,
     }
 }
 
@@ -199,7 +200,7 @@ fn call_hint(error: &CallError) -> String {
             ConnectError::Start(StartError::Home { .. }) => {
                 "set `REASONIX_HOME` to a directory that you can write"
             }
-            ConnectError::Start(StartError::Spawn { .. }) => {
+            ConnectError::Start(StartError::Spawn { .. } | StartError::Mute { .. }) => {
                 "look at `REASONIX_DAEMON`: it must name a program"
             }
             ConnectError::Ended { .. } | ConnectError::Silent { .. } => {
@@ -224,7 +225,8 @@ fn call_hint(error: &CallError) -> String {
             "`reasonix daemon status` and `reasonix daemon logs` tell what it does"
         }
         CallError::TooLarge { .. } => "put the text into a file and name the file in the prompt",
-        CallError::Answer { .. } => {
+        CallError::Unknown { .. } => "`reasonix daemon restart` starts the one that is installed",
+        CallError::Answer { .. } | CallError::Pieces { .. } => {
             "client and daemon may be of different versions: `reasonix doctor` tells"
         }
         CallError::Gap { .. } => "`reasonix doctor` checks the session's log",

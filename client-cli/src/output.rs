@@ -4,6 +4,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use proto::Stamp;
 use serde::Serialize;
 
 use crate::exit::Error;
@@ -133,6 +134,23 @@ pub fn short(number: u64) -> String {
         0..=9_999 => number.to_string(),
         10_000..=999_999 => format!("{}k", number / 1000),
         _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// How long ago a moment was, by the wall clock, in words.
+pub fn ago(at: Stamp) -> String {
+    lasted(u64::try_from(Stamp::now().0.saturating_sub(at.0)).unwrap_or(0))
+}
+
+/// Milliseconds in words: `0.4 s`, `45 s`, `12 min`, `3 h 5 min`, `2 d 1 h`.
+pub fn lasted(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..=9 => format!("{seconds}.{} s", ms % 1000 / 100),
+        10..=119 => format!("{seconds} s"),
+        120..=3_599 => format!("{} min", seconds / 60),
+        3_600..=86_399 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
     }
 }
 

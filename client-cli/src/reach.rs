@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use client::{CallError, Client, ConnectError, Options, Paths, Start};
+use client::{CallError, Client, ConnectError, Listener, Options, Paths, Start, Told};
 use proto::hello::Role;
-use proto::methods::SessionList;
-use proto::params::session::{ListParams, SessionSummary};
+use proto::methods::{SessionInspect, SessionList, SessionRead};
+use proto::params::session::{
+    InspectOutput, InspectParams, InspectPart, ListParams, ReadParams, SessionSummary,
+};
 use proto::state::State;
+use proto::{Event, Seq};
 
 use crate::exit::Error;
 use crate::output;
@@ -20,8 +23,63 @@ pub async fn daemon(verb: &str) -> Result<Client, Error> {
 /// The same with other options.
 pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Client, Error> {
     let mut options = Options::new(client::paths::from_env()?, &format!("reasonix {verb}"));
+    options.listener = Some(Listener::new(tell));
     change(&mut options);
     Ok(Client::connect(options).await?)
+}
+
+/// Says that the daemon does not answer, while we wait for it.
+fn tell(told: Told) {
+    match told {
+        Told::NoAnswer { after } => output::progress(&format!(
+            "! the daemon has not answered for {} s; still waiting (Ctrl-C leaves, sessions stay)",
+            after.as_secs()
+        )),
+        Told::Answers => output::progress("· the daemon answers again"),
+    }
+}
+
+/// Every durable event of a session from one on, whole, page by page.
+pub async fn read(
+    client: &Client,
+    session: &str,
+    from: Seq,
+    mut each: impl FnMut(&Event) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut from = from;
+    loop {
+        let params = ReadParams {
+            session: session.to_owned(),
+            from_seq: from,
+            limit: 0,
+        };
+        let page = client.call::<SessionRead>(&params).await?;
+        for event in page.events {
+            each(&client.whole(session, event).await)?;
+        }
+        match page.next {
+            Some(next) if next > from => from = next,
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Values that this process has for variables that a session lost with an earlier life of the daemon. None where the
+/// daemon does not say: a prompt goes on without them.
+pub async fn lost_environment(client: &Client, session: &str) -> BTreeMap<String, String> {
+    let params = InspectParams {
+        session: session.to_owned(),
+        part: InspectPart::Env,
+    };
+    let Ok(InspectOutput::Env { lost, .. }) = client.call::<SessionInspect>(&params).await else {
+        return BTreeMap::new();
+    };
+    if lost.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut own = environment(&client.hello().await.key_variables);
+    own.retain(|name, _| lost.contains(name));
+    own
 }
 
 /// Connects only if a daemon runs.
@@ -104,9 +162,12 @@ pub async fn last_session(
     };
     let mut sessions = client.call::<SessionList>(&params).await?.sessions;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.active_at));
-    let live = sessions
-        .iter()
-        .position(|session| matches!(session.state, State::Running | State::Waiting));
+    let live = sessions.iter().position(|session| {
+        matches!(
+            session.state,
+            State::Running | State::Waiting | State::Paused
+        )
+    });
     let index = if live_first { live.unwrap_or(0) } else { 0 };
     sessions.into_iter().nth(index).ok_or_else(|| {
         Error::usage(

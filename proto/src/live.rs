@@ -134,6 +134,28 @@ pub struct Snapshot {
     pub epoch: u64,
     pub session: SessionSummary,
     pub queue: Vec<crate::params::session::QueuedPrompt>,
+    /// What happened since the last person left; absent where nothing did, or somebody is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
+}
+
+/// While you were away.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Away {
+    /// When the last person left.
+    pub since: crate::Stamp,
+    /// The newest record that they had seen.
+    pub seq: Seq,
+    /// Turns that ended since.
+    pub turns: u64,
+    /// How the newest of them ended.
+    #[serde(default)]
+    pub outcome: Option<crate::outcome::OutcomeKind>,
+    /// Files that were changed by tools, each once, oldest first; at most 100.
+    pub files: Vec<String>,
+    /// Commands that ran.
+    pub commands: u64,
+    pub usage: crate::outcome::UsageTotals,
 }
 
 /// The border between replay and live.

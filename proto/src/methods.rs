@@ -84,20 +84,34 @@ methods! {
         "Gives a session a prompt. The answer means: it is on disk.";
     SessionUnqueue = "session.unqueue", Drive, true, session::UnqueueParams => Empty,
         "Takes back a prompt that has not started.";
+    SessionEdit = "session.edit", Drive, true, session::EditParams => session::QueueOutput,
+        "Gives a prompt that has not started other words.";
+    SessionReorder = "session.reorder", Drive, true, session::ReorderParams => session::QueueOutput,
+        "Gives a prompt that has not started another place in the queue.";
     SessionInterrupt = "session.interrupt", Drive, true, session::OneParams => session::SignalOutput,
         "Stops the running turn.";
     SessionSignal = "session.signal", Drive, true, session::SignalParams => session::SignalOutput,
-        "INT, TERM or KILL.";
+        "INT, TERM, KILL, PAUSE or RESUME.";
     SessionWait = "session.wait", Watch, false, session::WaitParams => session::WaitOutput,
         "Answers when the turn or the session has ended, or a person is needed.";
     SessionSet = "session.set", Drive, true, session::SetParams => session::SessionSummary,
         "Changes settings of a session.";
     SessionRead = "session.read", Watch, false, session::ReadParams => session::ReadOutput,
         "A page of durable events.";
+    SessionEvent = "session.event", Watch, false, session::EventParams => session::PieceOutput,
+        "The data of one durable event, piece by piece: for those that are too large for a frame.";
+    SessionSteps = "session.steps", Watch, false, session::StepsParams => session::StepsOutput,
+        "Answers of the model with their times, tokens and calls.";
+    SessionStep = "session.step", Watch, false, session::StepParams => session::PieceOutput,
+        "Exactly what one step sent, or what it got, piece by piece.";
+    SessionInspect = "session.inspect", Watch, false, session::InspectParams => session::InspectOutput,
+        "Looks into a session: status, context, files, children, environment.";
     SessionClose = "session.close", Drive, true, session::OneParams => Empty,
         "Ends an interactive session; it can be resumed.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "What runs: sessions and the processes of their tools.";
+    ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
+        "Stops a command that runs in the background.";
     ApprovalList = "approval.list", Watch, false, approval::ListParams => approval::ListOutput,
         "Open questions about tool calls, oldest first.";
     ApprovalAnswer = "approval.answer", Approve, true, approval::AnswerParams => Empty,

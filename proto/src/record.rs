@@ -80,8 +80,11 @@ bodies! {
     SessionState(SessionState) = "session.state";
     SessionExited(SessionExited) = "session.exited";
     SessionReopened(SessionReopened) = "session.reopened";
+    SessionSuspended(SessionSuspended) = "session.suspended";
     PromptQueued(PromptQueued) = "prompt.queued";
     PromptUnqueued(PromptUnqueued) = "prompt.unqueued";
+    PromptEdited(PromptEdited) = "prompt.edited";
+    PromptMoved(PromptMoved) = "prompt.moved";
     TurnStarted(TurnStarted) = "turn.started";
     TurnEnded(TurnEnded) = "turn.ended";
     User(UserMessage) = "message.user";
@@ -92,6 +95,8 @@ bodies! {
     ToolFinished(ToolFinished) = "tool.finished";
     ApprovalRequested(Approval) = "approval.requested";
     ApprovalResolved(ApprovalResolved) = "approval.resolved";
+    ChildSpawned(ChildSpawned) = "child.spawned";
+    ChildExited(ChildExited) = "child.exited";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
 }
@@ -186,6 +191,9 @@ pub struct SessionSet {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
     /// The name of the client that asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -223,6 +231,11 @@ pub struct SessionReopened {
     pub by: String,
 }
 
+/// `session.suspended`: the daemon handed over to a newer one. The next life goes on from here, once, whatever the
+/// session does after a crash.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionSuspended {}
+
 /// `prompt.queued`: accepted, and from now on kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptQueued {
@@ -241,6 +254,64 @@ pub struct PromptQueued {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptUnqueued {
     pub prompt_id: PromptId,
+}
+
+/// `prompt.edited`: a prompt that waits has other words now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptEdited {
+    pub prompt_id: PromptId,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `prompt.moved`: a prompt that waits has another place in the queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptMoved {
+    pub prompt_id: PromptId,
+    /// Prompts that stand before it now.
+    pub position: u64,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `child.spawned`: a command of the session runs in the background.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildSpawned {
+    /// Its own number, of the same row as those of sessions.
+    pub pid: Pid,
+    pub kind: ChildKind,
+    /// The call that started it.
+    pub call: CallId,
+    /// What it is, for people.
+    pub command: String,
+}
+
+/// What a child of a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildKind {
+    /// A call in the foreground.
+    Command,
+    /// A command in the background.
+    Shell,
+}
+
+/// `child.exited`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildExited {
+    pub pid: Pid,
+    #[serde(default)]
+    pub code: Option<i32>,
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// Why, where it did not end by itself: `kill_shell`, `the session ended`, `the daemon stopped`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
 }
 
 /// `turn.started`.

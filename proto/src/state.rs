@@ -11,6 +11,8 @@ pub enum State {
     Idle,
     Running,
     Waiting,
+    /// Stopped by `PAUSE` before its next step; `RESUME` takes it back to where it was.
+    Paused,
     Exited,
 }
 
@@ -18,12 +20,13 @@ impl State {
     /// Whether `next` may follow this state. An illegal move is a bug that a test finds.
     #[must_use]
     pub fn may_become(self, next: Self) -> bool {
-        use State::{Exited, Idle, Running, Waiting};
+        use State::{Exited, Idle, Paused, Running, Waiting};
         matches!(
             (self, next),
-            (Idle, Running | Exited)
-                | (Running, Idle | Waiting | Exited)
-                | (Waiting, Idle | Running | Waiting | Exited)
+            (Idle, Running | Paused | Exited)
+                | (Running, Idle | Waiting | Paused | Exited)
+                | (Waiting, Idle | Running | Waiting | Paused | Exited)
+                | (Paused, Idle | Running | Waiting | Exited)
                 | (Exited, Idle)
         )
     }

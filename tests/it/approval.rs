@@ -345,6 +345,42 @@ async fn an_open_question_survives_the_death_of_the_daemon() {
 }
 
 #[tokio::test]
+async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
+    let house = House::playing(&Script::new().runs("echo ran >> made").says("It is made."));
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let pid = client
+        .call::<SessionCreate>(&house.create("make it"))
+        .await
+        .expect("create")
+        .pid;
+    let approval = asked(&client, pid).await;
+    // Whoever made the session is gone, and so is the daemon with its parent.
+    drop(client);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let listed = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
+    assert_eq!(listed.trim(), approval.approval_id.to_string());
+    let _ = house
+        .reasonix(&["inbox", "allow", listed.trim()])
+        .expect_code(0);
+    let other = house.client("two", Role::Watch).await;
+    let mut follow = from_the_start(&other, pid).await;
+    to_rest(&mut follow).await;
+    assert_eq!(house.read("made"), "ran\n", "it ran once");
+    let log = house.log(pid);
+    assert_eq!(log.check().count("tool.started"), 1);
+    assert_eq!(log.count("approval.requested"), 1, "it was asked once");
+    // Killed again: what was answered stays answered.
+    house.kill_daemon_and_parent();
+    house.daemon();
+    assert_eq!(house.reasonix(&["inbox", "-q"]).expect_code(0).out, "");
+    let late = house.reasonix(&["inbox", "allow", listed.trim()]);
+    assert_ne!(late.code(), Some(0), "too late: {late:?}");
+    assert_eq!(house.read("made"), "ran\n", "it still ran once");
+}
+
+#[tokio::test]
 async fn an_interactive_session_without_anybody_waits() {
     let house = House::playing(&touching());
     house.daemon();

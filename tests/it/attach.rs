@@ -145,6 +145,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
         session: created.pid.to_string(),
         text: "and then".into(),
         when: When::Queue,
+        env: std::collections::BTreeMap::new(),
         credentials: Default::default(),
         request_id: Some(RequestId::new()),
     };
@@ -285,6 +286,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
         session: created.pid.to_string(),
         text: "go on".into(),
         when: When::Queue,
+        env: std::collections::BTreeMap::new(),
         credentials: Default::default(),
         request_id: Some(RequestId::new()),
     };

@@ -4,12 +4,13 @@
 //! `REASONIX_KILLS=1000` kills more often; `REASONIX_SEED=…` repeats one run.
 
 mod damage;
+mod driver;
 mod moments;
 mod ride;
 mod story;
 
 /// Kills in the default run of [`seeded`].
-const KILLS: u64 = 12;
+const KILLS: u64 = 40;
 
 /// Kills of one ride.
 const KILLS_EACH: u64 = 3;

@@ -12,5 +12,5 @@ fn the_first_figures_can_be_measured() {
         "{}",
         table(&figures)
     );
-    assert_eq!(figures.len(), 10);
+    assert_eq!(figures.len(), 14);
 }

@@ -106,7 +106,7 @@ fn settings() -> String {
             Kind::Place => "directory".to_owned(),
             Kind::Places => "list of directories".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
-            Kind::Number { min, max } => format!("{min} to {max}"),
+            Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),
             Kind::Word(words) => words
                 .iter()
                 .map(|word| format!("`{word}`"))

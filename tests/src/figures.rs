@@ -5,6 +5,8 @@
 
 mod endpoint;
 mod floors;
+mod history;
+mod load;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -15,6 +17,7 @@ use proto::params::Empty;
 
 use crate::House;
 use endpoint::{Endpoint, Round};
+use load::Beside;
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct Size {
     pub rounds: usize,
     pub tokens: usize,
     pub calls: usize,
+    /// Sessions of a home with much history.
+    pub stored: usize,
 }
 
 /// Enough for medians.
@@ -43,6 +48,7 @@ pub const FULL: Size = Size {
     rounds: 60,
     tokens: 20_000,
     calls: 500,
+    stored: 10_000,
 };
 /// Enough to see that it runs.
 pub const SMOKE: Size = Size {
@@ -50,6 +56,7 @@ pub const SMOKE: Size = Size {
     rounds: 3,
     tokens: 200,
     calls: 5,
+    stored: 30,
 };
 
 /// Measures everything.
@@ -107,6 +114,40 @@ pub fn measure(size: Size) -> Vec<Figure> {
     let (call, echo) = round_trip(size, &house);
     figures.push(row("RPC round trip, median", call, echo, "0.1 ms"));
     figures.extend(memory(&house));
+    house.stop_daemon();
+    figures.extend(beside(size, &endpoint));
+    figures
+}
+
+/// What history and other sessions cost: the floor is the same without them.
+fn beside(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
+    let (many, few) = history::cold_starts(size, endpoint);
+    let mut figures = vec![row(
+        "start → request with 10,000 stored sessions (floor: with 10)",
+        many,
+        few,
+        "1.2 ×",
+    )];
+    for (what, beside, budget) in [
+        (
+            "a round of one read beside a client that reads nothing (floor: without)",
+            Beside::DeafClient,
+            "1.2 ×",
+        ),
+        (
+            "… beside a session that prints without end",
+            Beside::Printer,
+            "2 ×",
+        ),
+        (
+            "… beside a session that forks without end",
+            Beside::Forks,
+            "2 ×",
+        ),
+    ] {
+        let (loaded, alone) = load::rounds_beside(size, endpoint, beside);
+        figures.push(row(what, loaded, alone, budget));
+    }
     figures
 }
 

@@ -278,6 +278,18 @@ impl House {
         options
     }
 
+    /// Runs a future to its end, for tests that are not async themselves.
+    ///
+    /// # Panics
+    /// The system gives no runtime.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(future)
+    }
+
     /// A raw connection on which nothing was said.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 //!
 //! Used by `it/` and by the benches; knows the product only through its binaries, its socket and its files.
 
+pub mod chance;
 pub mod figures;
 pub mod follow;
 pub mod gate;
@@ -12,8 +13,10 @@ pub mod processes;
 pub mod program;
 pub mod proxy;
 pub mod raw;
+pub mod skip;
 pub mod wait;
 
+pub use chance::Chance;
 pub use gate::Gate;
 pub use house::House;
 pub use program::{Done, Running};

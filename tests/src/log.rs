@@ -228,6 +228,8 @@ struct Story {
     judged: BTreeSet<CallId>,
     running: BTreeSet<CallId>,
     asked: BTreeMap<ApprovalId, CallId>,
+    /// Numbers of commands in the background that run.
+    children: BTreeSet<Pid>,
 }
 
 impl Story {
@@ -302,12 +304,16 @@ impl Story {
             Body::PolicyDecided(decided) => {
                 self.judged.insert(decided.call);
             }
-            Body::ToolStarted(ToolStarted { call, .. }) => {
+            Body::ToolStarted(ToolStarted {
+                call, read_only, ..
+            }) => {
                 assert!(
                     self.judged.contains(&call),
                     "record {seq}: call {call} runs and was never judged"
                 );
-                assert!(self.running.insert(call), "record {seq}: a call runs twice");
+                // A reader that a crash has cut off is run again; what changes things never is.
+                let fresh = self.running.insert(call);
+                assert!(fresh || read_only, "record {seq}: a call runs twice");
             }
             Body::ToolFinished(ToolFinished { call, .. }) => {
                 // One that was refused or denied ends without having run.
@@ -338,7 +344,21 @@ impl Story {
                     "record {seq}: {approval_id} is answered, and was not open"
                 );
             }
+            Body::ChildSpawned(child) => {
+                assert!(
+                    self.children.insert(child.pid),
+                    "record {seq}: a child has a number that another had"
+                );
+            }
+            Body::ChildExited(child) => assert!(
+                self.children.remove(&child.pid),
+                "record {seq}: child {} ends, and did not run",
+                child.pid
+            ),
             Body::SessionSet(_)
+            | Body::SessionSuspended(_)
+            | Body::PromptEdited(_)
+            | Body::PromptMoved(_)
             | Body::PromptQueued(_)
             | Body::PromptUnqueued(_)
             | Body::Usage(_)

@@ -52,6 +52,15 @@ pub fn saying(text: &str) -> Vec<Process> {
         .collect()
 }
 
+/// Those that were started with this entry (`NAME=value`) in their environment, whatever they are called now.
+#[must_use]
+pub fn marked(entry: &str) -> Vec<Process> {
+    all()
+        .into_iter()
+        .filter(|process| environment(process.pid).iter().any(|found| found == entry))
+        .collect()
+}
+
 /// Everything that belongs to a directory of a test: by its environment, its working directory or its command line;
 /// and everything that descends from such a process, or from one of `known`.
 #[must_use]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::Chance;
+
 /// Passes bytes on, until it is told to cut.
 pub struct Proxy {
     path: PathBuf,
@@ -20,12 +22,23 @@ struct Shared {
     connections: AtomicUsize,
     /// A connection is cut when so many bytes have come from the daemon; 0: never.
     cut_after: AtomicU64,
+    /// Each connection draws its own number of bytes from this span.
+    span: Mutex<Option<(u64, u64, Chance)>>,
     gone: AtomicBool,
 }
 
 impl Shared {
     fn ends(&self) -> MutexGuard<'_, Vec<UnixStream>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a new connection draws; 0: nothing.
+    fn draw(&self) -> u64 {
+        let mut span = self.span.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *span {
+            Some((low, high, chance)) => *low + chance.below(*high - *low),
+            None => 0,
+        }
     }
 }
 
@@ -80,6 +93,19 @@ impl Proxy {
     pub fn cut_after(&self, bytes: u64) {
         self.shared.cut_after.store(bytes, Ordering::SeqCst);
     }
+
+    /// From now on, each new connection is cut after a number of bytes of its own, at least `low` and below `high`.
+    pub fn cut_between(&self, low: u64, high: u64, seed: u64) {
+        let mut span = self
+            .shared
+            .span
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *span = Some((low, high, Chance::of(seed)));
+        // Those that stand were made before there was anything to draw.
+        drop(span);
+        self.cut();
+    }
 }
 
 impl Drop for Proxy {
@@ -102,12 +128,13 @@ fn pass_on(client: UnixStream, daemon: UnixStream, shared: &Arc<Shared>) {
     }
     std::thread::spawn(move || copy(client, daemon, |_| true));
     let shared = Arc::clone(shared);
-    let mut passed = 0;
+    let (mut passed, drawn) = (0, shared.draw());
     std::thread::spawn(move || {
         copy(daemon_too, client_too, |bytes| {
             passed += bytes;
             let limit = shared.cut_after.load(Ordering::SeqCst);
-            limit == 0 || passed <= limit
+            let within = |limit: u64| limit == 0 || passed <= limit;
+            within(limit) && within(drawn)
         });
     });
 }

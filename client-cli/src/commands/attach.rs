@@ -1,23 +1,22 @@
 //! `reasonix attach --plain`: follow a session line by line, and talk to it.
 
+mod away;
 mod input;
+mod queue;
+mod say;
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use client::transcript::{Piece, Transcript, approval_pieces};
 use client::{CallError, Client, Follow, Followed, From};
 use proto::hello::Role;
 use proto::live::{Live, Snapshot};
-use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionInterrupt, SessionPrompt,
-    SessionSet, SessionWait,
-};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
-use proto::params::session::{
-    CreateParams, OneParams, PromptParams, SetParams, Until, WaitParams, When,
-};
-use proto::state::{Kind, OnAsk, WaitingFor};
-use proto::{ApprovalId, Body, Event, RequestId, Seq, SessionId};
+use proto::methods::{SessionCreate, SessionGet, SessionWait};
+use proto::params::approval::Approval;
+use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
+use proto::state::{Kind, WaitingFor};
+use proto::{Body, Event, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
 use crate::exit::{self, Error};
@@ -27,6 +26,7 @@ use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
 
 use input::Said;
+use queue::Queue;
 
 /// A second Ctrl-C within this time leaves at once.
 const TWICE: Duration = Duration::from_secs(2);
@@ -39,15 +39,19 @@ const OUTPUT_LINES: usize = 20;
 
 /// Follow a running session, give it prompts, answer its questions.
 ///
-/// Lines that are typed are prompts, but for `/steer TEXT`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]` and
-/// `/quit`, which leaves the session as it is.
+/// Lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/queue`, `/edit N TEXT`,
+/// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/help`, and `/quit`,
+/// which leaves the session as it is. Who was away is told what happened meanwhile.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Line mode, for pipes and simple terminals.
     #[arg(long)]
     plain: bool,
-    /// Only watch.
-    #[arg(long, conflicts_with = "new")]
+    /// What this client may do [default: drive].
+    #[arg(long, value_enum, value_name = "ROLE")]
+    role: Option<RoleName>,
+    /// Only watch: the same as `--role watch`.
+    #[arg(long, conflicts_with_all = ["new", "role"])]
     read_only: bool,
     /// Begin a new session in this directory.
     #[arg(long, conflicts_with = "session")]
@@ -59,6 +63,27 @@ pub struct Args {
     session: Option<String>,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RoleName {
+    /// Only look.
+    Watch,
+    /// Also answer questions.
+    Approve,
+    /// Also prompt, stop and change.
+    Drive,
+}
+
+impl Args {
+    fn role(&self) -> Role {
+        match self.role {
+            _ if self.read_only => Role::Watch,
+            Some(RoleName::Watch) => Role::Watch,
+            Some(RoleName::Approve) => Role::Approve,
+            Some(RoleName::Drive) | None => Role::Drive,
+        }
+    }
+}
+
 /// Attaches, until `/quit`, the end of the input and of what it asked for, or Ctrl-C with nothing running.
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !args.plain {
@@ -67,18 +92,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             "`reasonix attach --plain` follows a session line by line",
         ));
     }
+    let role = args.role();
+    if args.new && role != Role::Drive {
+        return Err(Error::usage(
+            "a new session needs somebody who drives it",
+            "leave out `--new` or `--role`",
+        ));
+    }
     let client = reach::with("attach", |options| {
-        options.interactive = terminal::is_interactive() && !args.read_only;
-        options.role = if args.read_only {
-            Role::Watch
-        } else {
-            Role::Drive
-        };
+        options.interactive = terminal::is_interactive() && role != Role::Watch;
+        options.role = role;
     })
     .await?;
+    // A process of the daemon's own gets less than it asks for.
+    let role = client.hello().await.role.min(role);
     let session = match args.session {
         Some(session) => session,
-        None => here(&client, args.new, args.read_only, args.model).await?,
+        None => here(&client, args.new, role, args.model).await?,
     };
     let follow = client
         .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
@@ -87,8 +117,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let attached = Attached {
         session: follow.attached().session.to_string(),
         client,
-        read_only: args.read_only,
+        role,
         pending: Vec::new(),
+        queue: Queue::default(),
+        away: Vec::new(),
+        unsure: false,
         transcript: Transcript::default(),
         painter: Painter::new(colour, OUTPUT_LINES),
         offered: false,
@@ -102,14 +135,14 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 async fn here(
     client: &Client,
     new: bool,
-    read_only: bool,
+    role: Role,
     model: Option<String>,
 ) -> Result<String, Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     if !new {
         match reach::last_session(client, &cwd, true).await {
             Ok(last) => return Ok(last.session.to_string()),
-            Err(error) if read_only => return Err(error),
+            Err(error) if role != Role::Drive => return Err(error),
             Err(_) => {}
         }
     }
@@ -132,9 +165,16 @@ struct Attached {
     client: Client,
     /// Its id for ever.
     session: String,
-    read_only: bool,
+    role: Role,
     /// Open questions, oldest first.
     pending: Vec<Approval>,
+    /// Prompts that wait.
+    queue: Queue,
+    /// What happened while nobody was there, until it is told.
+    away: Vec<String>,
+    /// The daemon may have had another life since the last prompt, and the session's environment lost something with
+    /// it: what this process has of that goes with the next prompt.
+    unsure: bool,
     transcript: Transcript,
     painter: Painter,
     /// Keys were offered to a session that waits for them; once is enough.
@@ -178,7 +218,10 @@ impl Attached {
                     self.take(&event, lines.as_mut()).await?;
                     begun |= event.kind == "sync";
                 }
-                Next::Followed(Ok(Followed::Reconnected)) => self.note("reconnected")?,
+                Next::Followed(Ok(Followed::Reconnected)) => {
+                    self.note("reconnected")?;
+                    self.unsure = true;
+                }
                 Next::Followed(Err(error)) => {
                     self.leave(0)?;
                     return Err(error.into());
@@ -202,7 +245,7 @@ impl Attached {
                 Next::Arrived(Arrived::Term) => return self.leave(exit::TERMINATED),
                 Next::Arrived(Arrived::Int) => {
                     let again = interrupted.is_some_and(|at| at.elapsed() < TWICE);
-                    if again || self.read_only || !self.interrupt().await? {
+                    if again || self.role < Role::Drive || !self.interrupt().await? {
                         return self.leave(exit::INTERRUPTED);
                     }
                     interrupted = Some(Instant::now());
@@ -219,6 +262,10 @@ impl Attached {
                 Some(Ok(Live::Snapshot(snapshot))) => self.snapshot(&snapshot).await?,
                 Some(Ok(Live::Sync(sync))) => {
                     self.print(event)?;
+                    // Below what was there before, where the person looks first.
+                    for line in std::mem::take(&mut self.away) {
+                        self.note(&line)?;
+                    }
                     self.sync(&sync.pending, lines)?;
                 }
                 _ => self.print(event)?,
@@ -229,7 +276,11 @@ impl Attached {
         if !(self.titled && event.kind == "session.created") {
             self.show(event).await?;
         }
-        match event.body() {
+        let body = event.body();
+        if let (Some(seq), Ok(body)) = (event.seq, &body) {
+            self.queue.fold(seq, body);
+        }
+        match body {
             Ok(Body::ApprovalRequested(approval)) => {
                 self.pending.push(approval);
                 drawn(lines);
@@ -273,9 +324,12 @@ impl Attached {
         if let Some(reason) = &session.read_only {
             self.note(&format!("it can only be read: {reason}"))?;
         }
+        self.away = away::lines(snapshot);
         for queued in &snapshot.queue {
             self.note(&format!("queued by {}: {}", queued.by, queued.text))?;
         }
+        self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
+        self.unsure = true;
         if session.waiting_for == Some(WaitingFor::Credentials) {
             self.offer().await?;
         }
@@ -306,146 +360,10 @@ impl Attached {
 
     /// Offers this process's keys to a session that lost its own.
     async fn offer(&mut self) -> Result<(), Error> {
-        if !self.read_only && !std::mem::replace(&mut self.offered, true) {
+        if self.role == Role::Drive && !std::mem::replace(&mut self.offered, true) {
             self.client.offer_credentials().await?;
         }
         Ok(())
-    }
-
-    /// Does what a line says.
-    async fn say(&mut self, said: Said) -> Result<(), Error> {
-        if self.read_only {
-            return self.note(
-                "this client only watches: leave with `/quit`, and attach without `--read-only`",
-            );
-        }
-        let result = match said {
-            Said::Nothing | Said::Quit => Ok(()),
-            Said::Prompt(text) => self.prompt(text, When::Queue).await,
-            Said::Steer(text) => self.prompt(text, When::Steer).await,
-            Said::Interrupt => self.interrupt().await.map(|_| ()),
-            Said::Approve(id) => self.answer(id, Decision::AllowOnce, None).await,
-            Said::Deny(words) => {
-                let (id, note) = self.split(&words);
-                self.answer(id, Decision::Deny, note).await
-            }
-            Said::Unknown(word) => {
-                return self.note(&format!(
-                    "`{word}` is none of `/steer TEXT`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/quit`"
-                ));
-            }
-        };
-        match result {
-            // What the daemon refuses is said; the session is still there.
-            Err(Error::Call(CallError::Failure(failure))) => {
-                if let Some(words) = exit::answered_before(&failure) {
-                    return self.note(&words);
-                }
-                self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
-                if failure.hint.is_empty() {
-                    Ok(())
-                } else {
-                    self.note(&failure.hint)
-                }
-            }
-            other => other,
-        }
-    }
-
-    async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
-        if std::mem::take(&mut self.headless) {
-            // A person is here now: it does not exit after each turn, and its questions wait.
-            let params = SetParams {
-                session: self.session.clone(),
-                kind: Some(Kind::Interactive),
-                on_ask: Some(OnAsk::Wait),
-                request_id: Some(RequestId::new()),
-                ..SetParams::default()
-            };
-            self.client.call::<SessionSet>(&params).await?;
-        }
-        let params = PromptParams {
-            session: self.session.clone(),
-            text,
-            when,
-            credentials: self.client.credentials().await,
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<SessionPrompt>(&params).await?;
-        Ok(())
-    }
-
-    async fn interrupt(&self) -> Result<bool, Error> {
-        let params = OneParams {
-            session: self.session.clone(),
-        };
-        Ok(self
-            .client
-            .call::<SessionInterrupt>(&params)
-            .await?
-            .delivered)
-    }
-
-    /// The id and the note of `/deny`: a first word that names an open question is the id.
-    fn split(&self, words: &str) -> (Option<String>, Option<String>) {
-        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let named = self.pending.iter().any(|open| open.approval_id.0 == first);
-        let (id, note) = if named {
-            (Some(first.to_owned()), rest.trim())
-        } else {
-            (None, words)
-        };
-        (id, Some(note.to_owned()).filter(|note| !note.is_empty()))
-    }
-
-    async fn answer(
-        &mut self,
-        id: Option<String>,
-        decision: Decision,
-        note: Option<String>,
-    ) -> Result<(), Error> {
-        let open = match &id {
-            None => self.pending.first().cloned(),
-            Some(id) => match self.pending.iter().find(|open| open.approval_id.0 == *id) {
-                Some(open) => Some(open.clone()),
-                // Either way something has been said.
-                None => return self.listed(id).await,
-            },
-        };
-        let Some(open) = open else {
-            return self.note("there is nothing to answer");
-        };
-        let params = AnswerParams {
-            approval_id: open.approval_id,
-            shown_hash: open.shown_hash,
-            decision,
-            scope: None,
-            note,
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<ApprovalAnswer>(&params).await?;
-        Ok(())
-    }
-
-    /// A question that was not shown here: it is shown, and not answered before it was.
-    async fn listed(&mut self, id: &str) -> Result<(), Error> {
-        let params = ListParams {
-            session: Some(self.session.clone()),
-        };
-        let approvals = self.client.call::<ApprovalList>(&params).await?.approvals;
-        match approvals
-            .into_iter()
-            .find(|open| open.approval_id == ApprovalId(id.to_owned()))
-        {
-            None => self.note(&format!("there is no open question `{id}`")),
-            Some(approval) => {
-                for piece in approval_pieces(&approval) {
-                    output::part(&self.painter.paint(&piece))?;
-                }
-                self.pending.push(approval);
-                self.note("now it is shown: say it again")
-            }
-        }
     }
 
     fn print(&mut self, event: &Event) -> Result<(), Error> {

@@ -1,15 +1,21 @@
 //! `reasonix daemon`: start it, stop it, ask how it is.
 
 use clap::Subcommand;
-use client::Start;
-use client::start::log_tail;
+use client::start::{StartError, find_program, log_tail, program_version};
+use client::version::{Skew, skew};
+use client::{CallError, Client, ConnectError, Start};
+use proto::ErrorName;
 use proto::hello::Role;
-use proto::methods::DaemonStatus;
+use proto::methods::{DaemonStatus, ProcessList};
 use proto::params::Empty;
 use proto::params::daemon::{ShutdownMode, StatusOutput};
+use proto::params::process::ListParams;
+use proto::record::ChildKind;
+use proto::state::State;
 use serde_json::json;
 
-use crate::exit::Error;
+use crate::exit::{self, Error};
+use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
 /// Start and stop the daemon, and see how it is.
@@ -23,8 +29,14 @@ pub struct Args {
 enum Action {
     /// Start it, unless it runs.
     Start,
-    /// Stop it: running turns are interrupted.
-    Stop,
+    /// Stop it: running turns are interrupted, and told here.
+    Stop {
+        /// Let the running turns end first; no new ones begin.
+        #[arg(long)]
+        idle: bool,
+    },
+    /// Replace it by the one that is installed: running turns pause before their next step, and go on there.
+    Restart,
     /// Show versions, uptime, memory, sessions and clients.
     Status {
         /// Print JSON.
@@ -43,7 +55,8 @@ enum Action {
 pub async fn run(args: Args) -> Result<u8, Error> {
     match args.action {
         Action::Start => start().await,
-        Action::Stop => stop().await,
+        Action::Stop { idle } => stop(idle).await,
+        Action::Restart => restart().await,
         Action::Status { json } => status(json).await,
         Action::Logs { lines } => logs(lines),
     }
@@ -60,19 +73,161 @@ async fn start() -> Result<u8, Error> {
     Ok(0)
 }
 
-async fn stop() -> Result<u8, Error> {
-    let client = reach::with("daemon stop", |options| options.start = Start::Never).await;
-    let client = match client {
-        Ok(client) => client,
-        Err(Error::Call(client::CallError::Connect(client::ConnectError::Absent { .. }))) => {
-            output::progress("no daemon runs");
-            return Ok(0);
-        }
-        Err(error) => return Err(error),
+/// A client of the daemon that runs, whatever its version: what is said here has been the same in all.
+async fn present(verb: &str) -> Result<Option<Client>, Error> {
+    let client = reach::with(verb, |options| {
+        options.start = Start::Never;
+        options.protocol = [0, u32::MAX];
+    });
+    match client.await {
+        Ok(client) => Ok(Some(client)),
+        Err(Error::Call(CallError::Connect(ConnectError::Absent { .. }))) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+async fn stop(idle: bool) -> Result<u8, Error> {
+    let mut signals = Signals::listen()?;
+    let Some(client) = present("daemon stop").await? else {
+        output::progress("no daemon runs");
+        return Ok(0);
     };
-    client.stop(ShutdownMode::Now).await?;
+    let work = Work::of(&client).await;
+    if idle {
+        if let Some(words) = work.words() {
+            output::progress(&format!("· waits until it is done: {words}"));
+        }
+        if let Some(code) = gone(&client, ShutdownMode::Idle, &mut signals).await? {
+            return Ok(code);
+        }
+    } else {
+        client.stop(ShutdownMode::Now).await?;
+        if let Some(words) = work.words() {
+            output::progress(&format!("· interrupted: {words}"));
+        }
+    }
     output::progress("the daemon has stopped");
     Ok(0)
+}
+
+/// Hands over: the old daemon puts its turns to sleep and goes, the new one wakes them.
+async fn restart() -> Result<u8, Error> {
+    let mut signals = Signals::listen()?;
+    let Some(client) = present("daemon restart").await? else {
+        output::progress("no daemon runs");
+        return start().await;
+    };
+    fits(&client.hello().await.daemon.version).await?;
+    let work = Work::of(&client).await;
+    if let Some(words) = work.words() {
+        output::progress(&format!("· to be handed over: {words}"));
+    }
+    let gone = match gone(&client, ShutdownMode::HandOver, &mut signals).await {
+        // It is too old to know how.
+        Err(Error::Call(CallError::Failure(failure)))
+            if failure.name == ErrorName::InvalidParams && work.words().is_none() =>
+        {
+            gone(&client, ShutdownMode::Idle, &mut signals).await
+        }
+        Err(Error::Call(CallError::Failure(failure)))
+            if failure.name == ErrorName::InvalidParams =>
+        {
+            return Err(Error::Failed {
+                what: "this daemon is too old to hand over its work".to_owned(),
+                hint: "`reasonix daemon stop --idle` lets the running turns end, `reasonix daemon stop` interrupts them; then `reasonix daemon start`".to_owned(),
+            });
+        }
+        gone => gone,
+    };
+    match gone? {
+        Some(code) => Ok(code),
+        None => start().await,
+    }
+}
+
+/// Looks at what would be started, before anything is stopped: without it there would be no daemon afterwards, and an
+/// older one must not take over what a newer one wrote.
+async fn fits(running: &str) -> Result<(), Error> {
+    let program = find_program().ok_or(ConnectError::from(StartError::NotFound))?;
+    let Some(installed) = program_version().await else {
+        return Err(ConnectError::from(StartError::Mute { program }).into());
+    };
+    if skew(&installed, running) == Skew::DaemonNewer {
+        return Err(Error::Failed {
+            what: format!(
+                "the daemon that runs ({}) is newer than the one that is installed ({})",
+                text::line(running),
+                text::line(&installed)
+            ),
+            hint: "install the newer one; an older daemon does not take over its sessions"
+                .to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Waits until the daemon is gone, however long its turns take; a signal ends the waiting and changes nothing.
+async fn gone(
+    client: &Client,
+    mode: ShutdownMode,
+    signals: &mut Signals,
+) -> Result<Option<u8>, Error> {
+    let arrived = tokio::select! {
+        gone = client.stop(mode) => return Ok(gone.map(|()| None)?),
+        arrived = signals.next() => arrived,
+    };
+    output::progress("· the daemon still goes when its turns let it; it takes no new ones");
+    Ok(Some(match arrived {
+        Arrived::Int => exit::INTERRUPTED,
+        Arrived::Term => exit::TERMINATED,
+        Arrived::Hup => 0,
+    }))
+}
+
+/// What a daemon is at.
+struct Work {
+    /// Sessions that run or wait, by pid and directory.
+    sessions: Vec<String>,
+    /// Commands in the background.
+    children: usize,
+}
+
+impl Work {
+    /// Asks; a daemon that does not say has none that we could tell of.
+    async fn of(client: &Client) -> Self {
+        let list = client.call::<ProcessList>(&ListParams::default()).await;
+        let (processes, children) = list.map_or_else(
+            |_| Default::default(),
+            |list| (list.processes, list.children),
+        );
+        let busy = processes
+            .iter()
+            .filter(|session| matches!(session.state, State::Running | State::Waiting))
+            .map(|session| format!("{} ({})", session.pid, text::line(&session.cwd)));
+        Self {
+            sessions: busy.collect(),
+            children: children
+                .iter()
+                .filter(|child| child.kind == ChildKind::Shell)
+                .count(),
+        }
+    }
+
+    /// In words; `None`: nothing.
+    fn words(&self) -> Option<String> {
+        let sessions = match self.sessions.as_slice() {
+            [] => None,
+            [one] => Some(format!("session {one}")),
+            many => Some(format!("sessions {}", many.join(", "))),
+        };
+        let children = match self.children {
+            0 => None,
+            1 => Some("one command in the background".to_owned()),
+            count => Some(format!("{count} commands in the background")),
+        };
+        let parts: Vec<String> = [sessions, children].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
 }
 
 async fn status(json: bool) -> Result<u8, Error> {

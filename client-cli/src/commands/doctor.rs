@@ -166,6 +166,6 @@ fn versions(daemon: &str) -> Check {
         "versions",
         CheckLevel::Warning,
         &format!("the client is {}, the daemon {daemon}", proto::VERSION),
-        "`reasonix daemon stop`; the next command starts the daemon that is installed",
+        "`reasonix daemon restart` starts the one that is installed; sessions go on",
     )
 }

@@ -4,9 +4,13 @@ use clap::Subcommand;
 use client::transcript::approval_pieces;
 use client::{CallError, Client};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, ApprovalList};
+use proto::methods::{ApprovalAnswer, ApprovalList, ProcessList};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
-use proto::{ApprovalId, RequestId, Stamp};
+use proto::params::process;
+use proto::params::session::SessionSummary;
+use proto::state::{State, WaitingFor};
+use proto::{ApprovalId, Pid, RequestId, Stamp};
+use serde::Serialize;
 
 use super::Listing;
 use crate::exit::{self, Error};
@@ -14,6 +18,8 @@ use crate::paint::Painter;
 use crate::{output, reach};
 
 /// Show what waits for a person, oldest first, and answer it.
+///
+/// Beside questions: sessions that wait for a key of their provider, and paused ones with something waiting in them.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -63,7 +69,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         .await?
         .approvals;
     match args.answer {
-        None => list(&approvals, &args.listing)?,
+        None => {
+            let all = process::ListParams::default();
+            let sessions = client.call::<ProcessList>(&all).await?.processes;
+            let stuck: Vec<_> = sessions.iter().filter_map(stuck).collect();
+            list(&approvals, &stuck, &args.listing)?;
+        }
         Some(Answer::Allow { id, session }) => {
             let decision = if session {
                 Decision::AllowSession
@@ -79,30 +90,103 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn list(approvals: &[Approval], listing: &Listing) -> Result<(), Error> {
+/// A session that goes on only when a person does something.
+#[derive(Serialize)]
+struct Stuck {
+    session: Pid,
+    /// `credentials` or `paused`.
+    waiting_for: &'static str,
+    cause: String,
+    since: Stamp,
+    /// What would let it go on.
+    hint: String,
+}
+
+fn stuck(session: &SessionSummary) -> Option<Stuck> {
+    let pid = session.pid;
+    let (waiting_for, cause, hint) = match (session.state, session.waiting_for) {
+        (State::Waiting, Some(WaitingFor::Credentials)) => (
+            "credentials",
+            session.cause.clone(),
+            format!("`reasonix attach --plain {pid}` where the key is set"),
+        ),
+        (State::Paused, _) if session.pending_approvals + session.queued > 0 => {
+            let waits = [
+                (session.queued, "queued prompts"),
+                (session.pending_approvals, "open questions"),
+            ];
+            let waits = waits.iter().filter(|(count, _)| *count > 0);
+            let waits: Vec<String> = waits
+                .map(|(count, what)| format!("{what}: {count}"))
+                .collect();
+            let hint = format!("`reasonix resume {pid}` lets it go on");
+            ("paused", waits.join(", "), hint)
+        }
+        _ => return None,
+    };
+    Some(Stuck {
+        session: pid,
+        waiting_for,
+        cause,
+        since: session.active_at,
+        hint,
+    })
+}
+
+/// Questions first, then sessions that are stuck otherwise. As JSON they stand in one list; a question has an
+/// `approval_id`.
+fn list(approvals: &[Approval], stuck: &[Stuck], listing: &Listing) -> Result<(), Error> {
     if listing.json {
-        return output::json(&approvals);
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Waits<'a> {
+            Question(&'a Approval),
+            Session(&'a Stuck),
+        }
+        let questions = approvals.iter().map(Waits::Question);
+        let all: Vec<_> = questions.chain(stuck.iter().map(Waits::Session)).collect();
+        return output::json(&all);
     }
     if listing.quiet {
-        return approvals
+        let ids = approvals
             .iter()
-            .try_for_each(|approval| output::line(&crate::text::line(&approval.approval_id.0)));
+            .map(|approval| approval.approval_id.0.clone());
+        return ids
+            .chain(stuck.iter().map(|stuck| stuck.session.to_string()))
+            .try_for_each(|id| output::line(&crate::text::line(&id)));
     }
-    let now = Stamp::now();
     let rows: Vec<_> = approvals
         .iter()
         .map(|approval| {
-            let seconds = now.0.saturating_sub(approval.asked_at.0).max(0) / 1000;
             [
                 approval.approval_id.to_string(),
                 approval.session.to_string(),
-                format!("{seconds} s"),
+                output::ago(approval.asked_at),
                 approval.tool.clone(),
                 crate::text::exact(&approval.subject).replace('\n', "⏎"),
             ]
         })
         .collect();
-    output::table(["ID", "SESSION", "WAITS", "TOOL", "WANTS"], &rows)
+    output::table(["ID", "SESSION", "WAITS", "TOOL", "WANTS"], &rows)?;
+    if stuck.is_empty() {
+        return Ok(());
+    }
+    output::line("")?;
+    let rows: Vec<_> = stuck
+        .iter()
+        .map(|stuck| {
+            let why = match stuck.waiting_for {
+                "credentials" => "waits for a key",
+                _ => "is paused",
+            };
+            [
+                stuck.session.to_string(),
+                output::ago(stuck.since),
+                format!("{why} ({}): {}", stuck.cause, stuck.hint),
+            ]
+        })
+        .collect();
+    output::table(["SESSION", "WAITS", "FOR"], &rows)
 }
 
 /// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.

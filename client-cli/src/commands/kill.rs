@@ -1,23 +1,22 @@
-//! `reasonix kill`: signals to sessions.
+//! `reasonix kill`: signals to sessions, and an end to commands in the background.
 
 use clap::ValueEnum;
-use proto::RequestId;
-use proto::methods::SessionSignal;
-use proto::params::session::{Signal, SignalParams};
+use proto::params::session::Signal;
 
-use crate::exit::{self, Error};
-use crate::output;
+use super::{Many, signal};
+use crate::exit::Error;
 use crate::reach;
 
 /// Send a signal to sessions: INT stops the turn, TERM also ends the session, KILL ends it at once.
+///
+/// The number of a command in the background, as `reasonix ps` shows it, stops that command, whichever the signal.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which signal.
     #[arg(short, long, value_enum, default_value = "TERM", ignore_case = true)]
     signal: Name,
-    /// Pids, ids, or names.
-    #[arg(required = true)]
-    session: Vec<String>,
+    #[command(flatten)]
+    many: Many,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -39,18 +38,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         Name::Term => Signal::Term,
         Name::Kill => Signal::Kill,
     };
-    let mut code = 0;
-    for session in args.session {
-        let params = SignalParams {
-            session: session.clone(),
-            signal,
-            request_id: Some(RequestId::new()),
-        };
-        match client.call::<SessionSignal>(&params).await {
-            Ok(answer) if answer.delivered => {}
-            Ok(_) => output::progress(&format!("{session}: nothing to stop")),
-            Err(error) => code = exit::tell(&error.into(), false),
-        }
-    }
-    Ok(code)
+    let sessions = args.many.named(&client).await?;
+    Ok(signal::send(&client, sessions, signal).await)
 }

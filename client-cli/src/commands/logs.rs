@@ -2,8 +2,8 @@
 
 use client::transcript::Transcript;
 use client::{Client, Followed, From};
-use proto::methods::{SessionGet, SessionRead};
-use proto::params::session::{OneParams, ReadParams};
+use proto::methods::SessionGet;
+use proto::params::session::OneParams;
 use proto::{Event, Seq};
 
 use crate::exit::Error;
@@ -34,22 +34,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if args.follow {
         return follow(&client, &args, &mut printer).await;
     }
-    let mut from = Seq(args.since);
-    loop {
-        let params = ReadParams {
-            session: args.session.clone(),
-            from_seq: from,
-            limit: 0,
-        };
-        let page = client.call::<SessionRead>(&params).await?;
-        for event in &page.events {
-            printer.print(event)?;
-        }
-        match page.next {
-            Some(next) if next > from => from = next,
-            _ => break,
-        }
-    }
+    reach::read(&client, &args.session, Seq(args.since), |event| {
+        printer.print(event)
+    })
+    .await?;
     printer.close()?;
     let one = OneParams {
         session: args.session.clone(),

@@ -77,18 +77,23 @@ fn row(session: &SessionSummary) -> [String; 8] {
 }
 
 /// The state in words, with what it waits for and how it exited.
-fn state(session: &SessionSummary) -> String {
+pub fn state(session: &SessionSummary) -> String {
     use proto::state::{State, WaitingFor};
     if session.read_only.is_some() {
         return "read-only".to_owned();
     }
     match (session.state, session.waiting_for, session.exit_code) {
         (State::Idle, _, _) => "idle".to_owned(),
-        (State::Running, _, _) => "running".to_owned(),
+        (State::Running, _, _) => match session.silent_since {
+            None => "running".to_owned(),
+            Some(since) => format!("running, no data {}", output::ago(since)),
+        },
         (State::Waiting, None, _) => "waiting".to_owned(),
         (State::Waiting, Some(WaitingFor::Approval), _) => "waiting: approval".to_owned(),
         (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
+        (State::Paused, _, _) if session.pending_approvals > 0 => "paused: approval".to_owned(),
+        (State::Paused, _, _) => "paused".to_owned(),
         (State::Exited, _, Some(code)) => format!("exited {code}"),
         (State::Exited, _, None) => "exited".to_owned(),
     }

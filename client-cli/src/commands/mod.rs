@@ -5,13 +5,65 @@ pub mod daemon;
 pub mod demo;
 pub mod doctor;
 pub mod inbox;
+pub mod inspect;
 pub mod kill;
 pub mod logs;
 pub mod ls;
+pub mod pause;
 pub mod ps;
+pub mod queue;
+pub mod resume;
 pub mod rpc;
 pub mod run;
+pub mod show;
+mod signal;
+pub mod steps;
+pub mod strace;
 pub mod wait;
+
+use client::Client;
+use proto::methods::ProcessList;
+use proto::params::process::ListParams;
+
+use crate::exit::Error;
+
+/// Sessions, by name or by label.
+#[derive(Debug, clap::Args)]
+pub struct Many {
+    /// Pids, ids, or names.
+    #[arg(required_unless_present = "label")]
+    session: Vec<String>,
+    /// Also all sessions with this label that have not exited.
+    #[arg(short, long)]
+    label: Option<String>,
+}
+
+impl Many {
+    /// The sessions that are meant, each once.
+    async fn named(self, client: &Client) -> Result<Vec<String>, Error> {
+        let mut named = self.session;
+        if let Some(label) = self.label {
+            let params = ListParams {
+                all: false,
+                label: Some(label.clone()),
+            };
+            let labelled = client.call::<ProcessList>(&params).await?.processes;
+            if labelled.is_empty() && named.is_empty() {
+                return Err(Error::usage(
+                    format!("no session with the label `{label}` runs, waits or is open"),
+                    format!("`reasonix ps -a -l {label}` also shows those that have exited"),
+                ));
+            }
+            for session in labelled {
+                let pid = session.pid.to_string();
+                if !named.contains(&pid) {
+                    named.push(pid);
+                }
+            }
+        }
+        Ok(named)
+    }
+}
 
 /// How a listing is printed.
 #[derive(Debug, Default, clap::Args)]

@@ -2,7 +2,8 @@
 
 use proto::hello::Role;
 use proto::methods::ProcessList;
-use proto::params::process::ListParams;
+use proto::params::process::{ChildProcess, ListParams};
+use proto::record::ChildKind;
 use serde_json::json;
 
 use super::Listing;
@@ -10,7 +11,10 @@ use crate::exit::Error;
 use crate::output;
 use crate::{commands, reach};
 
-/// List sessions that run, wait or are open, and the processes of their tools.
+/// List sessions that run, wait, are paused or open, and the processes of their tools.
+///
+/// A session whose provider is silent says for how long (`no data 45 s`). A command in the background has a number of
+/// its own and the kind `shell`: `reasonix kill NUMBER` stops it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Also sessions that have exited.
@@ -45,20 +49,35 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     commands::ls::print(&list.processes, &args.listing)?;
     if !args.listing.quiet && !list.children.is_empty() {
         output::line("")?;
-        let rows: Vec<_> = list
-            .children
-            .iter()
-            .map(|child| {
-                let seconds = format!("{} s", child.running_ms / 1000);
-                [
-                    child.session.to_string(),
-                    child.os_pid.to_string(),
-                    seconds,
-                    child.command.clone(),
-                ]
-            })
-            .collect();
-        output::table(["SESSION", "OS PID", "RUNS", "COMMAND"], &rows)?;
+        commands_table(&list.children)?;
     }
     Ok(0)
+}
+
+/// The operating-system processes of tools. Those in the background have a number of their own, by which `kill` ends
+/// them.
+pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
+    let rows: Vec<_> = children
+        .iter()
+        .map(|child| {
+            let kind = match child.kind {
+                ChildKind::Command => "command",
+                ChildKind::Shell => "shell",
+            };
+            [
+                child
+                    .pid
+                    .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+                kind.to_owned(),
+                child.session.to_string(),
+                child.os_pid.to_string(),
+                output::lasted(child.running_ms),
+                child.command.clone(),
+            ]
+        })
+        .collect();
+    output::table(
+        ["PID", "KIND", "SESSION", "OS PID", "RUNS", "COMMAND"],
+        &rows,
+    )
 }

@@ -1,5 +1,6 @@
 //! `reasonix run`: one turn, for scripts and for people in a hurry.
 
+mod anew;
 mod drive;
 mod prompt;
 mod question;

@@ -14,15 +14,15 @@ pub struct Args {
     /// Give up after so many seconds, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = super::run::seconds)]
     timeout: Option<u64>,
-    /// Pids, ids, or names.
-    #[arg(required = true)]
-    session: Vec<String>,
+    #[command(flatten)]
+    many: super::Many,
 }
 
 /// Waits for all at once.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("wait").await?;
-    let waits = args.session.iter().map(|session| {
+    let sessions = args.many.named(&client).await?;
+    let waits = sessions.iter().map(|session| {
         let params = WaitParams {
             session: session.clone(),
             until: Until::Turn,
@@ -32,7 +32,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         async move { client.call::<SessionWait>(&params).await }
     });
     let mut code = 0;
-    for (session, result) in args.session.iter().zip(join_all(waits).await) {
+    for (session, result) in sessions.iter().zip(join_all(waits).await) {
         let this = match result {
             Ok(answer) if answer.done => u8::try_from(answer.exit_code).unwrap_or(1),
             Ok(_) => {

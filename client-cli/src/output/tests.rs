@@ -41,3 +41,19 @@ fn numbers_are_short() {
         assert_eq!(short(number), words);
     }
 }
+
+#[test]
+fn times_are_told_in_two_numbers_at_most() {
+    for (ms, words) in [
+        (0, "0.0 s"),
+        (9_990, "9.9 s"),
+        (45_000, "45 s"),
+        (119_000, "119 s"),
+        (120_000, "2 min"),
+        (3_900_000, "1 h 5 min"),
+        (176_400_000, "2 d 1 h"),
+    ] {
+        assert_eq!(lasted(ms), words);
+    }
+    assert_eq!(ago(Stamp(i64::MAX)), "0.0 s", "a clock that went back");
+}

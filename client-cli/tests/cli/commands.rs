@@ -27,8 +27,9 @@ fn approval(id: &str) -> Value {
     })
 }
 
-const VERBS: [&str; 12] = [
-    "run", "attach", "ls", "ps", "kill", "wait", "logs", "inbox", "daemon", "demo", "doctor", "rpc",
+const VERBS: [&str; 19] = [
+    "run", "attach", "ls", "ps", "kill", "pause", "resume", "queue", "inspect", "strace", "steps",
+    "show", "wait", "logs", "inbox", "daemon", "demo", "doctor", "rpc",
 ];
 
 #[test]
@@ -67,7 +68,7 @@ fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
 #[test]
 fn bad_input_is_64_and_says_what_to_do() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
-    let cases: [&[&str]; 16] = [
+    let cases: [&[&str]; 25] = [
         &[],
         &["nonsense"],
         &["attch"],
@@ -77,6 +78,15 @@ fn bad_input_is_64_and_says_what_to_do() {
         &["attach"],
         &["kill"],
         &["kill", "-s", "HUP", "3"],
+        &["pause"],
+        &["resume"],
+        &["attach", "--plain", "--new", "--role", "watch"],
+        &["attach", "--plain", "--role", "boss", "3"],
+        &["queue", "3", "move", "1", "0"],
+        &["queue", "3", "edit", "1"],
+        &["show", "3"],
+        &["show", "3", "--step", "0"],
+        &["inspect", "3", "soul"],
         &["wait"],
         &["wait", "--timeout", "soon", "3"],
         &["logs"],
@@ -154,7 +164,7 @@ fn listings_come_as_table_as_ids_and_as_json() {
             }
             ("process.list", _) => vec![Act::Answer(json!({
                 "processes": [summary(3, "running")],
-                "children": [{"session": 3, "os_pid": 77, "command": "sleep 9", "running_ms": 4000}],
+                "children": [{"session": 3, "os_pid": 77, "kind": "shell", "pid": 12, "command": "sleep 9", "running_ms": 4000}],
             }))],
             _ => vec![Act::Close],
         }
@@ -189,7 +199,7 @@ fn listings_come_as_table_as_ids_and_as_json() {
 #[test]
 fn kill_signals_each_and_tells_what_failed() {
     let fake = Fake::start(|call: &Call| match call.params["session"].as_str() {
-        Some("9") => vec![Act::Refuse(Failure::new(
+        Some("9") | None => vec![Act::Refuse(Failure::new(
             ErrorName::NotFound,
             "no session `9`",
             "is it `3`?",
@@ -294,6 +304,7 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         "approval.list" => vec![Act::Answer(
             json!({"approvals": [approval("3.1"), approval("3.2")]}),
         )],
+        "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ if call.params["approval_id"] == "9.9" => {
             vec![Act::Refuse(Failure::new(
                 ErrorName::NotFound,

@@ -9,7 +9,10 @@ mod fake;
 
 mod attach;
 mod commands;
+mod control;
+mod looking;
 mod program;
 mod run;
 mod start;
 mod terminal;
+mod versions;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use proto::Pid;
+use proto::params::process::ChildProcess;
 
 /// A program to start, fully said: nothing is inherited.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct Command {
     pub env: Vec<(String, String)>,
     /// For `ps`: what a person would call it.
     pub title: String,
+    /// Its own number in the process table, where it runs in the background.
+    pub number: Option<Pid>,
 }
 
 /// Something a child did.
@@ -67,4 +70,10 @@ pub trait Spawn: Send + Sync {
         session: Pid,
         command: Command,
     ) -> BoxFuture<'static, Result<Child, SpawnError>>;
+
+    /// What runs in the scope of a session, oldest first.
+    fn running(&self, session: Pid) -> Vec<ChildProcess>;
+
+    /// Stops everything in the scope of a session, without waiting: TERM now, KILL after `grace_ms`.
+    fn stop_session(&self, session: Pid, grace_ms: u64);
 }

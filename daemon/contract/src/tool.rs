@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
+use proto::record::{ChildExited, ChildSpawned};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
@@ -97,6 +98,17 @@ pub struct CallContext {
     pub memory: Arc<dyn Any + Send + Sync>,
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
+    pub shells: Arc<dyn Shells>,
+}
+
+/// The session's side of commands in the background: their numbers, and the word that they came and went.
+pub trait Shells: Send + Sync {
+    /// A number that no session and no other command ever has.
+    fn number(&self) -> BoxFuture<'static, Result<Pid, String>>;
+    /// One runs. On its way to the log; whoever watches the session sees it.
+    fn spawned(&self, child: ChildSpawned);
+    /// It has ended, and nothing of it is left.
+    fn exited(&self, child: ChildExited);
 }
 
 /// Where a running tool shows what it prints.

@@ -82,6 +82,7 @@ impl Scene {
         };
         let (family, read_only_tool) = match tool {
             "bash" => (Family::Bash, false),
+            "bash_output" | "kill_shell" => (Family::Bash, true),
             "read_file" | "grep" | "glob" | "ls" => (Family::Read, true),
             _ => (Family::Edit, false),
         };

@@ -10,13 +10,14 @@ use contract::{Child, ChildEvent, ChildExit, SpawnError};
 use futures::StreamExt;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::ChildStderr;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::grip::{GIVE_UP, Grip, NUDGE};
 use crate::spawner::Launcher;
 use crate::table::Entry;
-use crate::tree;
+use crate::warden::Warden;
 use crate::wire::{self, Ended, Order, Spec, Status};
 
 /// Pieces of output that may wait for the reader; when there are so many, the pipes are left alone and
@@ -26,10 +27,14 @@ const QUEUE: usize = 8;
 const PIECE: usize = 32 * 1024;
 /// How long a pipe may stay silent, after all is gone, before we believe that somebody outside holds it.
 const SILENCE: Duration = Duration::from_millis(500);
+/// The most that is repeated of what a helper complains that could not start.
+const COMPLAINT: u64 = 1000;
+
 /// One start.
 pub(crate) struct Job {
     pub launcher: Launcher,
     pub spec: Spec,
+    pub warden: Option<Warden>,
     /// For messages.
     pub program: String,
     pub entry: Entry,
@@ -40,7 +45,8 @@ pub(crate) struct Job {
 pub(crate) async fn run(job: Job) {
     let Job {
         launcher,
-        spec,
+        mut spec,
+        warden,
         program,
         entry,
         mut reply,
@@ -52,29 +58,37 @@ pub(crate) async fn run(job: Job) {
     let launched = launcher.launch().await;
     // The thread must be able to end while we run.
     drop(launcher);
-    let launched = match launched {
+    let mut launched = match launched {
         Ok(launched) => launched,
         Err(error) => {
             let _ = reply.send(Err(failed(format!("its helper did not start: {error}"))));
             return;
         }
     };
-    let grip = Grip::new(launched.helper);
+    if launched.namespace {
+        spec.limits = spec.limits.in_namespace();
+    }
+    let mut grip = Grip::new(launched.helper, launched.namespace, warden);
     let (from_helper, mut orders) = launched.control.into_split();
     let mut status = BufReader::new(from_helper).lines();
     let mut wishes = entry.wish().watch();
     let begun = tokio::select! {
-        begun = nudged(&grip, begin(&mut orders, &mut status, &spec)) => begun.map_err(&failed),
-        () = reply.closed() => Err(entry.stopped(&program)),
-        _ = wishes.wait_for(Option::is_some) => Err(entry.stopped(&program)),
+        begun = nudged(&grip, begin(&mut orders, &mut status, &spec)) => begun,
+        () = reply.closed() => Err(NotBegun::Stopped),
+        _ = wishes.wait_for(Option::is_some) => Err(NotBegun::Stopped),
     };
     drop(spec);
     let os_pid = match begun {
-        Ok(os_pid) => os_pid,
-        Err(error) => {
+        Ok(told) => grip.started(told),
+        Err(why) => {
             // The end of the channel tells the helper to kill what there may be.
             drop((orders, status));
             grip.ended().await;
+            let error = match why {
+                NotBegun::Stopped => entry.stopped(&program),
+                NotBegun::Told(reason) => failed(reason),
+                NotBegun::Lost(reason) => failed(complained(reason, &mut launched.stderr).await),
+            };
             drop(entry);
             let _ = reply.send(Err(error));
             return;
@@ -135,19 +149,42 @@ async fn nudged<T>(grip: &Grip, answer: impl Future<Output = T>) -> T {
     }
 }
 
-/// Gives the helper its work; the command's process id, or why there is none.
+/// Why a command does not run.
+enum NotBegun {
+    /// Nobody wants it any more.
+    Stopped,
+    /// The helper says why.
+    Told(String),
+    /// The helper said nothing, and is gone.
+    Lost(String),
+}
+
+/// Gives the helper its work; the command's process id where the helper is, or why there is none.
 async fn begin(
     orders: &mut OwnedWriteHalf,
     status: &mut StatusLines,
     spec: &Spec,
-) -> Result<u32, String> {
-    let line = wire::line(spec).map_err(|error| format!("it cannot be written down: {error}"))?;
-    let lost = |error: io::Error| format!("its helper went away: {error}");
+) -> Result<u32, NotBegun> {
+    let told = |error: serde_json::Error| format!("it cannot be written down: {error}");
+    let line = wire::line(spec).map_err(|error| NotBegun::Told(told(error)))?;
+    let lost = |error: io::Error| NotBegun::Lost(format!("its helper went away: {error}"));
     orders.write_all(&line).await.map_err(lost)?;
     match next(status).await.map_err(lost)? {
         Some(Status::Started(os_pid)) => Ok(os_pid),
-        Some(Status::Failed(reason)) => Err(reason),
-        Some(Status::Exited(_)) | None => Err("its helper ended early".to_owned()),
+        Some(Status::Failed(reason)) => Err(NotBegun::Told(reason)),
+        Some(Status::Exited(_)) | None => Err(NotBegun::Lost("its helper ended early".to_owned())),
+    }
+}
+
+/// A helper that ended without a word to us may have left one where the command's words would stand: what
+/// opens the namespace does so.
+async fn complained(reason: String, stderr: &mut ChildStderr) -> String {
+    let mut complaint = Vec::new();
+    // Somebody else may hold the pipe still: then there is nothing to wait for.
+    let _ = timeout(SILENCE, stderr.take(COMPLAINT).read_to_end(&mut complaint)).await;
+    match String::from_utf8_lossy(&complaint).trim() {
+        "" => reason,
+        complaint => format!("{reason}: {complaint}"),
     }
 }
 
@@ -214,11 +251,11 @@ impl Watch {
             ..
         } = self;
         drop((orders, status));
-        match ended {
+        let found = match ended {
             Some(_) => grip.ended().await,
             // Given up, or killed by somebody.
             None => grip.abandon().await,
-        }
+        };
         match ended {
             Some(ended) => {
                 if ended.left > 0 {
@@ -231,10 +268,18 @@ impl Watch {
                 ChildExit {
                     code: ended.code,
                     signal: ended.signal,
-                    swept: ended.swept,
+                    swept: ended.swept.saturating_add(found),
                 }
             }
-            None => without_helper(os_pid).await,
+            // The kernel has killed the command with its helper.
+            None => {
+                tracing::warn!(os_pid, swept = found, "the helper of a command was killed");
+                ChildExit {
+                    code: None,
+                    signal: Some(rustix::process::Signal::KILL.as_raw()),
+                    swept: found,
+                }
+            }
         }
     }
 
@@ -302,20 +347,5 @@ async fn until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// The helper was killed. The kernel has killed the command with it; what the command had started went to
-/// the system's first process, and those that stayed in the command's session can still be found by it.
-async fn without_helper(os_pid: u32) -> ChildExit {
-    let swept = tokio::task::spawn_blocking(move || tree::kill_session(os_pid))
-        .await
-        .unwrap_or(0);
-    tracing::warn!(os_pid, swept, "the helper of a command was killed");
-    let kill = rustix::process::Signal::KILL.as_raw();
-    ChildExit {
-        code: None,
-        signal: Some(kill),
-        swept,
     }
 }

@@ -9,18 +9,29 @@
 //! at once. Dropping the control alone does nothing.
 //!
 //! ```text
-//! daemon: spawner thread ──▶ helper (subreaper, own session) ──▶ second stage ──exec──▶ command
-//!            │  control channel: orders in, status out │           (limits, own session, working directory)
-//!            └── stdout and stderr of the command go straight to the daemon ────────────────────┘
+//! daemon: spawner thread ──▶ bubblewrap ──▶ helper (first process of a namespace) ──▶ second stage ──exec──▶ command
+//!            │  control channel: orders in, status out       │              (limits, own session, working directory)
+//!            └── stdout and stderr of the command go straight to the daemon ────────────────────────────┘
 //! ```
+//!
+//! Where no process namespace can be opened (it is tried once; see [`Mechanism`]) the helper is started
+//! directly, and is a subreaper instead. Then two things hold less: a command can see its helper and kill it,
+//! and what the command left by then goes to the next subreaper above. That is the daemon's parent process
+//! where it is a [`warden`]: there the daemon finds and kills it. Without a warden (a daemon in the
+//! foreground, a test) only what stayed in the command's own session is found.
 
 mod procs;
 
 pub mod harden;
 pub mod options;
+pub mod warden;
 
 mod drive;
 mod grip;
+mod inner;
+mod mechanism;
+mod probe;
+mod recipe;
 mod spawner;
 mod table;
 mod wire;
@@ -28,6 +39,6 @@ mod wire;
 pub mod child;
 mod tree;
 
-pub use options::{Helper, Limits, Options};
+pub use mechanism::{Bound, Mechanism, mechanism};
+pub use options::{Helper, Limits, Namespaces, Options};
 pub use procs::Procs;
-pub use tree::mechanism;

@@ -3,7 +3,7 @@
 //! Knows nothing of how a command is held together; that is `drive` here and `child` in the helper.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use contract::{Child, Command, Spawn, SpawnError};
@@ -14,6 +14,7 @@ use proto::params::process::ChildProcess;
 use tokio::sync::oneshot;
 
 use crate::drive;
+use crate::mechanism::Mechanism;
 use crate::options::Options;
 use crate::spawner::Launcher;
 use crate::table::Table;
@@ -25,6 +26,8 @@ use crate::wire::Spec;
 pub struct Procs {
     options: Options,
     table: Arc<Table>,
+    /// Empty until the thread has found out.
+    mechanism: Arc<OnceLock<Mechanism>>,
     /// Shared with starts that have not begun: they must neither keep the thread nor miss its end.
     thread: Arc<Mutex<Option<Thread>>>,
 }
@@ -40,12 +43,21 @@ impl Procs {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(options: Options) -> io::Result<Arc<Self>> {
-        let (launcher, handle) = Launcher::start(options.helper.clone())?;
+        let mechanism = Arc::new(OnceLock::new());
+        let (launcher, handle) = Launcher::start(options.clone(), Arc::clone(&mechanism))?;
         Ok(Arc::new(Self {
             options,
+            mechanism,
             table: Table::new(),
             thread: Arc::new(Mutex::new(Some(Thread { launcher, handle }))),
         }))
+    }
+
+    /// How commands are held together here. Known some milliseconds after the start.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism {
+        let found = self.mechanism.get();
+        found.cloned().unwrap_or(Mechanism::Looking)
     }
 
     /// The commands that run, oldest first.
@@ -60,9 +72,9 @@ impl Procs {
         self.table.count(None)
     }
 
-    /// Stops all children of a session, at once and without waiting: TERM now, KILL after `grace_ms`.
-    pub fn stop_session(&self, session: Pid, grace_ms: u64) {
-        self.table.stop(Some(session), grace_ms);
+    /// Stops the command in the background that has this number. Whether there was one.
+    pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
+        self.table.stop_number(number, grace_ms)
     }
 
     /// Resolves when nothing that the session started is left.
@@ -97,11 +109,12 @@ impl Spawn for Procs {
     ) -> BoxFuture<'static, Result<Child, SpawnError>> {
         let table = Arc::clone(&self.table);
         let thread = Arc::clone(&self.thread);
-        let title = command.title.clone();
+        let (title, number) = (command.title.clone(), command.number);
         let spec = Spec::new(command, &self.options);
+        let warden = self.options.warden;
         async move {
             // Not before somebody asks for it: a future that nobody polls must not hold up a shutdown.
-            let entry = table.admit(session, title)?;
+            let entry = table.admit(session, title, number)?;
             let launcher = lock(&thread).as_ref().map(|thread| thread.launcher.clone());
             let launcher = launcher.ok_or(SpawnError::Stopping)?;
             let Some(program) = spec.argv.first().cloned() else {
@@ -116,6 +129,7 @@ impl Spawn for Procs {
             tokio::spawn(drive::run(drive::Job {
                 launcher,
                 spec,
+                warden,
                 program: program.clone(),
                 entry,
                 reply,
@@ -126,5 +140,15 @@ impl Spawn for Procs {
             })
         }
         .boxed()
+    }
+
+    fn running(&self, session: Pid) -> Vec<ChildProcess> {
+        let mut running = self.table.list();
+        running.retain(|child| child.session == session);
+        running
+    }
+
+    fn stop_session(&self, session: Pid, grace_ms: u64) {
+        self.table.stop(Some(session), grace_ms);
     }
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use contract::SpawnError;
 use proto::Pid;
 use proto::params::process::ChildProcess;
+use proto::record::ChildKind;
 use tokio::sync::watch;
 
 /// All rows, shared by `Procs` and the tasks that drive the children.
@@ -29,6 +30,8 @@ struct Inner {
 struct Row {
     session: Pid,
     title: String,
+    /// Of a command in the background.
+    number: Option<Pid>,
     /// `None` until the command runs.
     os_pid: Option<u32>,
     since: Instant,
@@ -44,7 +47,12 @@ impl Table {
     }
 
     /// A row for a command that is about to be started.
-    pub fn admit(self: &Arc<Self>, session: Pid, title: String) -> Result<Entry, SpawnError> {
+    pub fn admit(
+        self: &Arc<Self>,
+        session: Pid,
+        title: String,
+        number: Option<Pid>,
+    ) -> Result<Entry, SpawnError> {
         let mut inner = self.lock();
         if inner.stopping {
             return Err(SpawnError::Stopping);
@@ -55,6 +63,7 @@ impl Table {
         let row = Row {
             session,
             title,
+            number,
             os_pid: None,
             since: Instant::now(),
             wish: wish.clone(),
@@ -84,6 +93,16 @@ impl Table {
         }
     }
 
+    /// Asks for a stop of the command in the background that has this number. Whether there was one.
+    pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
+        let inner = self.lock();
+        let row = inner.rows.values().find(|row| row.number == Some(number));
+        if let Some(row) = row {
+            row.wish.stop(grace_ms);
+        }
+        row.is_some()
+    }
+
     /// Returns when no row of this session, or none at all, is left.
     pub async fn until_none(&self, of: Option<Pid>) {
         let mut gone = self.gone.subscribe();
@@ -107,6 +126,11 @@ impl Table {
             Some(ChildProcess {
                 session: row.session,
                 os_pid: row.os_pid?,
+                kind: match row.number {
+                    Some(_) => ChildKind::Shell,
+                    None => ChildKind::Command,
+                },
+                pid: row.number,
                 command: row.title.clone(),
                 running_ms: u64::try_from(row.since.elapsed().as_millis()).unwrap_or(u64::MAX),
             })

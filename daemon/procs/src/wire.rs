@@ -68,3 +68,8 @@ pub(crate) fn line<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     line.push(b'\n');
     Ok(line)
 }
+
+/// What a line says.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(line: &str) -> serde_json::Result<T> {
+    serde_json::from_str(line)
+}

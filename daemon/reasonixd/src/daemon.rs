@@ -1,20 +1,25 @@
 //! What handlers share: the home, the sessions, the processes, the settings.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use contract::Secret;
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
+use proto::params::session::SessionSummary;
+use proto::state::State;
 use proto::{ErrorName, Failure, Stamp};
 use session::Supervisor;
 use store::home::Home;
-use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::gate::{Gate, Guest, Leave};
+use crate::hold::Hold;
 use crate::rpc::Clients;
-use crate::settings::{self, Loaded};
+use crate::settings::{self, Life, Loaded};
+use crate::wish;
 
 /// The daemon, as its methods see it.
 pub struct Daemon {
@@ -27,7 +32,35 @@ pub struct Daemon {
     pub started: Instant,
     pub started_at: Stamp,
     pub instance: Uuid,
-    pub shutdown: watch::Sender<Option<ShutdownMode>>,
+    pub gate: Arc<Gate>,
+    pub hold: Hold,
+    /// As they were when the daemon started.
+    pub life: Life,
+    pub problems: Problems,
+}
+
+/// What is wrong with the daemon itself, for `daemon.status`: one sentence a subject, as long as it holds.
+#[derive(Default)]
+pub struct Problems(Mutex<BTreeMap<&'static str, String>>);
+
+impl Problems {
+    /// Says what is wrong with a subject, or that nothing is any more. Whether that is news.
+    pub fn set(&self, subject: &'static str, wrong: Option<String>) -> bool {
+        let mut problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = problems.get(subject).cloned();
+        let news = before != wrong;
+        match wrong {
+            Some(wrong) => problems.insert(subject, wrong),
+            None => problems.remove(subject),
+        };
+        news
+    }
+
+    /// All of them.
+    pub fn list(&self) -> Vec<String> {
+        let problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        problems.values().cloned().collect()
+    }
 }
 
 impl Daemon {
@@ -71,31 +104,84 @@ impl Daemon {
     }
 
     /// How commands are held here.
-    #[allow(clippy::unused_self, reason = "a probe's result will stand here")]
     pub fn confinement(&self) -> String {
         format!(
-            "file tools: workspace only; commands: no sandbox, cleaned up by {}",
-            procs::mechanism()
+            "file tools: workspace only; commands: no sandbox, held together by {}",
+            self.procs.mechanism()
         )
     }
 
-    /// A daemon that was asked to stop, at once or when it is idle, takes no new work: else it would never be idle.
-    pub fn refuse_when_leaving(&self) -> Result<(), Failure> {
-        if self.shutdown.borrow().is_none() {
-            return Ok(());
+    /// Asks the daemon to stop. Stored before it is acknowledged, so that no crash on the way undoes it.
+    ///
+    /// # Errors
+    /// `storage`: it cannot be stored. A daemon without a home stops all the same, and so does one that is to stop now.
+    pub fn ask_shutdown(&self, mode: ShutdownMode) -> Result<(), Failure> {
+        let leave = Leave::from(mode);
+        // Another home's daemon is not the one that is asked.
+        let ours = !self.hold.is_lost();
+        if ours
+            && self.gate.leaves() < Some(leave)
+            && let Err(error) = wish::store(&self.home, mode)
+        {
+            tracing::warn!(%error, "the wish to stop could not be stored");
+            if mode != ShutdownMode::Now {
+                let text = format!("The wish to stop could not be stored: {error}");
+                let hint = "Look at the disk; `now` stops the daemon all the same.";
+                return Err(Failure::new(ErrorName::Storage, text, hint));
+            }
         }
-        let text = "The daemon is on its way out.";
-        let hint = "It takes no new work; repeat this when it is gone, and a new one starts.";
-        Err(Failure::new(ErrorName::ShuttingDown, text, hint).retryable())
+        self.gate.ask(leave);
+        Ok(())
     }
 
-    /// Asks the daemon to stop. A harder wish replaces a softer one.
-    pub fn ask_shutdown(&self, mode: ShutdownMode) {
-        self.shutdown.send_modify(|wanted| {
-            if *wanted != Some(ShutdownMode::Now) {
-                *wanted = Some(mode);
-            }
-        });
+    /// Lets new work in, while there is a home for it and the daemon is not to go.
+    ///
+    /// # Errors
+    /// As [`Gate::work`].
+    pub fn admit(&self) -> Result<Guest, Failure> {
+        if self.hold.is_lost() {
+            // Not only at the next look: what is made now would be made in another home, or nowhere.
+            self.gate.ask(Leave::HomeGone);
+        }
+        self.gate.work()
+    }
+
+    /// Whether anything goes on without a person: turns that run or wait, and commands in the background, which would
+    /// end with the daemon.
+    pub fn has_running_work(&self) -> bool {
+        self.supervisor.is_busy() || self.has_background()
+    }
+
+    /// Whether a session that does nothing has prompts: its turn is about to start, or waits for a person.
+    pub fn has_queue(&self) -> bool {
+        let handles = self.supervisor.handles();
+        handles
+            .iter()
+            .map(session::SessionHandle::summary)
+            .any(|summary| {
+                summary.read_only.is_none() && summary.state == State::Idle && summary.queued > 0
+            })
+    }
+
+    /// Whether anything is unfinished, also what a person has paused or has still to answer: no daemon leaves that
+    /// because nobody is there.
+    pub fn has_unfinished_work(&self) -> bool {
+        let unfinished = |summary: &SessionSummary| {
+            // What cannot be written does not go on, whatever its last state says.
+            let moves = summary.read_only.is_none();
+            let open = matches!(
+                summary.state,
+                State::Running | State::Waiting | State::Paused
+            );
+            moves && (open || summary.queued > 0 && summary.state != State::Exited)
+        };
+        let handles = self.supervisor.handles();
+        self.has_background() || handles.iter().any(|handle| unfinished(&handle.summary()))
+    }
+
+    /// Whether a command runs in the background, or one is being started or cleared away.
+    fn has_background(&self) -> bool {
+        self.procs.count() > 0
     }
 }
 

@@ -6,10 +6,13 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 
 use crate::daemon::Daemon;
 
+mod damage;
+
 /// Looks at everything. Changes nothing, unless the index is to be made again.
 pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     let mut checks = vec![home(daemon)];
     checks.extend(store(daemon, params.rebuild_index).await);
+    checks.extend(damage::check(&daemon.home).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
     checks.push(Check {
         name: "confinement".into(),

@@ -4,12 +4,20 @@
 
 mod daemon;
 mod doctor;
+mod ending;
+mod gate;
+mod hold;
+mod idle;
+mod inherited;
 mod lifecycle;
 mod logfile;
+mod mark;
 mod parent;
 mod rpc;
 pub mod settings;
+mod signals;
 mod wire;
+mod wish;
 
 use std::process::ExitCode;
 
@@ -22,8 +30,14 @@ pub fn main() -> ExitCode {
     match first.as_deref().and_then(std::ffi::OsStr::to_str) {
         // First of all and before any runtime: this is how every command of every tool is started.
         Some("child") => exit(procs::child::child_main()),
-        None => parent::run(),
-        Some("serve") => lifecycle::run(),
+        None => {
+            inherited::shed();
+            parent::run()
+        }
+        Some("serve") => {
+            inherited::shed();
+            lifecycle::run()
+        }
         Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
         Some("--help" | "-h") => say(HELP, true),
         Some(other) => say(
@@ -58,3 +72,6 @@ fn say(text: &str, well: bool) -> ExitCode {
         exit(64)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! The life of the daemon proper: lock, socket, sessions; and its end, in two phases.
+//! The life of the daemon proper: signals, lock, socket, sessions; and what brings it to its end.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -15,22 +15,30 @@ use store::catalog::{Catalog, CatalogError, Fresh, Opened};
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
 use store::pids::Pids;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, Problems};
+use crate::ending::{self, Budget};
+use crate::gate::{Gate, Leave};
+use crate::hold::Hold;
 use crate::rpc::{self, Clients, Socket};
+use crate::settings::{Life, Loaded};
 use crate::wire::Wire;
-use crate::{logfile, settings};
+use crate::{idle, logfile, mark, settings, signals, wish};
 
-/// Sessions get this long to stop what runs and to write what there is.
-const SESSIONS_END: Duration = Duration::from_secs(6);
-/// From TERM to KILL for processes that are left.
-const CHILDREN_GRACE_MS: u64 = 1_000;
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
+/// How often it is looked whether there is anything to do.
+const LOOK: Duration = Duration::from_secs(1);
+/// The same, once the daemon only waits for the last turn to end.
+const LOOK_LEAVING: Duration = Duration::from_millis(100);
+
+/// What a session shows is a moment behind what it has acknowledged: one look at it is not enough to go by.
+const SETTLED: Duration = Duration::from_millis(300);
+/// A prompt that was acknowledged starts its turn a few syncs later; one that has not by then waits for a person.
+const QUEUE_MOVES: Duration = Duration::from_secs(2);
 
 /// Of a daemon that holds the home and says nothing: it cannot be asked to stop either.
 const NO_ANSWER: &str = "It does not answer, so it cannot be asked to stop: end its process with `kill`, then try again.";
@@ -40,12 +48,25 @@ pub fn run() -> ExitCode {
     // Nothing that runs under our user may read our memory or trace us: keys are in it (I23).
     let hardened = procs::harden::daemon();
     raise_descriptors();
+    let umask = clean_umask();
     let uid = rustix::process::getuid().as_raw();
     let cwd = std::env::current_dir().unwrap_or_default();
     let paths = match Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid) {
         Ok(paths) => paths,
         Err(error) => return fail(&error),
     };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    let gate = Gate::new();
+    if let Err(error) = runtime.block_on(async { signals::listen(&gate) }) {
+        return fail(&error);
+    }
     let home = match Home::open(&paths.home) {
         Ok(home) => Arc::new(home),
         Err(error) => return fail(&error),
@@ -58,25 +79,27 @@ pub fn run() -> ExitCode {
     if let Err(error) = hardened {
         tracing::warn!(%error, "the daemon could not be closed to other processes of the user");
     }
-    let lock = match take_home(&home, &paths.socket) {
-        Ok(lock) => lock,
+    let lock = match take_home(&home, &paths.socket, &gate) {
+        Ok(Some(lock)) => lock,
+        // It was told to end before it had begun.
+        Ok(None) => return ExitCode::SUCCESS,
         Err(LockError::Held { .. }) if answers(&paths.socket) => return ExitCode::SUCCESS,
         Err(error @ LockError::Held { .. }) => {
             return crate::say(&format!("reasonixd: {error}. {NO_ANSWER}"), false);
         }
         Err(error) => return fail(&error),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&error),
+    let start = Start {
+        home,
+        paths,
+        user_home,
+        loaded,
+        umask,
+        gate,
     };
-    let end = runtime.block_on(live(&home, &paths, user_home));
+    let end = held(&runtime, &start);
     // Work that blocks and does not end (a hung file system) must not keep the process.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(ending::RUNTIME_KEPT);
     drop(lock);
     match end {
         Ok(()) => ExitCode::SUCCESS,
@@ -87,16 +110,59 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// What the daemon starts with.
+pub struct Start {
+    pub home: Arc<Home>,
+    pub paths: Paths,
+    pub user_home: PathBuf,
+    pub loaded: Loaded,
+    /// The file mode mask of commands.
+    pub umask: u32,
+    pub gate: Arc<Gate>,
+}
+
+/// Everything from here on happens under the home's lock.
+fn held(runtime: &Runtime, start: &Start) -> anyhow::Result<()> {
+    mark::check(start.home.root())?;
+    match wish::take(&start.home) {
+        Some(mode @ (ShutdownMode::Now | ShutdownMode::HandOver)) => {
+            tracing::info!(
+                ?mode,
+                "the daemon before this one was told to stop and crashed over it: it is stopped now"
+            );
+            return Ok(());
+        }
+        Some(ShutdownMode::Idle) => {
+            // Its turns are to end, so they are recovered; but it takes no new ones.
+            if let Err(error) = wish::store(&start.home, ShutdownMode::Idle) {
+                tracing::warn!(%error, "the wish to stop could not be stored again");
+            }
+            start.gate.ask(Leave::WhenIdle);
+        }
+        None => {}
+    }
+    let gate = Arc::clone(&start.gate);
+    runtime.spawn(async move {
+        gate.ended().await;
+        ending::guard();
+    });
+    runtime.block_on(live(start))
+}
+
 /// Takes the home's lock. Another daemon that has it is given time: to answer, where it is on its way up, or to let go,
 /// where it was killed and the kernel has not taken everything from it yet.
-fn take_home(home: &Home, socket: &Path) -> Result<HomeLock, LockError> {
+/// `None`: told to end meanwhile.
+fn take_home(home: &Home, socket: &Path, gate: &Gate) -> Result<Option<HomeLock>, LockError> {
     let due = Instant::now() + FIRST_ANSWERS;
     loop {
+        if gate.leaves().is_some() {
+            return Ok(None);
+        }
         match HomeLock::acquire(home, socket) {
             Err(LockError::Held { .. }) if Instant::now() < due && !answers(socket) => {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            other => return other,
+            other => return other.map(Some),
         }
     }
 }
@@ -128,15 +194,95 @@ fn raise_descriptors() {
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
+/// Takes from the inherited mask what would close our own files to ourselves. What is left is what the person's shell
+/// had, and what commands and file tools get.
+fn clean_umask() -> u32 {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    let inherited = umask(Mode::from_raw_mode(0o077));
+    let clean = inherited.difference(Mode::RWXU);
+    umask(clean);
+    // The type is wider or narrower by system.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the mode's type differs between systems"
+    )]
+    let raw = clean.as_raw_mode() as u32;
+    raw
+}
+
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {
     crate::say(&format!("reasonixd: {error:#}"), false);
     crate::exit(1)
 }
 
-async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Result<()> {
+/// The life itself, under the home's lock: from the socket to the last answer.
+///
+/// # Errors
+/// It cannot begin: no socket, no threads, no counter of pids.
+pub async fn live(start: &Start) -> anyhow::Result<()> {
+    let (home, gate) = (&start.home, &start.gate);
     let started = Instant::now();
-    let socket = Socket::bind(&paths.socket)?;
-    let procs = procs::Procs::start(procs::Options::of_this_binary()?)?;
+    let hold = Hold::of(&home.lock())?;
+    let socket = Socket::bind(&start.paths.socket)?;
+    let procs = procs::Procs::start(procs::Options {
+        umask: Some(start.umask),
+        ..procs::Options::of_this_binary()?
+    })?;
+    let (supervisor, fresh) = sessions(start, &socket, &procs)?;
+    let life = start.loaded.settings.life;
+    let daemon = Arc::new(Daemon {
+        home: Arc::clone(home),
+        user_home: start.user_home.clone(),
+        socket: socket.path().to_path_buf(),
+        supervisor: Arc::clone(&supervisor),
+        procs: Arc::clone(&procs),
+        clients: Clients::default(),
+        started,
+        started_at: Stamp::now(),
+        instance: Uuid::now_v7(),
+        gate: Arc::clone(gate),
+        hold,
+        life,
+        problems: Problems::default(),
+    });
+    let mut asked = gate.asked();
+    // Told to stop meanwhile, it leaves the rest to the next start.
+    let recovered = tokio::select! {
+        () = supervisor.recover() => true,
+        _ = asked.wait_for(|leave| *leave >= Some(Leave::HandOver)) => false,
+    };
+    if recovered && fresh != Fresh::No {
+        tracing::info!(?fresh, "the catalog of sessions is made from the logs");
+        supervisor.fill_later();
+    }
+    let methods = rpc::module(Arc::clone(&daemon)).into();
+    let stop = CancellationToken::new();
+    tracing::info!(version = proto::VERSION, pid = std::process::id(), home = %home.root().display(), "ready");
+    let serving = tokio::spawn(rpc::serve(
+        socket,
+        Arc::clone(&daemon),
+        methods,
+        stop.clone(),
+    ));
+    let leave = until_asked(&daemon, life).await;
+    let budget = Budget::new(ending::END_MAX);
+    gate.end();
+    tracing::info!(?leave, "stopping");
+    store_wish(&daemon, leave);
+    ending::end(leave, gate, &supervisor, &procs, budget).await;
+    ending::close(&stop, serving, budget).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// The sessions of the home, none of them loaded yet.
+fn sessions(
+    start: &Start,
+    socket: &Socket,
+    procs: &Arc<procs::Procs>,
+) -> anyhow::Result<(Arc<Supervisor>, Fresh)> {
+    let home = &start.home;
     let opened = open_catalog(home)?;
     let catalog = Arc::new(opened.catalog);
     let pids = Arc::new(Pids::open(home)?);
@@ -151,52 +297,12 @@ async fn live(home: &Arc<Home>, paths: &Paths, user_home: PathBuf) -> anyhow::Re
         .collect();
     let wire = Wire {
         home: Arc::clone(home),
-        user_home: user_home.clone(),
-        procs: Arc::clone(&procs),
+        user_home: start.user_home.clone(),
+        procs: Arc::clone(procs),
         masked,
     };
-    let supervisor = Supervisor::new(Arc::clone(home), Arc::clone(&catalog), pids, Arc::new(wire))?;
-    supervisor.recover().await;
-    if opened.fresh != Fresh::No {
-        tracing::info!(fresh = ?opened.fresh, "the catalog of sessions is made from the logs");
-        supervisor.fill_later();
-    }
-    let (shutdown, asked) = watch::channel(None);
-    let daemon = Arc::new(Daemon {
-        home: Arc::clone(home),
-        user_home,
-        socket: socket.path().to_path_buf(),
-        supervisor: Arc::clone(&supervisor),
-        procs: Arc::clone(&procs),
-        clients: Clients::default(),
-        started,
-        started_at: Stamp::now(),
-        instance: Uuid::now_v7(),
-        shutdown,
-    });
-    let methods = rpc::module(Arc::clone(&daemon)).into();
-    let stop = CancellationToken::new();
-    tracing::info!(version = proto::VERSION, pid = std::process::id(), home = %home.root().display(), "ready");
-    let serving = tokio::spawn(rpc::serve(
-        socket,
-        Arc::clone(&daemon),
-        methods,
-        stop.clone(),
-    ));
-    until_asked(asked, &supervisor).await?;
-    tracing::info!("stopping");
-    // First no more work and what runs is ended and written; then the processes, the clients, the socket.
-    if tokio::time::timeout(SESSIONS_END, supervisor.shutdown())
-        .await
-        .is_err()
-    {
-        tracing::warn!("some sessions did not end in time; they are recovered at the next start");
-    }
-    procs.shutdown(CHILDREN_GRACE_MS).await;
-    stop.cancel();
-    let _ = tokio::time::timeout(Duration::from_secs(3), serving).await;
-    tracing::info!("stopped");
-    Ok(())
+    let supervisor = Supervisor::new(Arc::clone(home), catalog, pids, Arc::new(wire))?;
+    Ok((supervisor, opened.fresh))
 }
 
 /// The catalog only repeats what the logs say: where the disk does not want one, it lives in memory.
@@ -210,29 +316,58 @@ fn open_catalog(home: &Home) -> Result<Opened, CatalogError> {
     })
 }
 
-/// Returns when a client or a signal wants the daemon to end, and for `idle` when nothing runs any more.
-async fn until_asked(
-    mut asked: watch::Receiver<Option<ShutdownMode>>,
-    supervisor: &Supervisor,
-) -> anyhow::Result<()> {
-    let mut term = signal(SignalKind::terminate())?;
-    let mut int = signal(SignalKind::interrupt())?;
-    let mut hup = signal(SignalKind::hangup())?;
-    let mut look = tokio::time::interval(Duration::from_millis(100));
+/// A stop that came by a signal is stored here; one that came by a call was, before it was acknowledged.
+fn store_wish(daemon: &Daemon, leave: Leave) {
+    let mode = match leave {
+        Leave::Now | Leave::WhenIdle | Leave::Unused => ShutdownMode::Now,
+        Leave::HandOver => ShutdownMode::HandOver,
+        // There is no place to store it, and no home to be started again for.
+        Leave::HomeGone => return,
+    };
+    if daemon.hold.is_lost() {
+        return;
+    }
+    if let Err(error) = wish::store(&daemon.home, mode) {
+        tracing::warn!(%error, "the wish to stop could not be stored; a crash would undo it");
+    }
+}
+
+/// Returns when the daemon is to end: asked by a client or a signal, for `idle` when nothing runs any more, or because
+/// nobody has needed it for so long.
+async fn until_asked(daemon: &Daemon, life: Life) -> Leave {
+    let mut asked = daemon.gate.asked();
+    let mut still_since = None;
     loop {
         let wanted = *asked.borrow_and_update();
-        match wanted {
-            Some(ShutdownMode::Now) => return Ok(()),
-            Some(ShutdownMode::Idle) if !supervisor.is_busy() => return Ok(()),
-            Some(ShutdownMode::Idle) | None => {}
-        }
+        let pause = match wanted {
+            Some(Leave::WhenIdle) if daemon.has_running_work() => {
+                still_since = None;
+                LOOK_LEAVING
+            }
+            Some(Leave::WhenIdle) => {
+                let since = *still_since.get_or_insert_with(Instant::now);
+                let settled = if daemon.has_queue() {
+                    QUEUE_MOVES
+                } else {
+                    SETTLED
+                };
+                if since.elapsed() >= settled {
+                    return Leave::WhenIdle;
+                }
+                LOOK_LEAVING
+            }
+            Some(leave) => return leave,
+            None => LOOK,
+        };
+        // Both only wait: dropping one loses nothing.
         tokio::select! {
-            _ = term.recv() => return Ok(()),
-            _ = int.recv() => return Ok(()),
-            // A terminal that closes is nothing to the daemon.
-            _ = hup.recv() => {}
-            changed = asked.changed() => changed?,
-            _ = look.tick(), if wanted == Some(ShutdownMode::Idle) => {}
+            // The gate outlives this: it cannot be closed.
+            _ = asked.changed() => continue,
+            () = tokio::time::sleep(pause) => {}
+        }
+        if wanted.is_none() {
+            let work = || daemon.has_unfinished_work();
+            daemon.gate.look(idle::now(), life.idle_exit, work);
         }
     }
 }

@@ -29,6 +29,8 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
         .with_writer(file)
         .with_env_filter(filter)
         .with_ansi(false)
+        // It would print to standard error, which may be a pipe that nobody reads any more: and that is a panic.
+        .log_internal_errors(false)
         .finish();
     // A second daemon in one process (tests) keeps the first one's log.
     let _ = tracing::subscriber::set_global_default(subscriber);
@@ -44,6 +46,8 @@ struct Current {
     path: PathBuf,
     file: File,
     size: u64,
+    /// Events that the disk did not want: told when it does again.
+    lost: u64,
 }
 
 impl Current {
@@ -58,6 +62,7 @@ impl Current {
             path: path.to_path_buf(),
             file,
             size,
+            lost: 0,
         })
     }
 
@@ -72,8 +77,29 @@ impl Current {
             }
         }
         fs::rename(&self.path, numbered(&self.path, 1))?;
+        let lost = self.lost;
         *self = Self::open(&self.path)?;
+        self.lost = lost;
         Ok(())
+    }
+
+    /// Writes an event. A disk that is full, or at a limit, costs this event and no more.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.size + bytes.len() as u64 > SIZE_MAX {
+            // Where it cannot be turned over, the file grows: better than to lose what is told.
+            let _ = self.turn_over();
+        }
+        if self.lost > 0 {
+            let told = format!("{} lines of this log could not be written\n", self.lost);
+            if self.file.write_all(told.as_bytes()).is_ok() {
+                self.size += told.len() as u64;
+                self.lost = 0;
+            }
+        }
+        match self.file.write_all(bytes) {
+            Ok(()) => self.size += bytes.len() as u64,
+            Err(_) => self.lost += 1,
+        }
     }
 }
 
@@ -95,12 +121,7 @@ struct Line<'a>(&'a Rotating);
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut current = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.size + bytes.len() as u64 > SIZE_MAX {
-            // Where it cannot be turned over, the file grows: better than to lose what is told.
-            let _ = current.turn_over();
-        }
-        current.file.write_all(bytes)?;
-        current.size += bytes.len() as u64;
+        current.take(bytes);
         Ok(bytes.len())
     }
 

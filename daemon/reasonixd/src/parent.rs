@@ -1,14 +1,16 @@
 //! The parent: starts the daemon proper and starts it again after a crash, so that detached work goes on with nobody
-//! there. Does nothing else, so that nothing else can go wrong in it.
+//! there. It is also the one to whom all fall that lost their parents below the daemon: it takes in their ends, and
+//! kills what a daemon that has ended left. Does nothing else, so that nothing else can go wrong in it.
 
 use std::collections::VecDeque;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, setsid};
+use procs::warden::Ward;
+use rustix::process::{Signal, setsid};
 
 /// Restarts within `WINDOW`; after that it gives up.
 const RESTARTS_MAX: usize = 3;
@@ -20,8 +22,8 @@ pub fn run() -> ExitCode {
     // own job, and stays one.
     let _ = setsid();
     let wanted = Arc::new(AtomicBool::new(true));
-    let child = Arc::new(AtomicI32::new(0));
-    if let Err(error) = forward_signals(&wanted, &child) {
+    let ward = Arc::new(Ward::begin());
+    if let Err(error) = forward_signals(&wanted, &ward) {
         return crate::say(
             &format!("reasonixd: signals cannot be taken: {error}"),
             false,
@@ -29,25 +31,21 @@ pub fn run() -> ExitCode {
     }
     let mut crashes: VecDeque<Instant> = VecDeque::new();
     loop {
-        let started = match start() {
-            Ok(started) => started,
-            Err(error) => {
-                return crate::say(
-                    &format!("reasonixd: the daemon cannot be started: {error}"),
-                    false,
-                );
-            }
-        };
-        let mut started = started;
-        child.store(i32::try_from(started.id()).unwrap_or(0), Ordering::SeqCst);
-        if !wanted.load(Ordering::SeqCst) {
-            stop(&child);
+        if let Err(error) = daemon().and_then(|daemon| ward.start(daemon)) {
+            return crate::say(
+                &format!("reasonixd: the daemon cannot be started: {error}"),
+                false,
+            );
         }
-        let status = match started.wait() {
-            Ok(status) => status,
-            Err(_) => return ExitCode::FAILURE,
+        if !wanted.load(Ordering::SeqCst) {
+            ward.signal(Signal::TERM);
+        }
+        let Ok(status) = ward.wait() else {
+            return ExitCode::FAILURE;
         };
-        child.store(0, Ordering::SeqCst);
+        // Before another daemon begins: what the last one left would be nobody's. What cannot be killed, because it
+        // runs with other rights or hangs in the kernel, keeps nobody from going on.
+        let _ = ward.bury();
         let crashed = status.signal().is_some() || status.code() == Some(PANICKED);
         if !crashed || !wanted.load(Ordering::SeqCst) {
             return crate::exit(status.code().unwrap_or(1));
@@ -64,23 +62,17 @@ pub fn run() -> ExitCode {
 /// What a Rust program exits with after a panic of its main thread.
 const PANICKED: i32 = 101;
 
-fn start() -> std::io::Result<std::process::Child> {
+/// The daemon proper, as it is to be started.
+fn daemon() -> std::io::Result<Command> {
     let mut command = Command::new(procs::options::this_binary()?);
-    command.arg0("reasonixd").arg("serve");
-    command.stdin(Stdio::null()).spawn()
-}
-
-fn stop(child: &AtomicI32) {
-    if let Some(pid) = Pid::from_raw(child.load(Ordering::SeqCst)) {
-        // It may be gone already: then there is nothing to stop.
-        let _ = kill_process(pid, Signal::TERM);
-    }
+    command.arg0("reasonixd").arg("serve").stdin(Stdio::null());
+    Ok(command)
 }
 
 /// TERM and INT end the daemon, and then the parent.
-fn forward_signals(wanted: &Arc<AtomicBool>, child: &Arc<AtomicI32>) -> std::io::Result<()> {
+fn forward_signals(wanted: &Arc<AtomicBool>, ward: &Arc<Ward>) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (wanted, child) = (Arc::clone(wanted), Arc::clone(child));
+    let (wanted, ward) = (Arc::clone(wanted), Arc::clone(ward));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
@@ -107,7 +99,7 @@ fn forward_signals(wanted: &Arc<AtomicBool>, child: &Arc<AtomicI32>) -> std::io:
                         _ = hup.recv() => continue,
                     }
                     wanted.store(false, Ordering::SeqCst);
-                    stop(&child);
+                    ward.signal(Signal::TERM);
                 }
             });
         })?;

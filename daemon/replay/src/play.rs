@@ -13,7 +13,7 @@ use contract::provider::{ErrorKind, Part, Provider, ProviderError, Reported, Req
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use proto::CallId;
-use proto::item::{Finish, Item, ToolCall};
+use proto::item::{AssistantMessage, Finish, Item, ToolCall};
 
 use crate::cassette::{Answer, Cassette, Fault, Said};
 use crate::codec::Body;
@@ -116,7 +116,7 @@ impl Player {
         let here = body
             .messages
             .iter()
-            .filter(|item| matches!(item, Item::Assistant(_)))
+            .filter(|item| matches!(item, Item::Assistant(said) if heard_out(said)))
             .count();
         let mut place = Some(answered.saturating_sub(here));
         let mut newest = String::new();
@@ -128,6 +128,8 @@ impl Player {
                     newest.push_str(&user.text);
                 }
                 Item::Tool(tool) => newest.push_str(&tool.text),
+                // What was cut off did not use an answer up: it comes again.
+                Item::Assistant(said) if !heard_out(said) => continue,
                 Item::Assistant(_) => {
                     place = place
                         .and_then(|from| self.cassette.next(from, &newest))
@@ -140,6 +142,11 @@ impl Player {
         }
         Ok(place.and_then(|from| self.cassette.next(from, &newest)))
     }
+}
+
+/// Whether an answer was heard to its end; only those are counted.
+fn heard_out(said: &AssistantMessage) -> bool {
+    said.finish != Finish::Interrupted
 }
 
 impl Provider for Player {

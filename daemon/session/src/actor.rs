@@ -5,31 +5,35 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::{Codec, Prefix, Provider, Secret};
 use policy::RuleSet;
 use proto::live::{Live, ToolOutput};
 use proto::params::session::SessionSummary;
+use proto::record::{Level, Notice};
 use proto::state::OnAsk;
-use proto::{ApprovalId, CallId, Failure, RequestId, Seq, SessionId, Stamp};
+use proto::{ApprovalId, Body, CallId, Failure, ItemId, RequestId, Seq, SessionId, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use turn::input::Unattended;
-use turn::{Input, Machine, Now, StopReason};
+use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
+use crate::aside::AsideFile;
 use crate::asking::{Arrived, Gather};
+use crate::away::Absence;
 use crate::call::{Bench, Printed, Stop, overdue};
 use crate::catalog::CatalogFeed;
 use crate::commands::{Command, Happened};
+use crate::environment::Environment;
 use crate::fanout::{Fanout, Join, Joined};
 use crate::handle::Seen;
 use crate::journal::Journal;
+use crate::keeping::Keeping;
 use crate::keys::Keys;
 use crate::setup::Layered;
-use crate::summary;
 
 /// How often subscribers are sent what has grown: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
@@ -90,13 +94,31 @@ pub(crate) struct Actor {
     pub joining: Vec<(Join, oneshot::Sender<Result<Joined, Failure>>)>,
     /// Where each question of this life stands in the log: none is shown before it is durable.
     pub asked_at: HashMap<ApprovalId, Seq>,
-    /// Signals that were taken.
-    pub signalled: VecDeque<RequestId>,
+    /// Signals that were taken, and whether there was anything to do.
+    pub signalled: VecDeque<(RequestId, bool)>,
     pub live_due: Option<tokio::time::Instant>,
     /// What the catalog was told last.
     pub listed: Option<SessionSummary>,
     pub closing: Option<oneshot::Sender<()>>,
-    pub born: Instant,
+    /// When a session that closes waits no longer for its commands in the background.
+    pub children_due: Option<tokio::time::Instant>,
+    /// Who waits for the session to be suspended.
+    pub suspending: Vec<oneshot::Sender<()>>,
+    /// It is handed over: no more work is taken.
+    pub leaving: bool,
+    pub born: tokio::time::Instant,
+    /// From TERM to KILL.
+    pub grace_ms: u64,
+    pub keeping: Keeping,
+    /// What an earlier life kept of an answer, until the machine is recovered.
+    pub kept: Option<(ItemId, turn::Answer)>,
+    pub absence: Absence,
+    pub seen_file: AsideFile,
+    /// The newest end of a turn that was not looked at yet.
+    pub turn_ended_at: Option<Seq>,
+    pub environment: Environment,
+    /// What is to be said when this life's first turn begins.
+    pub warning: Option<String>,
 }
 
 /// Where an actor's messages come from.
@@ -112,7 +134,8 @@ impl Actor {
     pub async fn run(mut self, mut inbox: Inbox) {
         let (mut happened, mut arrived) = (Vec::new(), Vec::new());
         loop {
-            let frame = self.live_due;
+            let (frame, keeping, silence) = (self.live_due, self.keeping.due, self.silence_due());
+            let children = self.children_due;
             // Every arm only takes a message out of a queue: dropping one that was not chosen loses nothing.
             tokio::select! {
                 count = inbox.happened.recv_many(&mut happened, GATHER) => {
@@ -129,6 +152,9 @@ impl Actor {
                 }
                 Some(subscriber) = inbox.leaving.recv() => self.leave(subscriber),
                 () = sleep_until(frame) => self.show_growth(),
+                () = sleep_until(keeping) => self.keep(),
+                () = sleep_until(silence) => self.tell_silence(),
+                () = sleep_until(children) => self.children_due = None,
             }
             if self.closing.is_some() && self.may_end() {
                 break;
@@ -152,14 +178,27 @@ impl Actor {
             return;
         }
         let now = self.now();
-        let effects = self.machine.step(input, now);
+        let mut effects = self.machine.step(input, now);
+        effects.extend(self.warn(now));
         self.perform(effects);
+    }
+
+    /// What is to be said once, when the first turn of this life is under way.
+    pub(crate) fn warn(&mut self, now: Now) -> Vec<turn::Effect> {
+        if self.warning.is_none() || self.machine.facts().open.is_none() {
+            return Vec::new();
+        }
+        let text = self.warning.take().unwrap_or_default();
+        let level = Level::Warning;
+        let notice = Body::Notice(Notice { level, text });
+        self.machine.record(notice, now)
     }
 
     fn take(&mut self, what: Happened) {
         match what {
             Happened::Durable(seq) => {
                 self.journal.settled(seq);
+                self.settle_absence();
                 // Who sees an event and then asks must find what the event told.
                 self.tell_seen();
                 self.fanout.release(seq);
@@ -202,6 +241,8 @@ impl Actor {
                     duration_ms,
                 });
             }
+            Happened::ChildSpawned(child) => self.step(Input::ChildSpawned(child)),
+            Happened::ChildExited(child) => self.step(Input::ChildExited(child)),
             Happened::Output => self.schedule_frame(),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {
@@ -252,7 +293,14 @@ impl Actor {
         match what {
             Arrived::Sent { request_bytes } => gather.answer.request_bytes = request_bytes,
             Arrived::Part(part) => {
+                let was_silent = gather.silent_since().is_some();
                 let whole = gather.take(part);
+                if was_silent {
+                    self.tell_seen();
+                }
+                let Some(gather) = self.gather.as_ref() else {
+                    return;
+                };
                 if whole {
                     self.show_growth();
                     if let Some(gather) = self.gather.take() {
@@ -365,6 +413,9 @@ impl Actor {
         for live in &fresh {
             self.live(live);
         }
+        if !fresh.is_empty() {
+            self.keep_soon();
+        }
         let running: Vec<_> = self
             .running
             .iter()
@@ -372,6 +423,19 @@ impl Actor {
             .collect();
         for (call, printed) in running {
             self.show_output(&call, &printed);
+        }
+    }
+
+    fn silence_due(&self) -> Option<tokio::time::Instant> {
+        let gather = self.gather.as_ref()?;
+        Some(gather.silence_due())
+    }
+
+    /// Tells that nothing comes of the answer that is waited for. The session goes on waiting.
+    fn tell_silence(&mut self) {
+        if let Some(ms) = self.gather.as_mut().map(Gather::tell_silence) {
+            self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));
+            self.tell_seen();
         }
     }
 
@@ -393,12 +457,14 @@ impl Actor {
         if self.machine.is_idle() {
             self.judged.clear();
         }
+        self.drop_kept();
         self.journal.flush();
         self.fanout.release(self.journal.index.durable());
         self.answer_held();
         self.answer_joining();
         self.tell_seen();
         self.answer_waiters();
+        self.answer_suspending();
     }
 
     /// Nothing is left to be done without a person.
@@ -407,7 +473,7 @@ impl Actor {
     }
 
     /// What others may know: only what is durable.
-    fn tell_seen(&mut self) {
+    pub(crate) fn tell_seen(&mut self) {
         let durable = self.journal.index.durable();
         if let Some(reason) = self.journal.read_only() {
             // What is in memory beyond the disk never happened: only the reason is new.
@@ -418,16 +484,22 @@ impl Actor {
         if durable != self.journal.index.last() {
             return;
         }
-        let facts = self.machine.facts();
-        let Some(summary) = summary::of(facts, self.fanout.attached(), None) else {
+        let Some(summary) = self.summary() else {
             return;
         };
-        let pending = facts.pending.values().cloned().collect();
+        let pending = self.machine.facts().pending.values().cloned().collect();
         self.seen.send_replace(Seen {
             summary: summary.clone(),
             pending,
         });
         let settled = self.is_settled();
+        // Who is there, what runs and what does not come is known of loaded sessions alone.
+        let summary = SessionSummary {
+            attached: 0,
+            children: 0,
+            silent_since: None,
+            ..summary
+        };
         if settled
             || self
                 .listed
@@ -446,57 +518,6 @@ impl Actor {
                 written
             });
             self.catalog.put(summary, written);
-        }
-    }
-
-    /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
-    fn stop_unwritable(&mut self) {
-        if let Some(gather) = self.gather.take() {
-            gather.cancel.cancel();
-        }
-        for running in self.running.values() {
-            running.stop.stop(2_000);
-        }
-        self.held.clear();
-    }
-
-    pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
-        self.closing = Some(reply);
-        if !self.waits_for_person() {
-            let partial = self.partial();
-            self.step(Input::Stop {
-                reason: StopReason::Shutdown,
-                partial,
-            });
-        }
-    }
-
-    /// Nothing runs, and a question is open: it outlives the daemon, and the turn with it.
-    fn waits_for_person(&self) -> bool {
-        let facts = self.machine.facts();
-        !facts.pending.is_empty()
-            && self.running.is_empty()
-            && self.held.is_empty()
-            && self.gather.is_none()
-    }
-
-    fn may_end(&self) -> bool {
-        let rests = self.machine.is_idle() || self.waits_for_person();
-        self.journal.failed.is_some() || (rests && self.journal.is_settled())
-    }
-
-    async fn end(mut self) {
-        self.ended.cancel();
-        self.catalog.flush().await;
-        // The catalog knows it all: a session that rests need not be looked at by the next start.
-        if self.is_settled() && self.journal.failed.is_none() {
-            self.journal.clear_marker().await;
-        }
-        // The log is given back before anybody is told that it is: the next daemon may come at once.
-        let closing = self.closing.take();
-        drop(self);
-        if let Some(closing) = closing {
-            let _ = closing.send(());
         }
     }
 }

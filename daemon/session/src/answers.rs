@@ -1,30 +1,25 @@
 //! What clients want of a session, and when they get their answer.
 
-use proto::live::{Snapshot, Sync};
+use proto::live::{Away, Snapshot, Sync};
 use proto::outcome::OutcomeKind;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
-use proto::params::session::{
-    PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
-};
-use proto::record::{PromptQueued, SessionSet};
+use proto::params::session::{InspectOutput, SessionSummary, Until, WaitOutput, When};
+use proto::record::{PromptMoved, PromptQueued, SessionSet};
 use proto::state::{Kind, OnAsk, State};
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
-use turn::facts::{Done, content_of_answer, content_of_prompt, content_of_set};
+use turn::Input;
+use turn::facts::{Done, content_of_answer, content_of_set};
 use turn::input::Resolution;
-use turn::{Input, StopReason};
 
 use crate::actor::Actor;
 use crate::commands::{Command, Reply};
 use crate::fanout::{Join, Joined, Start, stale_cursor};
-use crate::summary;
+use crate::names;
+use crate::queue::Edit;
 
 /// Bytes of log that a subscriber who is behind reads at once.
 const PAGE_BYTES: usize = 512 * 1024;
-/// Signals that are remembered by their `request_id`.
-const SIGNALS_KEPT: usize = 64;
-/// Prompts that may wait in a session.
-const QUEUE_MAX: usize = 1_000;
 
 /// A client that waits.
 pub(crate) struct Waiter {
@@ -41,9 +36,11 @@ impl Actor {
                 request_id,
                 by,
                 credentials,
+                env,
                 reply,
             } => {
                 self.keys.put(credentials);
+                self.fill_environment(env);
                 let prompt = PromptQueued {
                     prompt_id: PromptId::new(),
                     text,
@@ -54,12 +51,32 @@ impl Actor {
                 self.prompt(prompt, when, reply);
             }
             Command::Unqueue { prompt_id, reply } => self.unqueue(prompt_id, reply),
+            Command::Edit { params, by, reply } => {
+                let edit = Edit {
+                    prompt_id: params.prompt_id,
+                    text: params.text,
+                    steer: params.steer,
+                    by,
+                    request_id: params.request_id,
+                };
+                self.edit(edit, reply);
+            }
+            Command::Reorder { params, by, reply } => {
+                let moved = PromptMoved {
+                    prompt_id: params.prompt_id,
+                    position: params.position,
+                    by,
+                    request_id: params.request_id,
+                };
+                self.reorder(moved, reply);
+            }
             Command::Set { set, reply } => self.set(set, reply),
             Command::Signal {
                 signal,
                 request_id,
+                by,
                 reply,
-            } => self.signal(signal, request_id, reply),
+            } => self.signal(signal, request_id, by, reply),
             Command::Close { reply } => self.close(reply),
             Command::Wait { until, reply } => {
                 self.waiters.push(Waiter { until, reply });
@@ -88,17 +105,37 @@ impl Actor {
                 self.keys.fill(credentials);
                 self.use_new_key();
             }
+            Command::Environment { reply } => {
+                let _ = reply.send(Ok(InspectOutput::Env {
+                    shown: self.environment.shown().clone(),
+                    hidden: self.environment.hidden(),
+                    lost: self.environment.lost(),
+                }));
+            }
+            Command::Suspend { reply } => {
+                self.leaving = true;
+                self.begin_suspend(reply);
+            }
             Command::Shutdown { reply } => self.begin_shutdown(reply),
         }
     }
 
+    /// Takes in values of the environment that were lost with an earlier life of the daemon: calls from now on see them.
+    fn fill_environment(&mut self, env: std::collections::BTreeMap<String, String>) {
+        if self.environment.fill(env) {
+            let mut bench = crate::call::Bench::clone(&self.bench);
+            bench.env = std::sync::Arc::new(self.environment.whole());
+            self.bench = std::sync::Arc::new(bench);
+        }
+    }
+
     /// Why nothing can be changed, where that is so.
-    fn refusal(&self) -> Option<Failure> {
+    pub(crate) fn refusal(&self) -> Option<Failure> {
         if let Some(closed) = &self.journal.failed {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
-        self.closing.is_some().then(|| {
+        (self.leaving || self.closing.is_some()).then(|| {
             Failure::new(
                 ErrorName::ShuttingDown,
                 "The daemon is stopping.",
@@ -109,7 +146,11 @@ impl Actor {
     }
 
     /// What a `request_id` led to, where it was used before: the same content gets the same answer.
-    fn repeated(&self, id: Option<RequestId>, content: &str) -> Option<Result<Done, Failure>> {
+    pub(crate) fn repeated(
+        &self,
+        id: Option<RequestId>,
+        content: &str,
+    ) -> Option<Result<Done, Failure>> {
         let done = self.machine.facts().requests.get(&id?)?;
         Some(if done.content == content {
             Ok(done.clone())
@@ -122,138 +163,28 @@ impl Actor {
         })
     }
 
-    fn prompt(&mut self, prompt: PromptQueued, when: When, reply: Reply<PromptOutput>) {
-        let content = content_of_prompt(&prompt.text, prompt.steer);
-        match self.repeated(prompt.request_id, &content) {
-            Some(Ok(done)) => {
-                let prompt_id = done.prompt_id.unwrap_or(prompt.prompt_id);
-                let output = PromptOutput {
-                    prompt_id,
-                    position: 0,
-                    seq: done.seq,
-                };
-                return self.reply_when(done.seq, reply, output);
-            }
-            Some(Err(failure)) => return refuse(reply, failure),
-            None => {}
-        }
-        let facts = self.machine.facts();
-        let refusal = self.refusal().or_else(|| {
-            if prompt.text.trim().is_empty() {
-                return Some(Failure::new(
-                    ErrorName::InvalidParams,
-                    "The prompt is empty.",
-                    "Say what you want done.",
-                ));
-            }
-            if when == When::Now && !self.is_settled() {
-                return Some(Failure::new(
-                    ErrorName::Busy,
-                    "A turn is running.",
-                    "Queue the prompt, steer the turn with it, or interrupt the turn.",
-                ));
-            }
-            (facts.queue.len() >= QUEUE_MAX).then(|| {
-                Failure::new(
-                    ErrorName::Limit,
-                    "Too many prompts wait already.",
-                    "Take some back first.",
-                )
-            })
-        });
-        if let Some(refusal) = refusal {
-            return refuse(reply, refusal);
-        }
-        let position = facts.queue.len() as u64;
-        let (prompt_id, seq) = (prompt.prompt_id, facts.seq.next());
-        self.step(Input::Prompt { prompt, when });
-        self.reply_when(
-            seq,
-            reply,
-            PromptOutput {
-                prompt_id,
-                position,
-                seq,
-            },
-        );
-    }
-
-    fn unqueue(&mut self, prompt_id: PromptId, reply: Reply<Empty>) {
-        let waits = self
-            .machine
-            .facts()
-            .queue
-            .iter()
-            .any(|queued| queued.prompt_id == prompt_id);
-        let refusal = self.refusal().or_else(|| {
-            (!waits).then(|| {
-                Failure::new(
-                    ErrorName::NotFound,
-                    "No such prompt waits.",
-                    "It has started, or was taken back before; interrupt the turn to stop it.",
-                )
-            })
-        });
-        if let Some(refusal) = refusal {
-            return refuse(reply, refusal);
-        }
-        self.step(Input::Unqueue(prompt_id));
-        self.reply_when(self.machine.facts().seq, reply, Empty {});
-    }
-
     fn set(&mut self, set: SessionSet, reply: Reply<SessionSummary>) {
         let content = format!("set {}", content_of_set(&set));
         let repeated = self.repeated(set.request_id, &content);
+        let malformed = name_refusal(&set);
         if let Some(refusal) = self.refusal().or(match &repeated {
             Some(Err(failure)) => Some(failure.clone()),
-            Some(Ok(_)) | None => None,
+            Some(Ok(_)) => None,
+            None => malformed,
         }) {
             return refuse(reply, refusal);
         }
         if repeated.is_none() {
             self.step(Input::Set(set));
         }
-        let facts = self.machine.facts();
-        let seq = facts.seq;
-        match summary::of(facts, self.fanout.attached(), None) {
+        let seq = self.machine.facts().seq;
+        match self.summary() {
             Some(summary) => self.reply_when(seq, reply, summary),
             None => refuse(
                 reply,
                 Failure::new(ErrorName::Internal, "The session has no first record.", ""),
             ),
         }
-    }
-
-    fn signal(
-        &mut self,
-        signal: Signal,
-        request_id: Option<RequestId>,
-        reply: Reply<SignalOutput>,
-    ) {
-        // A signal that is sent again because its answer was lost must not hit the next turn.
-        if let Some(id) = request_id {
-            if self.signalled.contains(&id) {
-                let _ = reply.send(Ok(SignalOutput { delivered: true }));
-                return;
-            }
-            self.signalled.push_back(id);
-            if self.signalled.len() > SIGNALS_KEPT {
-                self.signalled.pop_front();
-            }
-        }
-        let (reason, exits) = match signal {
-            Signal::Int => (StopReason::User, false),
-            Signal::Term => (StopReason::Term, true),
-            Signal::Kill => (StopReason::Kill, true),
-        };
-        let exited = self.machine.facts().exited.is_some();
-        let delivered = !self.machine.is_idle() || (exits && !exited);
-        if delivered && self.journal.failed.is_none() {
-            let partial = self.partial();
-            self.step(Input::Stop { reason, partial });
-        }
-        // Acknowledged at once: what comes of it, events tell.
-        let _ = reply.send(Ok(SignalOutput { delivered }));
     }
 
     fn close(&mut self, reply: Reply<Empty>) {
@@ -386,16 +317,26 @@ impl Actor {
                 (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true)
             }
         };
+        let watched = self.fanout.watched();
+        let away = self.absence.tell(self.waits()).filter(|_| !watched);
         let subscriber = if self.fanout.knows(join.subscriber) {
             join.subscriber
         } else {
-            self.fanout.enter(join.follower, after, at)
+            let subscriber = self.fanout.enter(join.follower, after, at);
+            self.came(watched);
+            // Who is there is known as soon as they are.
+            self.tell_seen();
+            subscriber
         };
         let snapshot = if wants_snapshot {
-            self.snapshot(at)
+            self.snapshot(at, away)
         } else {
             None
         };
+        let behind = (durable.0 + 1).saturating_sub(next.0);
+        let told = self
+            .fanout
+            .tell_behind(subscriber, join.ephemeral, at, behind);
         if next <= durable {
             let (offset, len) = self.page(next, durable);
             let file = std::sync::Arc::clone(&self.journal.file);
@@ -405,7 +346,7 @@ impl Actor {
                 file,
                 offset,
                 len,
-                snapshot,
+                first: told.into_iter().chain(snapshot).collect(),
                 pid,
                 next,
             });
@@ -434,9 +375,9 @@ impl Actor {
         Ok(joined)
     }
 
-    fn snapshot(&self, at: Stamp) -> Option<crate::fanout::Published> {
+    fn snapshot(&self, at: Stamp, away: Option<Away>) -> Option<crate::fanout::Published> {
         let facts = self.machine.facts();
-        let session = summary::of(facts, self.fanout.attached(), self.journal.read_only())?;
+        let session = self.summary()?;
         let seq = self.journal.index.durable();
         let queue = facts.queue.iter().cloned().collect();
         self.fanout.snapshot(
@@ -446,6 +387,7 @@ impl Actor {
                 epoch: self.epoch,
                 session,
                 queue,
+                away,
             },
         )
     }
@@ -472,9 +414,10 @@ impl Actor {
 
     /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
     pub(crate) fn leave(&mut self, subscriber: u64) {
-        let attended = self.fanout.attended();
+        let (attended, watched) = (self.fanout.attended(), self.fanout.watched());
         let after = self.journal.index.last();
         self.fanout.leave(subscriber, after, Stamp::now());
+        self.went(watched);
         let facts = self.machine.facts();
         let forsaken = attended
             && !self.fanout.attended()
@@ -573,7 +516,7 @@ impl Actor {
     }
 }
 
-fn refuse<T>(reply: Reply<T>, failure: Failure) {
+pub(crate) fn refuse<T>(reply: Reply<T>, failure: Failure) {
     // A caller that is gone needs no refusal.
     let _ = reply.send(Err(failure));
 }
@@ -584,4 +527,12 @@ fn words(decision: proto::params::approval::Decision) -> &'static str {
         proto::params::approval::Decision::AllowSession => "allowed for the session",
         proto::params::approval::Decision::Deny => "denied",
     }
+}
+
+/// The refusal of a change to a name or labels that none may have. An empty name takes the name away.
+fn name_refusal(set: &SessionSet) -> Option<Failure> {
+    let name = set.name.as_deref().filter(|name| !name.is_empty());
+    let labels = set.labels.as_deref().unwrap_or_default();
+    let checked = name.map_or(Ok(()), names::check_name);
+    checked.and_then(|()| names::check_labels(labels)).err()
 }

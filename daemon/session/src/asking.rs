@@ -1,18 +1,21 @@
 //! One request to the model: assembled off the actor's path, its parts gathered, shown at a bounded rate.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use contract::codec::FragmentRole;
 use contract::provider::{ErrorKind, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::live::{Delta, Live};
-use proto::{CallId, ItemId};
+use proto::{CallId, ItemId, Stamp};
 use store::log::{LogFile, Where};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::Answer;
+
+/// So long nothing comes of an answer before that is told, and between two tellings.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// A part of an answer, or its failure, or (first) the size of the request that was sent.
 pub enum Arrived {
@@ -144,6 +147,16 @@ pub struct Gather {
     text_shown: usize,
     reasoning_shown: usize,
     arguments: Vec<Growing>,
+    /// When something of the answer came last, or it was asked for.
+    heard: tokio::time::Instant,
+    silence: Option<Silence>,
+}
+
+/// Nothing has come for so long that it was told.
+#[derive(Clone, Copy)]
+struct Silence {
+    since: Stamp,
+    told: tokio::time::Instant,
 }
 
 /// Arguments of a call in progress.
@@ -168,11 +181,15 @@ impl Gather {
             text_shown: 0,
             reasoning_shown: 0,
             arguments: Vec::new(),
+            heard: tokio::time::Instant::now(),
+            silence: None,
         }
     }
 
     /// Takes a part in. True when the answer is whole.
     pub fn take(&mut self, part: Part) -> bool {
+        self.heard = tokio::time::Instant::now();
+        self.silence = None;
         if self.first.is_none() && !matches!(part, Part::Usage(_)) {
             self.first = Some(Instant::now());
         }
@@ -219,6 +236,27 @@ impl Gather {
                 .arguments
                 .iter()
                 .any(|growing| !growing.fresh.is_empty())
+    }
+
+    /// When it is to be told (again) that nothing comes.
+    pub fn silence_due(&self) -> tokio::time::Instant {
+        self.silence.map_or(self.heard, |silence| silence.told) + SILENCE
+    }
+
+    /// Notes that it is told now that nothing comes. Returns since how many milliseconds.
+    pub fn tell_silence(&mut self) -> u64 {
+        let told = tokio::time::Instant::now();
+        let silent = told.duration_since(self.heard).as_millis();
+        let ms = i64::try_from(silent).unwrap_or(i64::MAX);
+        let since = Stamp(Stamp::now().0.saturating_sub(ms));
+        let since = self.silence.map_or(since, |silence| silence.since);
+        self.silence = Some(Silence { since, told });
+        u64::try_from(silent).unwrap_or(u64::MAX)
+    }
+
+    /// Since when nothing has come, where that was told.
+    pub fn silent_since(&self) -> Option<Stamp> {
+        self.silence.map(|silence| silence.since)
     }
 
     /// What subscribers have not been sent.

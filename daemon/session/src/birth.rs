@@ -10,14 +10,13 @@ use proto::record::{PromptQueued, SessionCreated};
 use proto::state::{Kind, OnAsk};
 use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
 use store::log::LogFile;
-use store::pids::Pids;
 
 use crate::actor::{Actor, Inbox};
 use crate::handle::SessionHandle;
 use crate::keys::Keys;
 use crate::load::{self, Ground, Parts};
 use crate::supervisor::{Client, Supervisor, blocking};
-use crate::{opening, prefix};
+use crate::{names, opening, prefix};
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
@@ -130,9 +129,9 @@ impl Supervisor {
         client: &Client,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         check(params)?;
-        let (ground, pids, wanted) = (self.ground.clone(), Arc::clone(&self.pids), params.clone());
+        let (ground, wanted) = (self.ground.clone(), params.clone());
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
-        let preparing = blocking(move || prepare(&ground, &pids, &wanted));
+        let preparing = blocking(move || prepare(&ground, &wanted));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
@@ -170,6 +169,8 @@ impl Supervisor {
 
 /// What can be seen from the wish alone.
 fn check(params: &CreateParams) -> Result<(), Failure> {
+    params.name.as_deref().map_or(Ok(()), names::check_name)?;
+    names::check_labels(&params.labels)?;
     if params
         .prompt
         .as_ref()
@@ -202,7 +203,7 @@ struct Prepared {
 }
 
 /// Everything that touches a disk before the first record. Blocks.
-fn prepare(ground: &Ground, pids: &Pids, params: &CreateParams) -> Result<Prepared, Failure> {
+fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> {
     let cwd = PathBuf::from(&params.cwd);
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(
@@ -215,11 +216,13 @@ fn prepare(ground: &Ground, pids: &Pids, params: &CreateParams) -> Result<Prepar
     let prefix = prefix::render(setup.codec.as_ref(), &setup.model, &setup.tools);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
-    let pid = pids
+    let pid = ground
+        .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
     let dir = ground.home.session_dir(params.session);
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
+    let file = file.with_syncer(ground.assembly.syncer());
     let env = without_keys(&params.env, &setup.secret_variables);
     let created = first_record(
         &ground.assembly.user_home(),
@@ -242,6 +245,7 @@ fn prepare(ground: &Ground, pids: &Pids, params: &CreateParams) -> Result<Prepar
         env,
         marked: false,
         read_only: None,
+        missed: None,
     };
     let (actor, inbox, handle) = load::build(ground, parts).inspect_err(|_| {
         // Nobody was told of it: an empty directory would only be in the way.

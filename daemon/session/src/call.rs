@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use contract::tool::{Cancel, Progress};
+use contract::tool::{Cancel, Progress, Shells};
 use contract::{CallContext, Outcome, Spawn, Tool};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -28,6 +28,7 @@ use crate::commands::Happened;
 use crate::prefix::digest;
 
 /// What the calls of a session share.
+#[derive(Clone)]
 pub struct Bench {
     pub session: Pid,
     pub tools: BTreeMap<&'static str, Arc<dyn Tool>>,
@@ -36,6 +37,7 @@ pub struct Bench {
     pub env: Arc<Vec<(String, String)>>,
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
+    pub shells: Arc<dyn Shells>,
     pub user_home: PathBuf,
     pub trusted: bool,
     /// The agent's own directories.
@@ -65,6 +67,7 @@ impl Bench {
             memory: Arc::clone(&self.memory),
             progress,
             cancel,
+            shells: Arc::clone(&self.shells),
         }
     }
 

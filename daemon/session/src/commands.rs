@@ -7,9 +7,10 @@ use contract::Outcome;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
 use proto::params::session::{
-    PromptOutput, SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
+    EditParams, InspectOutput, PromptOutput, QueueOutput, ReorderParams, SessionSummary, Signal,
+    SignalOutput, Until, WaitOutput, When,
 };
-use proto::record::SessionSet;
+use proto::record::{ChildExited, ChildSpawned, SessionSet};
 use proto::{CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use serde_json::{Map, Value};
 use store::log::LogFile;
@@ -32,11 +33,22 @@ pub enum Command {
         request_id: Option<RequestId>,
         by: String,
         credentials: BTreeMap<String, String>,
+        env: BTreeMap<String, String>,
         reply: Reply<PromptOutput>,
     },
     Unqueue {
         prompt_id: PromptId,
         reply: Reply<Empty>,
+    },
+    Edit {
+        params: EditParams,
+        by: String,
+        reply: Reply<QueueOutput>,
+    },
+    Reorder {
+        params: ReorderParams,
+        by: String,
+        reply: Reply<QueueOutput>,
     },
     Set {
         set: SessionSet,
@@ -45,6 +57,7 @@ pub enum Command {
     Signal {
         signal: Signal,
         request_id: Option<RequestId>,
+        by: String,
         reply: Reply<SignalOutput>,
     },
     Close {
@@ -71,6 +84,14 @@ pub enum Command {
     },
     /// Keys that came with a hello.
     Credentials(BTreeMap<String, String>),
+    /// What its commands see of the environment, by names and what may be shown.
+    Environment {
+        reply: Reply<InspectOutput>,
+    },
+    /// The daemon hands over: sleep before the next step.
+    Suspend {
+        reply: oneshot::Sender<()>,
+    },
     /// The daemon goes down: stop what runs, write what there is, and end.
     Shutdown {
         reply: oneshot::Sender<()>,
@@ -95,6 +116,10 @@ pub enum Happened {
         outcome: Box<Outcome>,
         duration_ms: u64,
     },
+    /// A command of the session runs in the background.
+    ChildSpawned(ChildSpawned),
+    /// It has ended.
+    ChildExited(ChildExited),
     /// A running tool has printed.
     Output,
     RetryDue {

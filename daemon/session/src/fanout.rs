@@ -64,7 +64,8 @@ pub enum Joined {
         file: Arc<LogFile>,
         offset: u64,
         len: usize,
-        snapshot: Option<Published>,
+        /// What comes before them: a snapshot, or the word that it is behind.
+        first: Vec<Published>,
         pid: Pid,
         next: Seq,
     },
@@ -86,8 +87,25 @@ struct Subscriber {
 struct Held {
     after: Seq,
     event: Published,
-    /// A delta: its item, and where the item's text ends with it.
-    grows: Option<(ItemId, u64)>,
+    grows: Option<Grows>,
+}
+
+/// What an event makes of the message in progress.
+enum Grows {
+    /// Its text ends here now.
+    Text(ItemId, u64),
+    /// Its reasoning ends here now.
+    Reasoning(ItemId, u64),
+    /// Nothing of it counts any more.
+    Superseded(ItemId),
+}
+
+/// The message in progress, as far as it was sent.
+#[derive(Default)]
+struct Shown {
+    item: Option<ItemId>,
+    text: u64,
+    reasoning: u64,
 }
 
 pub struct Fanout {
@@ -98,8 +116,9 @@ pub struct Fanout {
     last_id: u64,
     /// Followers from before the log failed.
     cut: BTreeSet<u64>,
-    /// The message in progress, as far as subscribers have it.
-    shown: Option<(ItemId, u64)>,
+    /// Followers whose queue overflowed, and who have not been told yet that they are behind.
+    fallen: BTreeSet<u64>,
+    shown: Shown,
 }
 
 impl Fanout {
@@ -111,7 +130,8 @@ impl Fanout {
             attending: BTreeMap::new(),
             last_id: 0,
             cut: BTreeSet::new(),
-            shown: None,
+            fallen: BTreeSet::new(),
+            shown: Shown::default(),
         }
     }
 
@@ -138,11 +158,18 @@ impl Fanout {
 
     /// A live event, to be sent behind everything that was appended before it.
     pub fn live(&mut self, after: Seq, at: Stamp, turn: Option<u64>, live: &Live) {
-        if self.live.is_empty() && !matches!(live, Live::Text(_)) {
-            return;
-        }
+        // How far an answer could be seen is known also where nobody looks.
         let grows = match live {
-            Live::Text(delta) => Some((delta.item.clone(), delta.offset + delta.text.len() as u64)),
+            Live::Text(delta) => Some(Grows::Text(
+                delta.item.clone(),
+                delta.offset + delta.text.len() as u64,
+            )),
+            Live::Reasoning(delta) => Some(Grows::Reasoning(
+                delta.item.clone(),
+                delta.offset + delta.text.len() as u64,
+            )),
+            Live::Partial(partial) => Some(Grows::Superseded(partial.item.clone())),
+            _ if self.live.is_empty() => return,
             _ => None,
         };
         if let Some(event) = live_event(self.pid, at, turn, live) {
@@ -158,14 +185,15 @@ impl Fanout {
     pub fn release(&mut self, durable: Seq) {
         while let Some(held) = self.outbox.pop_front_if(|held| held.after <= durable) {
             if let Some(grows) = held.grows {
-                self.shown = Some(grows);
+                self.shown.take(grows);
             }
             self.send(&held.event);
         }
     }
 
     fn send(&mut self, event: &Published) {
-        self.live.retain(|_, subscriber| {
+        let fallen = &mut self.fallen;
+        self.live.retain(|id, subscriber| {
             if event.seq.is_none() && !subscriber.ephemeral {
                 return true;
             }
@@ -173,8 +201,12 @@ impl Fanout {
                 .bytes
                 .fetch_add(event.text.len(), Ordering::Relaxed);
             // Dropping the sender ends the queue: what is in it is still read, then the subscriber asks the log.
-            waiting + event.text.len() <= QUEUE_BYTES
-                && subscriber.queue.try_send(event.clone()).is_ok()
+            let fits = waiting + event.text.len() <= QUEUE_BYTES
+                && subscriber.queue.try_send(event.clone()).is_ok();
+            if !fits {
+                fallen.insert(*id);
+            }
+            fits
         });
     }
 
@@ -201,6 +233,11 @@ impl Fanout {
             .any(|follower| follower.interactive && follower.role >= Role::Approve)
     }
 
+    /// Whether a person is there, who may answer or only look.
+    pub fn watched(&self) -> bool {
+        self.attending.values().any(|follower| follower.interactive)
+    }
+
     pub fn attached(&self) -> u64 {
         self.attending.len() as u64
     }
@@ -224,6 +261,7 @@ impl Fanout {
     /// Lets a follower go. Tells the others.
     pub fn leave(&mut self, subscriber: u64, after: Seq, at: Stamp) {
         self.live.remove(&subscriber);
+        self.fallen.remove(&subscriber);
         if let Some(follower) = self.attending.remove(&subscriber) {
             let presence = ClientPresence {
                 name: follower.name,
@@ -260,17 +298,62 @@ impl Fanout {
         live_event(self.pid, at, None, &Live::Snapshot(Box::new(snapshot)))
     }
 
+    /// The word that a follower is behind by so many durable records; only once each time that it falls behind.
+    pub fn tell_behind(
+        &mut self,
+        subscriber: u64,
+        ephemeral: bool,
+        at: Stamp,
+        behind: u64,
+    ) -> Option<Published> {
+        let fell = self.fallen.remove(&subscriber);
+        let status = Live::Status(serde_json::json!({"behind": behind}));
+        (fell && ephemeral && behind > 0)
+            .then(|| live_event(self.pid, at, None, &status))
+            .flatten()
+    }
+
     /// The message in progress, as far as subscribers have it; `text` is all there is of it.
     pub fn in_progress(&self, item: &ItemId, text: &str) -> Option<Delta> {
-        let (shown, end) = self.shown.as_ref()?;
-        let end = usize::try_from(*end).ok()?;
+        let (end, _) = self.seen_of(item);
         let text = text.get(..end)?;
-        (shown == item && !text.is_empty()).then(|| Delta {
+        (!text.is_empty()).then(|| Delta {
             item: item.clone(),
             call: None,
             offset: 0,
             text: text.to_owned(),
         })
+    }
+
+    /// Bytes of this message's text and reasoning that could be seen.
+    pub fn seen_of(&self, item: &ItemId) -> (usize, usize) {
+        if self.shown.item.as_ref() != Some(item) {
+            return (0, 0);
+        }
+        let bytes = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
+        (bytes(self.shown.text), bytes(self.shown.reasoning))
+    }
+}
+
+impl Shown {
+    fn take(&mut self, grows: Grows) {
+        match grows {
+            Grows::Text(item, to) => self.of(item).text = to,
+            Grows::Reasoning(item, to) => self.of(item).reasoning = to,
+            Grows::Superseded(item) if self.item.as_ref() == Some(&item) => *self = Self::default(),
+            Grows::Superseded(_) => {}
+        }
+    }
+
+    /// This message's, from its beginning where another one's was shown last.
+    fn of(&mut self, item: ItemId) -> &mut Self {
+        if self.item.as_ref() != Some(&item) {
+            *self = Self {
+                item: Some(item),
+                ..Self::default()
+            };
+        }
+        self
     }
 }
 

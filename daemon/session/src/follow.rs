@@ -105,12 +105,12 @@ impl Follow {
                 file,
                 offset,
                 len,
-                snapshot,
+                first,
                 pid,
                 next,
             } => {
                 self.subscriber = subscriber;
-                self.ready.extend(snapshot);
+                self.ready.extend(first);
                 let events = read_lines(file, offset, len, pid).await?;
                 let count = events.len() as u64;
                 self.ready.extend(events);

@@ -7,8 +7,8 @@ use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
 use proto::params::session::{
-    AttachOutput, AttachParams, PromptOutput, PromptParams, SessionSummary, Signal, SignalOutput,
-    Until, WaitOutput,
+    AttachOutput, AttachParams, EditParams, InspectOutput, PromptOutput, PromptParams, QueueOutput,
+    ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
@@ -91,6 +91,7 @@ impl SessionHandle {
             request_id: params.request_id,
             by,
             credentials: params.credentials,
+            env: params.env,
             reply,
         })
         .await
@@ -105,26 +106,46 @@ impl SessionHandle {
             .await
     }
 
+    /// Gives a prompt that has not started other words. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was; `invalid_params`, `request_id_reused`, `storage`.
+    pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
+        self.ask(|reply| Command::Edit { params, by, reply }).await
+    }
+
+    /// Gives a prompt that has not started another place. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was; `request_id_reused`, `storage`.
+    pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
+        self.ask(|reply| Command::Reorder { params, by, reply })
+            .await
+    }
+
     /// Changes settings. Answers when that is on disk.
     ///
     /// # Errors
-    /// `storage`, `request_id_reused`.
+    /// `storage`, `request_id_reused`; `invalid_params` for a name or label that cannot be one.
     pub async fn set(&self, set: SessionSet) -> Result<SessionSummary, Failure> {
         self.ask(|reply| Command::Set { set, reply }).await
     }
 
-    /// Sends a signal. Answers at once.
+    /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to
+    /// do.
     ///
     /// # Errors
-    /// The session has left memory.
+    /// The session has left memory; for `PAUSE` and `RESUME` also `storage`, `request_id_reused`.
     pub async fn signal(
         &self,
         signal: Signal,
         request_id: Option<RequestId>,
+        by: String,
     ) -> Result<SignalOutput, Failure> {
         self.ask(|reply| Command::Signal {
             signal,
             request_id,
+            by,
             reply,
         })
         .await
@@ -215,6 +236,25 @@ impl SessionHandle {
 
     pub(crate) fn leave(&self, subscriber: u64) {
         let _ = self.shared.leaving.send(subscriber);
+    }
+
+    /// What its commands see of the environment: `InspectOutput::Env`.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn environment(&self) -> Result<InspectOutput, Failure> {
+        self.ask(|reply| Command::Environment { reply }).await
+    }
+
+    /// Puts the session to sleep before its next step, and takes no more work. Resolves when that is on disk, or the
+    /// session cannot be written, or has left memory.
+    pub async fn suspend(&self) {
+        let (reply, done) = oneshot::channel();
+        let sent = self.shared.commands.send(Command::Suspend { reply }).await;
+        if sent.is_ok() {
+            // An actor that is gone sleeps too.
+            let _ = done.await;
+        }
     }
 
     /// Stops what runs, writes what there is, and ends the actor.

@@ -272,7 +272,7 @@ impl Supervisor {
             }
             let catalog = Arc::clone(&supervisor.catalog);
             match blocking(move || catalog.highest_pid()).await {
-                Ok(Ok(highest)) => supervisor.pids.raise_above(highest),
+                Ok(Ok(highest)) => supervisor.ground.pids.raise_above(highest),
                 Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be read"),
                 Err(failure) => tracing::error!(%failure, "the catalog cannot be read"),
             }

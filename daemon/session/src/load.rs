@@ -7,26 +7,33 @@ use std::sync::Arc;
 use contract::Prefix;
 use proto::params::session::{SessionSummary, When};
 use proto::record::{Level, Notice, PromptQueued, SessionCreated};
-use proto::state::Kind;
+use proto::state::{Kind, Posture};
 use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use serde::Deserialize;
+use store::aside::Aside;
 use store::home::Home;
 use store::log::{Index, LogFile};
+use store::pids::Pids;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use turn::{Facts, Input, Machine, RecoverPolicy};
 use workspace::{Options, Workspace};
 
 use crate::actor::{Actor, Inbox};
+use crate::aside::AsideFile;
+use crate::away::{Absence, Bit, Digest, Left};
 use crate::call::Bench;
 use crate::catalog::CatalogFeed;
 use crate::commands::Reply;
+use crate::environment::Environment;
 use crate::fanout::Fanout;
 use crate::handle::{Seen, SessionHandle, Shared};
 use crate::journal::{Cause, Closed, Journal};
+use crate::keeping::Keeping;
 use crate::keys::Keys;
 use crate::setup::{Assembly, Setup};
-use crate::{opening, summary};
+use crate::shells::Children;
+use crate::{keeping, opening, summary};
 
 /// What every session is made with.
 #[derive(Clone)]
@@ -34,6 +41,7 @@ pub struct Ground {
     pub home: Arc<Home>,
     pub assembly: Arc<dyn Assembly>,
     pub catalog: CatalogFeed,
+    pub pids: Arc<Pids>,
 }
 
 /// A session read from its log.
@@ -44,6 +52,8 @@ pub struct Read {
     pub prefix: Prefix,
     pub repair: Option<String>,
     pub read_only: Option<String>,
+    /// What happened since the last person left.
+    pub missed: Option<Digest>,
 }
 
 /// The daemon's own part of the first record.
@@ -53,17 +63,24 @@ struct OwnPrefix {
 }
 
 /// Reads a log: the fold of its records. Blocks.
-pub fn read(home: &Home, session: SessionId) -> Result<Read, Failure> {
-    let dir = home.session_dir(session);
+pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
+    let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
-    let opened = LogFile::open(&dir, &mut |raw| {
+    let left = store::aside::get(&dir, Aside::Seen).and_then(|content| Left::read(&content));
+    let mut missed = left.map(Digest::new);
+    let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
         if let Some(own) = raw.own
             && prefix.is_none()
         {
             prefix = serde_json::from_str::<OwnPrefix>(own.get()).ok();
         }
         match raw.record() {
-            Ok(record) => facts.apply(&record),
+            Ok(record) => {
+                facts.apply(&record);
+                if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
+                    missed.apply(&bit);
+                }
+            }
             Err(error) => strange = Some(format!("record {} is not readable: {error}", raw.seq)),
         }
     });
@@ -88,6 +105,7 @@ pub fn read(home: &Home, session: SessionId) -> Result<Read, Failure> {
         prefix,
         repair,
         read_only,
+        missed,
     })
 }
 
@@ -112,6 +130,7 @@ pub struct Parts {
     pub env: BTreeMap<String, String>,
     pub marked: bool,
     pub read_only: Option<String>,
+    pub missed: Option<Digest>,
 }
 
 /// Builds the actor. Nothing runs yet: see `launch`.
@@ -127,6 +146,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         env,
         marked,
         read_only,
+        missed,
     } = parts;
     let dir = ground.home.session_dir(created.session);
     let is_new = index.last() == Seq(0);
@@ -139,6 +159,15 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         Err(failure) => return Err(failure),
     };
     let workspace = Arc::new(workspace);
+    let (commands, command_inbox) = mpsc::channel(256);
+    let (leaving, leaving_inbox) = mpsc::unbounded_channel();
+    let (happened, happened_inbox) = mpsc::unbounded_channel();
+    let environment = Environment::new(&created, env, &setup.secret_variables);
+    let (found, kept) = if is_new {
+        (false, None)
+    } else {
+        keeping::found(&dir)
+    };
     let bench = Arc::new(Bench {
         session: created.pid,
         tools: setup
@@ -148,16 +177,17 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             .collect(),
         memory: ground.assembly.memory(Arc::clone(&workspace)),
         workspace,
-        env: Arc::new(env.into_iter().collect()),
+        env: Arc::new(environment.whole()),
         spill_dir,
         spawn: ground.assembly.spawn(),
+        shells: Arc::new(Children {
+            pids: Arc::clone(&ground.pids),
+            happened: happened.clone(),
+        }),
         user_home,
         trusted: setup.trusted,
         masked: ground.assembly.masked(),
     });
-    let (commands, command_inbox) = mpsc::channel(256);
-    let (leaving, leaving_inbox) = mpsc::unbounded_channel();
-    let (happened, happened_inbox) = mpsc::unbounded_channel();
     let (arrived, arrived_inbox) = mpsc::channel(256);
     let mut machine = Machine::new(facts, setup.limits);
     if machine.facts().spoken == 0 {
@@ -168,6 +198,11 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             shell,
         ));
     }
+    let warning = if is_new {
+        None
+    } else {
+        looser(machine.facts().settings.posture, setup.posture)
+    };
     let mut journal = Journal::new(
         file,
         index,
@@ -231,7 +266,18 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         live_due: None,
         listed: None,
         closing: None,
-        born: std::time::Instant::now(),
+        children_due: None,
+        suspending: Vec::new(),
+        leaving: false,
+        born: tokio::time::Instant::now(),
+        grace_ms: setup.limits.grace_ms,
+        keeping: Keeping::new(&dir, found),
+        kept,
+        absence: Absence::new(missed),
+        seen_file: AsideFile::new(dir.clone(), Aside::Seen),
+        turn_ended_at: None,
+        environment,
+        warning,
     };
     let inbox = Inbox {
         commands: command_inbox,
@@ -265,6 +311,29 @@ fn open_workspace(
                 created.cwd
             ),
             "Start from a directory that exists and that you may read.",
+        )
+    })
+}
+
+/// What is to be said of a session whose posture is looser than what the config says now.
+fn looser(own: Posture, configured: Posture) -> Option<String> {
+    let (rank, name) = (
+        |posture| match posture {
+            Posture::Ask => 0,
+            Posture::Auto => 1,
+            Posture::Yolo => 2,
+        },
+        |posture| match posture {
+            Posture::Ask => "ask",
+            Posture::Auto => "auto",
+            Posture::Yolo => "yolo",
+        },
+    );
+    (rank(own) > rank(configured)).then(|| {
+        format!(
+            "This session keeps its posture `{}`, which is looser than the `{}` that is configured now.",
+            name(own),
+            name(configured)
         )
     })
 }
@@ -349,7 +418,11 @@ impl Actor {
             Kind::Interactive => RecoverPolicy::Idle,
         });
         let now = self.now();
-        effects.extend(self.machine.recover(policy, now));
+        // Nothing of an earlier life in memory runs on behind the log's back.
+        self.stop_children(0);
+        let kept = self.kept.take();
+        effects.extend(self.machine.recover(policy, kept, now));
+        effects.extend(self.warn(now));
         self.perform(effects);
     }
 }

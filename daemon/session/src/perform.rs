@@ -57,6 +57,10 @@ impl Actor {
             self.asked_at
                 .insert(question.approval_id.clone(), record.seq);
         }
+        if let Body::SessionExited(exited) = &record.body {
+            self.stop_children_of(exited);
+        }
+        self.miss(record);
         let fragment = match &record.body {
             Body::User(message) => self.codec.render(&Item::User(message.clone())),
             Body::Assistant(message) => self.codec.render(&Item::Assistant(message.clone())),
@@ -86,6 +90,7 @@ impl Actor {
         let key = self.key();
         let keyless = self.key_variable.is_some() && key.is_none();
         let gather = Gather::new(self.asked, item, keyless);
+        self.keeping.begin();
         let ask = Ask {
             file: Arc::clone(&self.journal.file),
             fragments: self.journal.fragments(upto),

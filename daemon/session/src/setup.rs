@@ -69,6 +69,11 @@ pub trait Assembly: Send + Sync {
     /// The one way to start a process.
     fn spawn(&self) -> Arc<dyn Spawn>;
 
+    /// How logs get to the disk. A seam: tests lose what was not synced.
+    fn syncer(&self) -> Arc<dyn store::log::Syncer> {
+        Arc::new(store::log::Kernel)
+    }
+
     /// Makes what the tools of one session remember (see `tools::Memory`).
     fn memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn std::any::Any + Send + Sync>;
 

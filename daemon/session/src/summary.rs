@@ -4,7 +4,8 @@ use proto::Pid;
 use proto::params::session::SessionSummary;
 use turn::Facts;
 
-/// The summary that lists show. `None` before the first record.
+/// The summary that lists show. `None` before the first record. What runs or waits outside is not in it: only the
+/// actor knows.
 pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
     let created = facts.created.as_ref()?;
     Some(SessionSummary {
@@ -31,6 +32,8 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         pending_approvals: facts.pending.len() as u64,
         attached,
         seq: facts.seq,
+        children: 0,
+        silent_since: None,
         exit_code: facts.exited.map(|exited| exited.exit_code),
         read_only,
     })

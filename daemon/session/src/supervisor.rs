@@ -40,7 +40,6 @@ pub struct Supervisor {
     me: Weak<Self>,
     pub(crate) ground: Ground,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) pids: Arc<Pids>,
     loaded: Mutex<HashMap<SessionId, Slot>>,
     closing: AtomicBool,
     /// Whether the catalog has every session: answers about stored ones wait for it.
@@ -67,9 +66,9 @@ impl Supervisor {
                 home,
                 assembly,
                 catalog: feed,
+                pids,
             },
             catalog,
-            pids,
             loaded: Mutex::new(HashMap::new()),
             closing: AtomicBool::new(false),
             filled: watch::Sender::new(true),
@@ -159,7 +158,8 @@ impl Supervisor {
                 prefix,
                 repair,
                 read_only,
-            } = load::read(&ground.home, session)?;
+                missed,
+            } = load::read(&ground, session)?;
             let Some(created) = facts.created.clone() else {
                 return Err(Failure::new(
                     ErrorName::Storage,
@@ -181,6 +181,7 @@ impl Supervisor {
                 env,
                 marked,
                 read_only,
+                missed,
             };
             let (actor, inbox, handle) = load::build(&ground, parts)?;
             Ok((actor, inbox, handle, recover, repair))
@@ -265,6 +266,23 @@ impl Supervisor {
         self.closing.store(true, Ordering::Relaxed);
         let handles = self.handles();
         futures::future::join_all(handles.iter().map(SessionHandle::shutdown)).await;
+        self.ground.catalog.flush().await;
+    }
+}
+
+impl Supervisor {
+    /// Takes no more work, and puts every session to sleep before its next step: the next daemon goes on with them.
+    /// Those that do not get there within `patience` are stopped as by `shutdown`. Writes what there is.
+    pub async fn hand_over(&self, patience: Duration) {
+        self.closing.store(true, Ordering::Relaxed);
+        let handles = self.handles();
+        let leaving = handles.iter().map(|handle| async move {
+            if tokio::time::timeout(patience, handle.suspend()).await.is_err() {
+                tracing::warn!(session = %handle.id(), "not suspended in time; its turn is stopped");
+            }
+            handle.shutdown().await;
+        });
+        futures::future::join_all(leaving).await;
         self.ground.catalog.flush().await;
     }
 }

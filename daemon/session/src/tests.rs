@@ -3,9 +3,18 @@
 mod house;
 
 mod arguments;
+mod away;
+mod children;
+mod environment;
 mod following;
+mod handing_over;
+mod keeping;
 mod keys;
+mod names;
 mod opening;
 mod order;
+mod posture;
 mod printed;
+mod queue;
 mod signals;
+mod silence;

@@ -6,6 +6,7 @@
 pub mod format;
 pub mod log;
 
+pub mod aside;
 pub mod blob;
 pub mod catalog;
 pub mod home;

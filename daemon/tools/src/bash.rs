@@ -1,18 +1,14 @@
-//! `bash`: a shell command in the foreground.
+//! `bash`: a shell command, waited for or left in the background.
 //!
-//! Started through the context's spawner alone, which owns the process tree; here are its environment, its time limit
-//! and what becomes of its output.
+//! Started through the context's spawner alone, which owns the process tree. What it is started with stands in
+//! `command`, its limits in `run`, its output in `capture`; in the background `shells` keeps it.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::Duration;
 
-use contract::{
-    CallContext, Child, ChildEvent, ChildExit, Command, Family, Outcome, Preview, Tool, ToolSpec,
-};
+use contract::{CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
+use proto::Pid;
 use proto::item::{CallStatus, Display};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,19 +16,20 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::arguments::{self, Arguments};
-use crate::capture::{Capture, OUTPUT_MAX, Stream};
+use crate::capture::Capture;
+use crate::command;
+use crate::memory::Memory;
+use crate::run::{End, GRACE_MS, Run, Step, Stopped};
+use crate::shells::Starting;
 use crate::truncate;
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
-/// Between TERM and KILL at a limit; a cancellation brings its own.
-const GRACE_MS: u64 = 2000;
-/// How long after KILL the end must have been reported.
-const LOST_AFTER: Duration = Duration::from_secs(5);
-const TOKENS_MAX: usize = 16_000;
-/// Room for the line with the exit code, and for notes.
-const TOKENS_SAID: usize = 200;
+/// Clean text kept of the beginning, and of the end.
+const END_MAX: usize = 128 * 1024;
+/// Tokens of output that the model gets of a command (contract, chapter 40), less the line with the exit code and notes.
+pub(crate) const TOKENS_MAX: usize = 16_000 - 200;
 /// Characters of the end that people are shown.
-const TAIL_CHARS: usize = 4000;
+pub(crate) const TAIL_CHARS: usize = 4000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,8 +37,24 @@ struct Args {
     command: String,
     /// At most 600000; 0: none
     timeout_ms: Option<u64>,
+    #[serde(default)]
+    run_in_background: bool,
     /// What it does, in a few words
     description: Option<String>,
+}
+
+impl Args {
+    /// How long it may take; `default_ms` where the call does not say.
+    fn limit(&self, default_ms: u64) -> Option<Duration> {
+        match self.timeout_ms.unwrap_or(default_ms) {
+            0 => None,
+            limit => Some(Duration::from_millis(limit)),
+        }
+    }
+
+    fn title(&self) -> String {
+        command::title(&self.command, self.description.as_deref())
+    }
 }
 
 impl Arguments for Args {
@@ -49,6 +62,7 @@ impl Arguments for Args {
         ("cmd", "command"),
         ("script", "command"),
         ("timeout", "timeout_ms"),
+        ("background", "run_in_background"),
     ];
 }
 
@@ -96,8 +110,13 @@ impl Tool for Bash {
 
     fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
         let args: Args = arguments::typed(arguments.clone())?;
+        let text = if args.run_in_background {
+            format!("in the background: {}", args.command)
+        } else {
+            args.command
+        };
         Ok(Preview {
-            display: Display::Line { text: args.command },
+            display: Display::Line { text },
         })
     }
 
@@ -108,155 +127,120 @@ impl Tool for Bash {
     ) -> BoxFuture<'static, Outcome> {
         let default_ms = self.timeout_ms;
         async move {
-            match arguments::typed(arguments) {
-                Ok(args) => run(args, default_ms, context).await,
-                Err(outcome) => outcome,
+            let args = match arguments::typed::<Args>(arguments) {
+                Ok(args) => args,
+                Err(outcome) => return outcome,
+            };
+            if !args.run_in_background {
+                return run(args, default_ms, context).await;
+            }
+            match start(args, &context).await {
+                Ok(outcome) | Err(outcome) => outcome,
             }
         }
         .boxed()
     }
 }
 
+/// Starts the command and waits for its end.
 async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
+    let started = Instant::now();
+    let child = match spawn(&args, None, &context).await {
+        Ok(child) => child,
+        Err(outcome) => return outcome,
+    };
+    let run = Run::new(child, started, args.limit(default_ms));
+    let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
+    let end = follow(run, &context, &mut capture).await;
+    capture.finish().await;
+    told(&end, capture).await
+}
+
+/// Starts the command and leaves it to the session's shells. No limit of time unless the call says one.
+async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
+    let memory = Memory::with_shells(context)?;
+    let place = memory.shells().admit()?;
+    let number = context.shells.number().await.map_err(|reason| {
+        Outcome::failed(format!(
+            "the command was not started: it got no number: {reason}"
+        ))
+    })?;
+    let started = Instant::now();
+    let child = spawn(&args, Some(number), context).await?;
+    let title = args.title();
+    let text = format!(
+        "runs in the background as {number}; look at it with `bash_output`, stop it with `kill_shell` (`id`: {number})\n"
+    );
+    let display = Display::Line {
+        text: format!("in the background as {number}: {title}"),
+    };
+    let run = Run::new(child, started, args.limit(0));
+    memory.shells().keep(Starting {
+        number,
+        title,
+        run,
+        place,
+        context,
+    });
+    Ok(Outcome {
+        status: CallStatus::Ok,
+        text,
+        display,
+        spill: None,
+    })
+}
+
+async fn spawn(args: &Args, number: Option<Pid>, context: &CallContext) -> Result<Child, Outcome> {
     if context.cancel.is_cancelled() {
-        return Outcome::with_status(
+        return Err(Outcome::with_status(
             CallStatus::Interrupted,
             "stopped before the command was started",
-        );
+        ));
     }
-    let started = Instant::now();
-    let child = match context
+    let command = command::command(&args.command, args.title(), number, context);
+    context
         .spawn
-        .spawn(context.session, command(&args, &context))
+        .spawn(context.session, command)
         .await
-    {
-        Ok(child) => child,
-        Err(error) => return Outcome::failed(format!("the command was not started: {error}")),
-    };
-    let limit = match args.timeout_ms.unwrap_or(default_ms) {
-        0 => None,
-        limit => Some(Duration::from_millis(limit)),
-    };
-    let mut capture = Capture::new(context.spill_dir.clone());
-    let end = follow(child, &context, limit, &mut capture).await;
-    capture.finish().await;
-    told(&end, started.elapsed(), limit, capture).await
+        .map_err(|error| Outcome::failed(format!("the command was not started: {error}")))
 }
 
-/// Why a command was stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stopped {
-    Time,
-    Cancelled,
-    Output,
-}
-
-/// How it ended.
-struct End {
-    /// `None`: the spawner did not say.
-    exit: Option<ChildExit>,
-    stopped: Option<Stopped>,
-}
-
-/// Takes what the child prints until it has ended. Stops it at a limit, or when the call is cancelled.
-async fn follow(
-    child: Child,
-    context: &CallContext,
-    limit: Option<Duration>,
-    capture: &mut Capture,
-) -> End {
-    let Child {
-        mut events,
-        control,
-        ..
-    } = child;
+/// Takes what the command prints until it has ended. Stops it at a limit, or when the call is cancelled.
+async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> End {
     let mut cancelled = context.cancel.cancelled();
-    let mut until = limit.map(|limit| Instant::now() + limit);
-    let mut stopped = None;
     loop {
-        let asked = async {
-            match until {
-                Some(until) => tokio::time::sleep_until(until).await,
-                None => std::future::pending().await,
-            }
-        };
-        // Cancel-safe: `next` takes an event or none, the others only wait.
-        let reason = tokio::select! {
+        // Cancel-safe: one only waits, the other says so of itself.
+        let step = tokio::select! {
             biased;
-            () = &mut cancelled, if stopped.is_none() => Stopped::Cancelled,
-            // After the stop, this is the moment at which the child counts as lost.
-            () = asked => match stopped {
-                None => Stopped::Time,
-                Some(_) => return End { exit: None, stopped },
-            },
-            event = events.next() => {
-                let (stream, bytes) = match event {
-                    None => return End { exit: None, stopped },
-                    Some(ChildEvent::Exited(exit)) => return End { exit: Some(exit), stopped },
-                    Some(ChildEvent::Stdout(bytes)) => (Stream::Stdout, bytes),
-                    Some(ChildEvent::Stderr(bytes)) => (Stream::Stderr, bytes),
-                };
-                let text = capture.push(stream, &bytes).await;
-                if !text.is_empty() {
-                    context.progress.output(&text);
-                }
-                if stopped.is_some() || !capture.too_much() {
-                    continue;
-                }
-                Stopped::Output
+            () = &mut cancelled, if !run.is_stopped() => {
+                run.stop(Stopped::Cancelled, context.cancel.grace_ms());
+                continue;
             }
+            step = run.next() => step,
         };
-        let grace_ms = match reason {
-            Stopped::Cancelled => context.cancel.grace_ms(),
-            Stopped::Time | Stopped::Output => GRACE_MS,
+        let (stream, bytes) = match step {
+            Step::Output(stream, bytes) => (stream, bytes),
+            Step::Ended(end) => return end,
         };
-        stopped = Some(reason);
-        control.stop(grace_ms);
-        until = Some(Instant::now() + Duration::from_millis(grace_ms) + LOST_AFTER);
+        let text = capture.push(stream, &bytes).await;
+        if !text.is_empty() {
+            context.progress.output(&text);
+        }
+        if capture.too_much() && !run.is_stopped() {
+            run.stop(Stopped::Output, GRACE_MS);
+        }
     }
 }
 
 /// The two texts of the outcome.
-async fn told(end: &End, took: Duration, limit: Option<Duration>, mut capture: Capture) -> Outcome {
-    let how = match end.exit {
-        Some(ChildExit {
-            signal: Some(signal),
-            ..
-        }) => format!("ended by signal {signal}{}", signal_name(signal)),
-        Some(ChildExit {
-            code: Some(code), ..
-        }) => format!("exit code {code}"),
-        Some(ChildExit {
-            code: None,
-            signal: None,
-            ..
-        })
-        | None => "its end was not reported".to_owned(),
-    };
-    let why = match end.stopped {
-        Some(Stopped::Time) => {
-            format!(
-                "stopped at its time limit of {} s; ",
-                limit.unwrap_or_default().as_secs_f64()
-            )
-        }
-        Some(Stopped::Cancelled) => "stopped by the user; ".to_owned(),
-        Some(Stopped::Output) => {
-            format!("stopped after {} MB of output; ", OUTPUT_MAX / 1024 / 1024)
-        }
-        None => String::new(),
-    };
-    let swept = match end.exit.map_or(0, |exit| exit.swept) {
-        0 => String::new(),
-        count => format!("; {count} processes it left behind were stopped"),
-    };
-    let mut text = format!("{why}{how}, {:.2} s{swept}\n", took.as_secs_f64());
+async fn told(end: &End, mut capture: Capture) -> Outcome {
+    let mut text = end.told();
+    text.push('\n');
     let (output, spill) = shown(&mut capture).await;
     text.push_str(&output);
-    let ok = end.stopped.is_none() && end.exit.is_some_and(|exit| exit.code == Some(0));
     let status = match end.stopped {
         Some(Stopped::Cancelled) => CallStatus::Interrupted,
-        _ if ok => CallStatus::Ok,
+        _ if end.is_success() => CallStatus::Ok,
         _ => CallStatus::Failed,
     };
     let display = Display::Command {
@@ -276,111 +260,18 @@ async fn told(end: &End, took: Duration, limit: Option<Duration>, mut capture: C
 
 /// The output for the model, and the file that holds all of it where that is more.
 async fn shown(capture: &mut Capture) -> (String, Option<std::path::PathBuf>) {
-    let tokens_max = TOKENS_MAX - TOKENS_SAID;
-    if !truncate::cut(capture.pieces(), tokens_max, "").cut {
+    let whole = truncate::cut(capture.pieces(), TOKENS_MAX, "");
+    if !whole.cut {
         capture.discard_spill().await;
-        let text = truncate::cut(capture.pieces(), tokens_max, "").text;
-        return (
-            if text.is_empty() {
-                "(no output)\n".to_owned()
-            } else {
-                text
-            },
-            None,
-        );
+        let text = match whole.text {
+            text if text.is_empty() => "(no output)\n".to_owned(),
+            text => text,
+        };
+        return (text, None);
     }
-    capture.keep_spill().await;
-    let spill = capture.spilled().map(Path::to_owned);
-    let hint = match (&spill, capture.spill_failure()) {
-        (Some(path), _) => format!(
-            "all of it is in {}, for `read_file` or `grep`",
-            path.display()
-        ),
-        (None, Some(reason)) => format!("the rest is lost ({reason})"),
-        (None, None) => "the rest is lost".to_owned(),
-    };
-    (
-        truncate::cut(capture.pieces(), tokens_max, &hint).text,
-        spill,
-    )
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        1 => " (HUP)",
-        2 => " (INT)",
-        6 => " (ABRT)",
-        9 => " (KILL)",
-        11 => " (SEGV)",
-        13 => " (PIPE)",
-        15 => " (TERM)",
-        _ => "",
-    }
-}
-
-fn command(args: &Args, context: &CallContext) -> Command {
-    let env = environment(&context.env);
-    let shell = shell(env.get("PATH").map_or("", String::as_str));
-    let named = args
-        .description
-        .as_deref()
-        .filter(|text| !text.trim().is_empty());
-    let title = named
-        .unwrap_or(&args.command)
-        .trim()
-        .lines()
-        .next()
-        .unwrap_or_default();
-    Command {
-        argv: vec![shell, "-c".to_owned(), args.command.clone()],
-        cwd: context.cwd.clone(),
-        env: env.into_iter().collect(),
-        title: title
-            .chars()
-            .filter(|char| !char.is_control())
-            .take(80)
-            .collect(),
-    }
-}
-
-/// The command's environment: the session's, without secrets and without what would change how programs are loaded.
-fn environment(session: &[(String, String)]) -> BTreeMap<String, String> {
-    let mut env: BTreeMap<String, String> = session
-        .iter()
-        .filter(|(name, _)| !proto::secret_name(name) && !is_loader(name))
-        .cloned()
-        .collect();
-    env.entry("PATH".to_owned())
-        .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    for (name, value) in [
-        ("TERM", "dumb"),
-        ("PAGER", "cat"),
-        ("GIT_PAGER", "cat"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-    ] {
-        env.insert(name.to_owned(), value.to_owned());
-    }
-    env
-}
-
-/// Whether a variable changes how programs are loaded.
-fn is_loader(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    name.starts_with("LD_") || name.starts_with("DYLD_")
-}
-
-/// The shell: `bash` where the session's `PATH` has it, by its absolute path; else what every system has.
-fn shell(path: &str) -> String {
-    let runs = |file: &Path| {
-        std::fs::metadata(file)
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    std::env::split_paths(path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join("bash"))
-        .find(|file| runs(file))
-        .and_then(|file| file.into_os_string().into_string().ok())
-        .unwrap_or_else(|| "/bin/sh".to_owned())
+    let kept = capture.keep_spill().await;
+    let text = kept.cut(capture.pieces(), TOKENS_MAX).text;
+    (text, kept.file().map(std::path::Path::to_owned))
 }
 
 #[cfg(test)]

@@ -1,21 +1,20 @@
 //! Everything a command prints: head and tail as clean text in bounded memory, all of it in a file once it is long.
 //!
-//! Called by `bash`. The file is private and lies in the session's own directory.
+//! Called by `bash` and, for commands in the background, by `shells`, which take the text from it piece by piece.
 
 use std::path::{Path, PathBuf};
 
-use tokio::fs::File;
-use tokio::io::AsyncWriteExt;
-
 use crate::clean::{Fold, Strip, live};
-use crate::truncate::Pieces;
+use crate::truncate::{self, Cut, Pieces};
+
+mod ends;
+mod spill;
+
+pub(crate) use ends::Ends;
+use spill::Spill;
 
 /// Bytes of output that are taken; a command that prints more is stopped.
 pub(crate) const OUTPUT_MAX: u64 = 64 * 1024 * 1024;
-/// Clean text kept of the beginning, and of the end.
-const END_MAX: usize = 128 * 1024;
-/// Up to this many bytes nothing is written to disk; no more than can be told whole to the model.
-const EARLY_MAX: usize = 16 * 1024;
 
 /// Where a piece of output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +34,13 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    pub(crate) fn new(spill_dir: PathBuf) -> Self {
+    /// `end_max`: bytes of clean text that are kept of the beginning, and of the end.
+    pub(crate) fn new(spill_dir: PathBuf, end_max: usize) -> Self {
         Self {
             streams: Default::default(),
-            ends: Ends::default(),
+            ends: Ends::new(end_max),
             bytes: 0,
-            spill: Spill::Early {
-                dir: spill_dir,
-                bytes: Vec::new(),
-            },
+            spill: Spill::new(spill_dir),
         }
     }
 
@@ -79,165 +76,90 @@ impl Capture {
             let text = fold.push(&rest) + &fold.finish();
             self.ends.push(&text);
         }
-        self.spill.finish().await;
+        self.spill.close().await;
     }
 
     /// The text, as far as it was kept.
     pub(crate) fn pieces(&self) -> Pieces<'_> {
-        Pieces {
-            head: &self.ends.head,
-            missing: self.ends.missing,
-            tail: &self.ends.tail,
-        }
+        self.ends.pieces()
     }
 
     /// The end of the text, at most `chars_max` characters.
     pub(crate) fn tail(&self, chars_max: usize) -> String {
-        let mut chars: Vec<char> = self
-            .ends
-            .tail
-            .chars()
-            .rev()
-            .chain(
-                self.ends
-                    .head
-                    .chars()
-                    .rev()
-                    .filter(|_| self.ends.missing == 0),
-            )
-            .take(chars_max)
-            .collect();
-        chars.reverse();
-        chars.into_iter().collect()
+        self.ends.last(chars_max)
     }
 
-    /// The file that holds all of it, where there is one.
-    pub(crate) fn spilled(&self) -> Option<&Path> {
-        match &self.spill {
-            Spill::Open { path, .. } => Some(path),
-            Spill::Early { .. } | Spill::Failed { .. } => None,
+    /// Takes lines that have not ended as they are now; what comes of them later follows.
+    pub(crate) fn take_begun(&mut self) {
+        for (_, fold) in &mut self.streams {
+            self.ends.push(&fold.finish());
         }
     }
 
-    /// Why there is no file, where there should be one.
-    pub(crate) fn spill_failure(&self) -> Option<&str> {
-        match &self.spill {
-            Spill::Failed { reason } => Some(reason),
-            Spill::Early { .. } | Spill::Open { .. } => None,
-        }
+    /// The text since the last time it was taken.
+    pub(crate) fn take(&mut self) -> Ends {
+        self.ends.take()
     }
 
-    /// The model got everything: the file is not needed.
-    pub(crate) async fn discard_spill(&mut self) {
-        if let Spill::Open { path, .. } = &self.spill {
-            // A file that stays behind does no harm; it goes with the session.
-            let _ = tokio::fs::remove_file(path).await;
-            self.spill = Spill::Failed {
-                reason: String::new(),
-            };
-        }
+    /// Keeps no more than twice `end_max` bytes of text.
+    pub(crate) fn shrink(&mut self, end_max: usize) {
+        self.ends.shrink(end_max);
     }
 
-    /// Writes out what is held although it is short: the note names the file in any case.
-    pub(crate) async fn keep_spill(&mut self) {
-        self.spill.open().await;
-        self.spill.finish().await;
-    }
-}
-
-/// The first and the last of a text.
-#[derive(Debug, Default)]
-struct Ends {
-    head: String,
-    missing: u64,
-    tail: String,
-}
-
-impl Ends {
-    fn push(&mut self, text: &str) {
-        let mut text = text;
-        if self.tail.is_empty() && self.missing == 0 {
-            let room = END_MAX - self.head.len().min(END_MAX);
-            let taken = text.floor_char_boundary(room);
-            self.head.push_str(&text[..taken]);
-            text = &text[taken..];
-        }
-        self.tail.push_str(text);
-        // Not at every piece: moving the whole tail has its price.
-        if self.tail.len() > 2 * END_MAX {
-            let dropped = self.tail.ceil_char_boundary(self.tail.len() - END_MAX);
-            self.tail.drain(..dropped);
-            self.missing += dropped as u64;
-        }
-    }
-}
-
-/// The file for everything, made only when output is long.
-#[derive(Debug)]
-enum Spill {
-    Early { dir: PathBuf, bytes: Vec<u8> },
-    Open { path: PathBuf, file: File },
-    Failed { reason: String },
-}
-
-impl Spill {
-    async fn push(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Early { bytes: early, .. } => {
-                early.extend_from_slice(bytes);
-                if early.len() > EARLY_MAX {
-                    self.open().await;
-                }
-            }
-            Self::Open { path, file } => {
-                if let Err(error) = file.write_all(bytes).await {
-                    *self = Self::Failed {
-                        reason: format!("write {}: {error}", path.display()),
-                    };
-                }
-            }
-            Self::Failed { .. } => {}
-        }
-    }
-
-    async fn open(&mut self) {
-        let Self::Early { dir, bytes } = self else {
-            return;
-        };
-        *self = match create(dir, bytes).await {
-            Ok((path, file)) => Self::Open { path, file },
-            Err(error) => Self::Failed {
-                reason: format!("make a file in {}: {error}", dir.display()),
+    /// Where all of it is. The file is written out although it may be short.
+    pub(crate) async fn keep_spill(&mut self) -> Kept {
+        self.spill.write_out().await;
+        match (self.spill.path(), self.spill.failure()) {
+            (Some(path), _) => Kept::File {
+                path: path.to_owned(),
+                bytes: self.bytes.min(OUTPUT_MAX),
             },
-        };
+            (None, reason) => Kept::Nowhere(reason.unwrap_or_default().to_owned()),
+        }
     }
 
-    async fn finish(&mut self) {
-        if let Self::Open { path, file } = self
-            && let Err(error) = file.flush().await
-        {
-            let reason = format!("write {}: {error}", path.display());
-            *self = Self::Failed { reason };
-        }
+    /// The file is not needed: it is deleted, and none is made any more.
+    pub(crate) async fn discard_spill(&mut self) {
+        self.spill.discard().await;
     }
 }
 
-async fn create(dir: &Path, bytes: &[u8]) -> std::io::Result<(PathBuf, File)> {
-    tokio::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .await?;
-    let path = dir.join(format!("bash-{}.txt", uuid::Uuid::now_v7().simple()));
-    let mut file = tokio::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)
-        .await?;
-    file.set_max_buf_size(256 * 1024);
-    file.write_all(bytes).await?;
-    Ok((path, file))
+/// Where all of an output is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    File {
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+    },
+    /// With the reason, where one is known.
+    Nowhere(String),
+}
+
+impl Kept {
+    /// Cuts a text for the model; the note says where the rest is.
+    pub(crate) fn cut(&self, pieces: Pieces<'_>, tokens_max: usize) -> Cut {
+        let hint = match self {
+            Self::File { path, bytes } => {
+                let with = if *bytes > workspace::SIZE_MAX {
+                    "`grep`: it is too long for `read_file`"
+                } else {
+                    "`read_file` or `grep`"
+                };
+                format!("all of it is in {}, for {with}", path.display())
+            }
+            Self::Nowhere(reason) if reason.is_empty() => "the rest is lost".to_owned(),
+            Self::Nowhere(reason) => format!("the rest is lost ({reason})"),
+        };
+        truncate::cut(pieces, tokens_max, &hint)
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Nowhere(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

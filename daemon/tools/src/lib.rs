@@ -7,14 +7,20 @@
 mod arguments;
 mod capture;
 mod clean;
+mod command;
 mod files;
+mod filter;
 pub mod memory;
 pub mod registry;
+mod run;
+mod shells;
 mod truncate;
 
 mod bash;
+mod bash_output;
 mod edit_file;
 mod grep;
+mod kill_shell;
 mod read_file;
 mod write_file;
 

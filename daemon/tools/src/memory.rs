@@ -1,26 +1,30 @@
-//! What the tools of one session remember from call to call.
+//! What the tools of one session remember from call to call, and its commands in the background.
 //!
 //! Lives as long as the session is loaded: after a restart of the daemon nothing counts as read, and files are read
-//! again before they are changed. The assembly puts it into `CallContext::memory`.
+//! again before they are changed. Dropping it stops the commands. The assembly puts it into `CallContext::memory`.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use contract::{CallContext, Outcome};
 use proto::CallId;
 use workspace::{Stamp, Workspace};
+
+use crate::shells::Shells;
 
 /// Files that are remembered; the one that was read longest ago is forgotten first.
 const READ_MAX: usize = 4096;
 /// Calls whose judged place is remembered.
 const PINNED_MAX: usize = 256;
 
-/// The session's workspace, the files that were read, and at which state.
+/// The session's workspace, the files that were read, and at which state; its commands in the background.
 #[derive(Debug)]
 pub struct Memory {
     workspace: Arc<Workspace>,
     kept: Mutex<Kept>,
+    shells: Shells,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +42,7 @@ impl Memory {
         Arc::new(Self {
             workspace,
             kept: Mutex::default(),
+            shells: Shells::default(),
         })
     }
 
@@ -50,6 +55,20 @@ impl Memory {
     #[must_use]
     pub fn workspace(&self) -> &Arc<Workspace> {
         &self.workspace
+    }
+
+    /// The memory in a context, for what is about commands in the background.
+    ///
+    /// # Errors
+    /// An outcome, where the assembly put none.
+    pub(crate) fn with_shells(context: &CallContext) -> Result<Arc<Self>, Outcome> {
+        Self::of(&context.memory)
+            .ok_or_else(|| Outcome::failed("this session keeps no commands in the background"))
+    }
+
+    /// The session's commands in the background.
+    pub(crate) fn shells(&self) -> &Shells {
+        &self.shells
     }
 
     /// Binds a call to the place that was judged and shown for it: if its path leads elsewhere when it runs, it is

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use contract::Tool;
 
 use crate::bash::Bash;
+use crate::bash_output::BashOutput;
 use crate::edit_file::EditFile;
 use crate::grep::Grep;
+use crate::kill_shell::KillShell;
 use crate::read_file::ReadFile;
 use crate::write_file::WriteFile;
 
@@ -31,8 +33,10 @@ impl Default for Options {
 pub fn builtin(options: Options) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Bash::new(options.bash_timeout_ms)),
+        Arc::new(BashOutput::new()),
         Arc::new(EditFile::new()),
         Arc::new(Grep::new()),
+        Arc::new(KillShell::new()),
         Arc::new(ReadFile::new()),
         Arc::new(WriteFile::new()),
     ];

@@ -32,6 +32,7 @@ pub(crate) struct Scene {
     pub(crate) memory: Arc<Memory>,
     pub(crate) shown: Arc<Shown>,
     pub(crate) cancel: watch::Sender<bool>,
+    pub(crate) numbers: Arc<Numbers>,
 }
 
 impl Scene {
@@ -55,6 +56,7 @@ impl Scene {
         let memory = Memory::new(Arc::new(workspace));
         let shown = Arc::new(Shown::default());
         let (cancel, cancelled) = watch::channel(false);
+        let numbers = Arc::new(Numbers::default());
         let path = std::env::var("PATH").unwrap_or_default();
         let context = CallContext {
             session: Pid(1),
@@ -69,6 +71,7 @@ impl Scene {
             memory: memory.clone(),
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
+            shells: numbers.clone(),
         };
         Self {
             _dir: dir,
@@ -77,6 +80,7 @@ impl Scene {
             memory,
             shown,
             cancel,
+            numbers,
         }
     }
 
@@ -158,6 +162,29 @@ impl Progress for Shown {
     }
 }
 
+/// Numbers from 1 on, and what was told of children.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    pub(crate) last: std::sync::atomic::AtomicU64,
+    pub(crate) spawned: Mutex<Vec<proto::record::ChildSpawned>>,
+    pub(crate) exited: Mutex<Vec<proto::record::ChildExited>>,
+}
+
+impl contract::tool::Shells for Numbers {
+    fn number(&self) -> BoxFuture<'static, Result<Pid, String>> {
+        let number = self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        async move { Ok(Pid(number)) }.boxed()
+    }
+
+    fn spawned(&self, child: proto::record::ChildSpawned) {
+        self.spawned.lock().unwrap().push(child);
+    }
+
+    fn exited(&self, child: proto::record::ChildExited) {
+        self.exited.lock().unwrap().push(child);
+    }
+}
+
 struct Cancelled(watch::Receiver<bool>);
 
 impl Cancel for Cancelled {
@@ -211,6 +238,12 @@ impl Spawn for Processes {
     fn spawn(&self, _: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
         async move { start(&command) }.boxed()
     }
+
+    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
 }
 
 fn start(command: &Command) -> Result<Child, SpawnError> {

@@ -43,6 +43,10 @@ impl Step<'_> {
 
     /// Goes on after an answer and its calls: steering first, then the next request, within the step limit.
     pub fn ask_again(&mut self) -> Phase {
+        if self.held() {
+            // Steering is not said before it is sent: until then people may change it.
+            return Phase::Held;
+        }
         self.fold_steering();
         let limit = self.facts.settings.max_steps;
         let Some(open) = &self.facts.open else {
@@ -110,6 +114,9 @@ impl Step<'_> {
         if open.text.trim().is_empty() {
             return self.prod();
         }
+        if self.held() && self.facts.queue.iter().any(|queued| queued.steer) {
+            return Phase::Held;
+        }
         if finish == Finish::Length {
             self.notice(
                 Level::Warning,
@@ -138,7 +145,7 @@ impl Step<'_> {
     }
 
     /// Keeps an answer, or what there is of it.
-    fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
+    pub(crate) fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
         let calls = if finish == Finish::Interrupted {
             Vec::new()
         } else {
@@ -177,7 +184,7 @@ impl Step<'_> {
         }
     }
 
-    fn usage(&mut self, asking: &Asking, answer: &Answer) {
+    pub(crate) fn usage(&mut self, asking: &Asking, answer: &Answer) {
         let reported = answer.reported.unwrap_or_default();
         let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
         self.append(Body::Usage(Usage {
@@ -272,7 +279,9 @@ impl Step<'_> {
             in_ms: wait,
         });
         Phase::Asking(Asking {
-            waits: Waits::Retry,
+            waits: Waits::Retry {
+                due_ms: self.now.mono_ms.saturating_add(wait),
+            },
             ..asking
         })
     }
@@ -296,9 +305,10 @@ impl Step<'_> {
 
     pub(crate) fn retry_due(&mut self, phase: Phase, item: &ItemId, attempt: u32) -> Phase {
         match phase {
-            // A wait of an earlier request may end late: it is not this one's.
+            // A wait of an earlier request may end late: it is not this one's. In a hand-over the next life tries again.
             Phase::Asking(asking)
-                if asking.waits == Waits::Retry
+                if !self.hold.suspending
+                    && matches!(asking.waits, Waits::Retry { .. })
                     && asking.item == *item
                     && asking.attempt == attempt =>
             {
@@ -310,16 +320,27 @@ impl Step<'_> {
 
     pub(crate) fn credentials_arrived(&mut self, phase: Phase) -> Phase {
         match phase {
-            Phase::Asking(asking) if asking.waits == Waits::Credentials => self.resend(Asking {
-                attempt: 0,
-                since_ms: self.now.mono_ms,
-                ..asking
-            }),
+            Phase::Asking(asking)
+                if !self.hold.suspending && asking.waits == Waits::Credentials =>
+            {
+                self.resend(Asking {
+                    attempt: 0,
+                    since_ms: self.now.mono_ms,
+                    ..asking
+                })
+            }
             other => other,
         }
     }
 
-    fn resend(&mut self, asking: Asking) -> Phase {
+    /// Makes the next try of a request, or keeps it for the end of a pause.
+    pub(crate) fn resend(&mut self, asking: Asking) -> Phase {
+        if self.held() {
+            return Phase::Asking(Asking {
+                waits: Waits::Resume,
+                ..asking
+            });
+        }
         self.state(State::Running, None, "another try", None);
         self.send(Asking {
             attempt: asking.attempt + 1,

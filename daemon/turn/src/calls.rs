@@ -87,6 +87,9 @@ impl Step<'_> {
         if open.calls.iter().all(|open| open.stage == Stage::Closed) {
             return self.ask_again();
         }
+        if self.held() {
+            return Phase::Calls(calls);
+        }
         if calls.judging.is_none()
             && calls.running.len() < self.limits.parallel.max(1)
             && let Some(call) = next_to_judge(&open.calls, &calls)
@@ -105,6 +108,10 @@ impl Step<'_> {
             return Phase::Calls(calls);
         }
         calls.judging = None;
+        if self.held() {
+            // It is judged again when it may start: what it would do may have changed until then.
+            return Phase::Calls(calls);
+        }
         let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) else {
             return Phase::Calls(calls);
         };
@@ -350,7 +357,7 @@ impl Step<'_> {
             Phase::Stopping { reason, calls } => {
                 self.ended_while_stopping(reason, calls, id, outcome, duration_ms)
             }
-            Phase::Idle | Phase::Asking(_) => phase,
+            Phase::Idle | Phase::Asking(_) | Phase::Held => phase,
         }
     }
 

@@ -2,15 +2,24 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use proto::item::{CallStatus, Finish, ToolCall, Voice};
+use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Decision, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ApprovalResolved, SessionCreated, Unattended, Verdict};
+use proto::record::{ApprovalResolved, ChildSpawned, SessionCreated, Unattended, Verdict};
 use proto::state::{Kind, OnAsk, Posture, State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, Pid, PromptId, Record, RequestId, Seq, Stamp};
 
 use crate::words;
+
+mod content;
+mod open;
+mod queue;
+
+pub use content::{
+    content_of_answer, content_of_edit, content_of_move, content_of_prompt, content_of_set,
+};
+pub use open::{OpenCall, OpenTurn, Stage};
 
 /// Resolved approvals that are remembered, so that a late answer can be told who was first.
 const RESOLVED_KEPT: usize = 256;
@@ -31,7 +40,8 @@ pub struct Facts {
     pub usage: UsageTotals,
     /// Prompt tokens of the newest request.
     pub context_tokens: u64,
-    /// Assistant messages in the conversation.
+    /// Whole answers in the conversation: a scripted provider finds its place by their number. One that was
+    /// interrupted does not count.
     pub answered: u64,
     /// User messages in the conversation.
     pub spoken: u64,
@@ -47,6 +57,14 @@ pub struct Facts {
     pub exited: Option<Exited>,
     /// A prompt came after the exit, and the session has not been reopened yet.
     pub woken: bool,
+    /// A prompt came after the end of the newest turn: what waits does not only stand behind a turn that was cut off.
+    pub asked_since: bool,
+    /// The daemon handed over, and nothing has happened since: the next life goes on from here.
+    pub suspended: bool,
+    /// Commands that run in the background. Those of an exited session stay until their end is told.
+    pub children: BTreeMap<Pid, ChildSpawned>,
+    /// The newest record says that the answer which follows was cut off by the daemon's end, and is gone on from.
+    going_on_from: bool,
     /// Every call id of the conversation: ids are unique in a session, whatever the vendor does.
     pub call_ids: HashSet<CallId>,
     pub last_line: String,
@@ -82,6 +100,8 @@ pub struct Settings {
     pub labels: Vec<String>,
     pub max_steps: u64,
     pub timeout_ms: u64,
+    /// Nothing new starts. Ends with the session.
+    pub paused: bool,
 }
 
 /// What a `request_id` led to.
@@ -93,73 +113,6 @@ pub struct Done {
     pub content: String,
     /// The prompt that was made, for `session.prompt`.
     pub prompt_id: Option<PromptId>,
-}
-
-/// A turn that has started and not ended.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpenTurn {
-    pub number: u64,
-    pub started_at: Stamp,
-    /// Messages so far: the next one's number.
-    pub items: u64,
-    /// Answers so far.
-    pub steps: u64,
-    pub tool_calls: u64,
-    pub usage: UsageTotals,
-    pub text: String,
-    pub denied: Vec<Denied>,
-    /// A call did what it was asked, and its result stands after the last unattended denial.
-    pub ok_since_denial: bool,
-    /// The calls of the newest answer.
-    pub calls: Vec<OpenCall>,
-    /// What was denied in this turn stays denied.
-    pub refused: HashSet<(String, String)>,
-    /// The newest message is an answer without calls: how it ended. The turn is to be settled by it.
-    pub plain_answer: Option<Finish>,
-    /// The model has been told to answer in words after an empty answer.
-    pub prodded: bool,
-    /// The last request of the turn is, or was, without tools.
-    pub summing_up: bool,
-}
-
-/// A call of the newest answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenCall {
-    pub call: ToolCall,
-    pub stage: Stage,
-    /// What policy said when it looked last.
-    pub read_only: bool,
-}
-
-/// How far a call has come, as the log tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Nothing happened yet.
-    Open,
-    /// A person is asked.
-    Asked(ApprovalId),
-    /// A person said yes to what was shown; it has not started.
-    Approved { shown_hash: String },
-    /// It was denied, and never runs; its result, in these words, waits for its place.
-    Denied { words: String },
-    /// It runs, or ran when the daemon died.
-    Started { read_only: bool },
-    /// It has its result.
-    Closed,
-}
-
-impl OpenTurn {
-    /// The id of the next message of this turn.
-    #[must_use]
-    pub fn next_item(&self) -> ItemId {
-        ItemId(format!("m{}.{}", self.number, self.items + 1))
-    }
-
-    fn stage(&mut self, call: &CallId, stage: Stage) {
-        if let Some(open) = self.calls.iter_mut().find(|open| open.call.id == *call) {
-            open.stage = stage;
-        }
-    }
 }
 
 impl Facts {
@@ -176,6 +129,7 @@ impl Facts {
     pub fn apply(&mut self, record: &Record) {
         self.seq = record.seq;
         self.active_at = record.at;
+        let going_on_from = std::mem::take(&mut self.going_on_from);
         match &record.body {
             Body::SessionCreated(created) => self.apply_created(created, record),
             Body::SessionSet(_) => self.apply_set(record),
@@ -186,6 +140,7 @@ impl Facts {
                     cause: state.cause.clone(),
                 };
                 self.unsettled = false;
+                self.suspended = false;
             }
             Body::SessionExited(exited) => {
                 self.exited = Some(Exited {
@@ -200,6 +155,7 @@ impl Facts {
                 };
                 self.unsettled = false;
                 self.woken = false;
+                self.pause(false, record.at);
                 self.remember(exited.request_id, record, "exit".into(), None);
             }
             Body::SessionReopened(reopened) => {
@@ -211,23 +167,15 @@ impl Facts {
                     cause: format!("reopened by {}", reopened.by),
                 };
             }
-            Body::PromptQueued(_) | Body::PromptUnqueued(_) => self.apply_queue(record),
-            // The prompt stays in the queue until its message is there: a batch may be torn between the two.
-            Body::TurnStarted(_) => {
-                self.turns = record.turn.unwrap_or(self.turns + 1);
-                self.unsettled = false;
-                self.open = Some(OpenTurn {
-                    number: self.turns,
-                    started_at: record.at,
-                    ..OpenTurn::default()
-                });
+            Body::PromptQueued(prompt) => self.apply_queued(prompt, record),
+            Body::PromptUnqueued(prompt) => self.apply_unqueued(prompt.prompt_id),
+            Body::PromptEdited(edited) => self.apply_edited(edited, record),
+            Body::PromptMoved(moved) => self.apply_moved(moved, record),
+            Body::TurnStarted(started) => self.apply_turn_started(started.prompt_id, record),
+            Body::TurnEnded(ended) => self.apply_turn_ended(ended),
+            Body::User(_) | Body::Assistant(_) | Body::Tool(_) => {
+                self.apply_message(record, going_on_from);
             }
-            Body::TurnEnded(ended) => {
-                self.open = None;
-                self.ended = Some(ended.clone());
-                self.unsettled = true;
-            }
-            Body::User(_) | Body::Assistant(_) | Body::Tool(_) => self.apply_message(&record.body),
             Body::PolicyDecided(decided) => {
                 let calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
                 for open in calls.filter(|open| open.call.id == decided.call) {
@@ -245,7 +193,15 @@ impl Facts {
                     self.deny(&decided.call, words::denied_by_policy(decided));
                 }
             }
-            Body::ToolFinished(_) | Body::Notice(_) | Body::Unknown { .. } => {}
+            Body::SessionSuspended(_) => self.suspended = true,
+            Body::ChildSpawned(child) => {
+                self.children.insert(child.pid, child.clone());
+            }
+            Body::ChildExited(child) => {
+                self.children.remove(&child.pid);
+            }
+            Body::Notice(notice) => self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT,
+            Body::ToolFinished(_) | Body::Unknown { .. } => {}
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
                     open.stage(
@@ -295,6 +251,7 @@ impl Facts {
             labels: created.labels.clone(),
             max_steps: created.max_steps,
             timeout_ms: created.timeout_ms,
+            paused: false,
         };
         self.created_at = record.at;
         self.created = Some(created.clone());
@@ -311,6 +268,11 @@ impl Facts {
         settings.kind = set.kind.unwrap_or(settings.kind);
         settings.max_steps = set.max_steps.unwrap_or(settings.max_steps);
         settings.timeout_ms = set.timeout_ms.unwrap_or(settings.timeout_ms);
+        self.suspended = false;
+        if let Some(paused) = set.paused {
+            self.pause(paused, record.at);
+        }
+        let settings = &mut self.settings;
         if let Some(name) = &set.name {
             settings.name = Some(name.clone()).filter(|name| !name.is_empty());
         }
@@ -325,33 +287,55 @@ impl Facts {
         );
     }
 
-    fn apply_queue(&mut self, record: &Record) {
-        match &record.body {
-            Body::PromptQueued(prompt) => {
-                self.queue.push_back(QueuedPrompt {
-                    prompt_id: prompt.prompt_id,
-                    text: prompt.text.clone(),
-                    steer: prompt.steer,
-                    by: prompt.by.clone(),
-                });
-                self.woken = self.exited.is_some();
-                self.last_line = first_line(&prompt.text);
-                self.remember(
-                    prompt.request_id,
-                    record,
-                    content_of_prompt(&prompt.text, prompt.steer),
-                    Some(prompt.prompt_id),
-                );
-            }
-            Body::PromptUnqueued(prompt) => self
-                .queue
-                .retain(|queued| queued.prompt_id != prompt.prompt_id),
-            _ => {}
+    /// Notes the beginning or the end of a pause. The open turn's time stands still in it.
+    fn pause(&mut self, paused: bool, at: Stamp) {
+        // An exited session is not paused, whatever an edited log says.
+        self.settings.paused = paused && self.exited.is_none();
+        let Some(open) = &mut self.open else { return };
+        if paused {
+            open.paused_at = open.paused_at.or(Some(at));
+        } else if let Some(from) = open.paused_at.take() {
+            open.paused_ms += since(from, at);
         }
     }
 
-    fn apply_message(&mut self, body: &Body) {
-        match body {
+    /// The prompt stays in the queue until its message is there: a batch may be torn between the two.
+    fn apply_turn_started(&mut self, prompt: PromptId, record: &Record) {
+        self.turns = record.turn.unwrap_or(self.turns + 1);
+        self.unsettled = false;
+        self.suspended = false;
+        // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
+        self.exited = None;
+        self.woken = false;
+        // Only an edited log begins a turn in a turn: its calls must have their results before anything else is said.
+        let before = self.open.take().map(|open| open.calls).unwrap_or_default();
+        self.open = Some(OpenTurn {
+            number: self.turns,
+            started_at: record.at,
+            prompt_id: Some(prompt),
+            paused_at: self.settings.paused.then_some(record.at),
+            calls: before
+                .into_iter()
+                .filter(|open| open.stage != Stage::Closed)
+                .collect(),
+            ..OpenTurn::default()
+        });
+    }
+
+    fn apply_turn_ended(&mut self, ended: &TurnEnded) {
+        self.suspended = false;
+        if let Some(open) = self.open.as_mut().filter(|open| open.unanswered()) {
+            open.over = Some(ended.clone());
+            return;
+        }
+        self.open = None;
+        self.ended = Some(ended.clone());
+        self.unsettled = true;
+        self.asked_since = false;
+    }
+
+    fn apply_message(&mut self, record: &Record, going_on_from: bool) {
+        match &record.body {
             Body::User(message) => {
                 self.spoken += 1;
                 if let Some(id) = message.prompt_id {
@@ -361,6 +345,7 @@ impl Facts {
                     open.items += 1;
                     open.calls.clear();
                     open.plain_answer = None;
+                    open.cut_off = false;
                     // A person may say the same words; they mean nothing then.
                     let by_daemon = message.voice == Voice::Daemon;
                     open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
@@ -368,15 +353,27 @@ impl Facts {
                 }
             }
             Body::Assistant(message) => {
-                self.answered += 1;
+                let whole = message.finish != Finish::Interrupted;
+                self.answered += u64::from(whole);
                 self.call_ids
                     .extend(message.calls.iter().map(|call| call.id.clone()));
                 if !message.text.trim().is_empty() {
                     self.last_line = first_line(&message.text);
                 }
+                if self.open.is_none() && !message.calls.is_empty() {
+                    // Only in an edited log: what it calls must have results, and so a turn.
+                    self.turns = record.turn.unwrap_or(self.turns).max(self.turns);
+                    self.open = Some(OpenTurn {
+                        number: self.turns,
+                        started_at: record.at,
+                        ..OpenTurn::default()
+                    });
+                }
                 if let Some(open) = &mut self.open {
                     open.items += 1;
-                    open.steps += 1;
+                    open.cut_off = !whole && going_on_from;
+                    // What is gone on from is half a step.
+                    open.steps += u64::from(!open.cut_off);
                     open.tool_calls += message.calls.len() as u64;
                     open.text.clone_from(&message.text);
                     open.plain_answer = message.calls.is_empty().then_some(message.finish);
@@ -491,27 +488,9 @@ impl Facts {
     }
 }
 
-/// A prompt in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_prompt(text: &str, steer: bool) -> String {
-    format!("prompt {steer} {text}")
-}
-
-/// An answer to an approval in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
-    format!("answer {id} {decision:?}")
-}
-
-/// A change of settings in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_set(set: &proto::record::SessionSet) -> String {
-    let bare = proto::record::SessionSet {
-        by: None,
-        request_id: None,
-        ..set.clone()
-    };
-    serde_json::to_string(&bare).unwrap_or_default()
+/// Milliseconds between two moments of the wall clock; 0 where the clock went back.
+fn since(from: Stamp, to: Stamp) -> u64 {
+    u64::try_from(to.0 - from.0).unwrap_or(0)
 }
 
 /// The first line of a text that says something, at most 120 characters.

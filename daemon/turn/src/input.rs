@@ -5,7 +5,9 @@ use contract::{Decision, Outcome, ToolChoice};
 use proto::item::{Finish, ToolCall};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::session::When;
-use proto::record::{PromptQueued, SessionSet};
+use proto::record::{
+    ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, SessionSet,
+};
 use proto::{ApprovalId, CallId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
 /// This moment: the wall clock for showing, the monotonic one for durations.
@@ -23,6 +25,22 @@ pub enum Input {
     Prompt { prompt: PromptQueued, when: When },
     /// A prompt is taken back. Ignored where it has started.
     Unqueue(PromptId),
+    /// A prompt that waits gets other words. Ignored where it has started.
+    Edit(PromptEdited),
+    /// A prompt that waits gets another place. Ignored where it has started.
+    Move(PromptMoved),
+    /// Nothing new is to start (`true`), or it goes on (`false`).
+    Pause {
+        paused: bool,
+        by: String,
+        request_id: Option<RequestId>,
+    },
+    /// The daemon hands over: nothing new starts, and when nothing runs any more the session is suspended.
+    Suspend,
+    /// A command of the session runs in the background.
+    ChildSpawned(ChildSpawned),
+    /// It has ended.
+    ChildExited(ChildExited),
     /// Settings change.
     Set(SessionSet),
     /// An answer of the model is whole.
@@ -58,7 +76,8 @@ pub enum Input {
         reason: StopReason,
         partial: Option<Box<Answer>>,
     },
-    /// The time of turn `turn` is up.
+    /// A timer of turn `turn` has run out. The machine's own clock says whether the turn's time has: a timer from before
+    /// a pause comes early, and is armed again.
     TimeUp {
         turn: u64,
         partial: Option<Box<Answer>>,

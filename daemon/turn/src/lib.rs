@@ -6,6 +6,7 @@
 mod asking;
 mod calls;
 pub mod facts;
+mod hold;
 pub mod input;
 pub mod machine;
 mod recover;

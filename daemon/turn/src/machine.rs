@@ -4,27 +4,46 @@
 //! the log knows the same as one that lived through it. What runs outside (a request, calls) is known by `Phase`
 //! alone and is gone after a crash.
 //!
-//! | phase | prompt | answered / broke | judged | resolved | call ended | stop |
-//! |---|---|---|---|---|---|---|
-//! | `Idle` | starts a turn | – | – | – | – | nothing (TERM, KILL: exits) |
-//! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | – | – | – | drops the request, keeps its text, ends |
-//! | `Calls` | queued | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
-//! | `Stopping` | queued | – | ignored | ignored | all ended → ends | a stronger reason takes over |
+//! | phase | prompt | answered / broke | retry due, key | judged | resolved | call ended | stop, time up |
+//! |---|---|---|---|---|---|---|---|
+//! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
+//! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
+//! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
+//! | `Held` | queued | – | – | – | – | – | ends |
+//! | `Stopping` | queued | – | – | ignored | ignored | all ended → ends | a stronger reason takes over |
 //!
-//! "–": cannot happen, and is ignored where a late message makes it happen. What recovery does in each phase stands
-//! in `recover`. Later widenings join as phases of their own: preparing (hooks, references) and compacting.
+//! "–": cannot happen, and is ignored where a late message makes it happen. In every phase: a prompt that waits can be
+//! taken back, edited and moved; settings change; commands in the background come and go.
+//!
+//! While the session is *held* (paused, or handed over) nothing starts; what would, waits (see `hold`):
+//!
+//! | phase | what ends in peace | what waits | pause ends |
+//! |---|---|---|---|
+//! | `Idle` | – | the queue, and prompts that come | the queue's first starts, unless it waits for a person after a crash; a headless run whose turn ended and that has none exits |
+//! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
+//! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
+//! | `Calls` | calls that run; denials, answers to questions | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
+//! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
+//! | `Stopping` | all: ends the turn | the queue | – |
+//!
+//! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
+//! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends.
+//! Stops work in both as ever. What recovery does in each phase stands in `recover`. Later widenings join as phases of
+//! their own: preparing (hooks, references) and compacting.
 
 use std::collections::BTreeSet;
 
 use proto::item::{UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::record::{
-    Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionState, TurnStarted,
+    Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionSet, SessionState,
+    TurnStarted,
 };
 use proto::state::{Kind, State, WaitingFor};
-use proto::{Body, CallId, Failure, ItemId, Record, RequestId, Stamp};
+use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId};
 
 use crate::facts::Facts;
+use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
 
 /// Numbers that bound a turn. All are settings.
@@ -66,6 +85,8 @@ pub(crate) enum Phase {
     Asking(Asking),
     /// Calls of the newest answer are judged, asked and run.
     Calls(Calls),
+    /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log tells.
+    Held,
     /// The turn is to end when the calls that run have come back.
     Stopping { reason: StopReason, calls: Calls },
 }
@@ -84,8 +105,13 @@ pub(crate) struct Asking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waits {
     Answer,
-    Retry,
+    /// Its next try, at this moment of the monotonic clock.
+    Retry {
+        due_ms: u64,
+    },
     Credentials,
+    /// The end of a pause: its next try is due.
+    Resume,
 }
 
 /// Calls of the newest answer, as far as they are known here and not in the log.
@@ -114,6 +140,7 @@ pub struct Machine {
     pub(crate) limits: Limits,
     /// What stands before the words of the session's first message; taken by it.
     pub(crate) context: Option<String>,
+    pub(crate) hold: Hold,
 }
 
 /// The effects of one step, gathered while facts change under them.
@@ -121,6 +148,7 @@ pub(crate) struct Step<'a> {
     pub facts: &'a mut Facts,
     pub limits: Limits,
     pub context: &'a mut Option<String>,
+    pub hold: &'a mut Hold,
     pub effects: Vec<Effect>,
     pub now: Now,
 }
@@ -134,6 +162,7 @@ impl Machine {
             phase: Phase::Idle,
             limits,
             context: None,
+            hold: Hold::default(),
         }
     }
 
@@ -172,6 +201,7 @@ impl Machine {
             facts: &mut self.facts,
             limits: self.limits,
             context: &mut self.context,
+            hold: &mut self.hold,
             effects: Vec::new(),
             now,
         }
@@ -179,12 +209,7 @@ impl Machine {
 
     /// Takes what happened, returns what to do, in order.
     pub fn step(&mut self, input: Input, now: Now) -> Vec<Effect> {
-        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
-        let mut step = self.begin(now);
-        let next = step.take(phase, input);
-        let effects = step.effects;
-        self.phase = next;
-        effects
+        self.with(now, |step, phase| step.take(phase, input))
     }
 
     pub(crate) fn with<F>(&mut self, now: Now, act: F) -> Vec<Effect>
@@ -194,6 +219,7 @@ impl Machine {
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         let mut step = self.begin(now);
         let next = act(&mut step, phase);
+        step.mark_suspended(&next);
         let effects = step.effects;
         self.phase = next;
         effects
@@ -205,29 +231,59 @@ impl Step<'_> {
         match input {
             Input::Prompt { prompt, .. } => {
                 self.append(Body::PromptQueued(prompt));
+                // A person is there: what waited for one goes on with it.
+                self.hold.rests = false;
                 match phase {
                     Phase::Idle => self.start_next(),
-                    Phase::Asking(_) | Phase::Calls(_) | Phase::Stopping { .. } => phase,
+                    Phase::Asking(_) | Phase::Calls(_) | Phase::Held | Phase::Stopping { .. } => {
+                        phase
+                    }
                 }
             }
             Input::Unqueue(prompt_id) => {
-                if self
-                    .facts
-                    .queue
-                    .iter()
-                    .any(|queued| queued.prompt_id == prompt_id)
-                {
-                    self.append(Body::PromptUnqueued(PromptUnqueued { prompt_id }));
+                self.while_waiting(
+                    prompt_id,
+                    Body::PromptUnqueued(PromptUnqueued { prompt_id }),
+                );
+                phase
+            }
+            Input::Edit(edited) => {
+                self.while_waiting(edited.prompt_id, Body::PromptEdited(edited));
+                phase
+            }
+            Input::Move(moved) => {
+                self.while_waiting(moved.prompt_id, Body::PromptMoved(moved));
+                phase
+            }
+            Input::Pause {
+                paused,
+                by,
+                request_id,
+            } => self.pause(phase, paused, &by, request_id),
+            Input::Suspend => self.suspend(phase),
+            Input::ChildSpawned(child) => {
+                if !self.facts.children.contains_key(&child.pid) {
+                    self.append(Body::ChildSpawned(child));
+                }
+                phase
+            }
+            Input::ChildExited(child) => {
+                if self.facts.children.contains_key(&child.pid) {
+                    self.append(Body::ChildExited(child));
                 }
                 phase
             }
             Input::Set(set) => {
-                self.append(Body::SessionSet(set));
+                // Only `Pause` pauses: it takes the state and the clocks along.
+                self.append(Body::SessionSet(SessionSet {
+                    paused: None,
+                    ..set
+                }));
                 phase
             }
             Input::Close { request_id } => match phase {
                 Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
-                Phase::Asking(_) | Phase::Calls(_) | Phase::Stopping { .. } => phase,
+                Phase::Asking(_) | Phase::Calls(_) | Phase::Held | Phase::Stopping { .. } => phase,
             },
             Input::Answered(answer) => self.answered(phase, *answer),
             Input::Broke {
@@ -248,12 +304,16 @@ impl Step<'_> {
             Input::Stop { reason, partial } => {
                 self.stop(phase, reason, partial.map(|partial| *partial))
             }
-            Input::TimeUp { turn, partial } => match &self.facts.open {
-                Some(open) if open.number == turn => {
-                    self.stop(phase, StopReason::Timeout, partial.map(|partial| *partial))
-                }
-                _ => phase,
-            },
+            Input::TimeUp { turn, partial } => {
+                self.time_up(phase, turn, partial.map(|partial| *partial))
+            }
+        }
+    }
+
+    /// Changes the queue, where this prompt still waits.
+    fn while_waiting(&mut self, prompt: PromptId, body: Body) {
+        if self.facts.waits(prompt) {
+            self.append(body);
         }
     }
 
@@ -274,7 +334,7 @@ impl Step<'_> {
         self.effects.push(Effect::Append(record));
     }
 
-    /// Notes a move of the state table, where it is one.
+    /// Notes a move of the state table, where it is one. A session that is paused stays so, whatever goes on in it.
     pub fn state(
         &mut self,
         state: State,
@@ -282,6 +342,9 @@ impl Step<'_> {
         cause: &str,
         retry_in_ms: Option<u64>,
     ) {
+        if self.facts.settings.paused {
+            return;
+        }
         let standing = &self.facts.state;
         if standing.state == state && standing.waiting_for == waiting_for && state != State::Waiting
         {
@@ -308,8 +371,11 @@ impl Step<'_> {
         }));
     }
 
-    /// Starts the turn of the prompt that has waited longest, where there is one.
+    /// Starts the turn of the prompt that stands first, where there is one.
     pub fn start_next(&mut self) -> Phase {
+        if self.held() {
+            return Phase::Idle;
+        }
         let Some(prompt) = self.facts.queue.front().cloned() else {
             return Phase::Idle;
         };
@@ -332,22 +398,11 @@ impl Step<'_> {
         self.ask()
     }
 
-    /// Bounds the open turn's time, where there is a limit.
-    pub fn arm_timeout(&mut self) {
-        let in_ms = self.facts.settings.timeout_ms;
-        if in_ms > 0 {
-            self.effects.push(Effect::ArmTimeout {
-                turn: self.facts.turns,
-                in_ms,
-            });
-        }
-    }
-
     /// Appends a user message.
     pub fn say(
         &mut self,
         text: String,
-        prompt_id: Option<proto::PromptId>,
+        prompt_id: Option<PromptId>,
         context: Option<String>,
         voice: Voice,
     ) {
@@ -387,6 +442,8 @@ impl Step<'_> {
         } else {
             (outcome, reason)
         };
+        self.hold.clock = None;
+        let duration_ms = open.ran_ms(self.now.wall);
         let ended = TurnEnded {
             outcome,
             reason,
@@ -395,7 +452,7 @@ impl Step<'_> {
             usage: open.usage,
             steps: open.steps,
             tool_calls: open.tool_calls,
-            duration_ms: since(open.started_at, self.now.wall),
+            duration_ms,
             denied: open.denied,
         };
         let exit_code = ended.exit_code();
@@ -409,6 +466,7 @@ impl Step<'_> {
             }
             Some(Reason::Shutdown) => {
                 // The session goes on in the daemon's next life: neither exit nor queue now.
+                self.hold.rests = true;
                 self.state(State::Idle, None, "the daemon stopped", None);
                 Phase::Idle
             }
@@ -446,9 +504,4 @@ impl Step<'_> {
         }
         Phase::Idle
     }
-}
-
-/// Milliseconds between two moments of the wall clock; 0 where the clock went back.
-fn since(from: Stamp, to: Stamp) -> u64 {
-    u64::try_from(to.0 - from.0).unwrap_or(0)
 }

@@ -2,11 +2,13 @@
 //!
 //! | the log ends | `Continue` | `Idle` |
 //! |---|---|---|
-//! | with a queue, no turn | the queue's first starts | the same, unless it stood behind a turn that the daemon's end cut off: then it waits for the person |
+//! | with a queue, no turn | the queue's first starts | the same, unless all of it stood behind a turn that the daemon's end cut off: then it waits for the person |
 //! | with an exit, and prompts from before it | stays exited | the same |
 //! | with an exit, and a prompt behind it | is reopened, the queue's first starts | stays exited |
 //! | right behind a turn that the session exits with | exits | the same |
-//! | in a request | the same request again | the turn ends `interrupted` |
+//! | in a request of which nothing was kept | the same request again, with steering that came since | the turn ends `interrupted` |
+//! | in a request of which text was kept | the text is kept as an interrupted answer; the daemon says to go on from it; steering; asks | the text is kept; the turn ends `interrupted` |
+//! | with that text, the daemon's words not there yet | they follow; asks | the turn ends `interrupted` |
 //! | with an answer in words, whole | the turn ends, or goes on, as it would have | the turn ends `interrupted` |
 //! | with an answer that was given up | the turn was about to end, and ends `interrupted`; then as without a turn | the same |
 //! | with calls of an answer that was to sum up | result: no more steps; the turn ends `max_steps` | the turn ends `interrupted` |
@@ -15,18 +17,28 @@
 //! | with a call that was not started, or approved and not started | judged, and run | result: not started; the turn ends `interrupted` |
 //! | with a call that was cut or denied | result: what it would have been | the same; the turn ends `interrupted` |
 //! | with an open question | the question stays open, and keeps the turn open; calls that ran get their results | the same; what was approved and not started gets its result: not started |
+//! | suspended | an empty `session.set` takes the mark away; then as above | as `Continue`, this once |
+//! | paused | as above, but nothing starts: it waits for the end of the pause | as under `Continue`: the pause waits for the person |
+//! | with commands in the background | each is said to have ended | the same |
+//! | (edited) a turn's end, with calls that have no result | results: effects unknown, lost, not started; the end once more; then as without a turn | the same |
+//! | (edited) a turn begun in a turn whose calls have no result | the same results, then the second turn's prompt; goes on | the same; the turn ends `interrupted` |
+//! | (edited) an open turn in an exited session, calls outside a turn, a question about no open call | is reopened; have a turn; is answered no | the same |
+//!
+//! What an edited log lacks between two messages nothing behind them can make up for: such a log is folded, and its
+//! next request is as wrong as the log is.
 //!
 //! A call that changes things is never run a second time (I4).
 
 use contract::Outcome;
 use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{OutcomeKind, Reason};
-use proto::record::Level;
+use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
 use proto::state::{Kind, State, WaitingFor};
+use proto::{Body, ItemId};
 
 use crate::facts::Stage;
-use crate::input::{Effect, Now};
-use crate::machine::{Calls, Machine, Phase, Step};
+use crate::input::{Answer, Effect, Now};
+use crate::machine::{Asking, Calls, Machine, Phase, Step, Waits};
 use crate::words;
 
 /// What a session does that was in mid-turn when the daemon died.
@@ -39,17 +51,31 @@ pub enum RecoverPolicy {
 }
 
 impl Machine {
-    /// Brings a session that was folded from its log to a valid state. Called once, before any input.
-    pub fn recover(&mut self, policy: RecoverPolicy, now: Now) -> Vec<Effect> {
-        self.with(now, |step, _| step.recover(policy))
+    /// Brings a session that was folded from its log to a valid state. Called once, before any input. `kept` is what
+    /// had been shown of an answer that was in progress, with its id; that of another answer is ignored.
+    pub fn recover(
+        &mut self,
+        policy: RecoverPolicy,
+        kept: Option<(ItemId, Answer)>,
+        now: Now,
+    ) -> Vec<Effect> {
+        self.with(now, |step, _| step.recover(policy, kept))
     }
 }
 
 impl Step<'_> {
-    fn recover(&mut self, policy: RecoverPolicy) -> Phase {
-        let Some(open) = self.facts.open.clone() else {
+    fn recover(&mut self, policy: RecoverPolicy, kept: Option<(ItemId, Answer)>) -> Phase {
+        let mut policy = self.wake(policy);
+        self.lose_children();
+        if self.facts.settings.paused && self.facts.exited.is_none() {
+            self.stand_still("recovered");
+            // The pause waits for its person already; to end the turn as well would undo their work.
+            policy = RecoverPolicy::Continue;
+        }
+        self.mend();
+        if self.facts.open.is_none() {
             return self.recover_between_turns(policy);
-        };
+        }
         let mut calls = Calls::default();
         self.close_where(&mut calls, |open| {
             let wrote = open.stage == (Stage::Started { read_only: false });
@@ -58,34 +84,152 @@ impl Step<'_> {
         if !self.facts.pending.is_empty() {
             return self.wait_on(calls, policy);
         }
-        match (policy, open.plain_answer) {
-            // Kept only when a turn is about to end; why it was is lost.
-            (RecoverPolicy::Continue, Some(Finish::Interrupted)) => {
+        let kept = self.keep_shown(kept, policy);
+        match policy {
+            // Why the turn was about to end is lost; that it was is not.
+            RecoverPolicy::Continue if self.was_given_up() => {
                 self.end_recovered(calls);
                 self.recover_between_turns(policy)
             }
-            (RecoverPolicy::Continue, plain) => {
-                self.notice(
-                    Level::Info,
-                    "The daemon was restarted; the turn goes on where it was.",
-                );
+            RecoverPolicy::Continue => {
+                if self.facts.settings.paused {
+                    self.notice(Level::Info, words::STILL_PAUSED);
+                } else if !kept {
+                    self.notice(Level::Info, words::GOES_ON);
+                }
                 self.state(State::Running, None, "recovered", None);
                 self.arm_timeout();
                 self.say_unsaid_prompt();
-                match plain {
-                    // The request was answered; only what follows did not reach the disk.
-                    Some(finish) => self.settle(finish),
-                    None if open.calls.is_empty() => self.ask_again(),
-                    None => self.begin_calls(calls),
-                }
+                self.go_on_with(calls)
             }
-            (RecoverPolicy::Idle, _) => self.end_recovered(calls),
+            RecoverPolicy::Idle => self.end_recovered(calls),
+        }
+    }
+
+    /// A session that was handed over goes on, whatever it would do after a crash. Once: what it appends first makes
+    /// the next crash an ordinary one.
+    fn wake(&mut self, policy: RecoverPolicy) -> RecoverPolicy {
+        if !self.facts.suspended {
+            return policy;
+        }
+        // Not a state: it is the one that it was, and may well be the one that it goes on in.
+        self.append(Body::SessionSet(SessionSet {
+            by: Some("reasonix".into()),
+            ..SessionSet::default()
+        }));
+        RecoverPolicy::Continue
+    }
+
+    /// Nothing that a session started outlives the daemon (I12).
+    fn lose_children(&mut self) {
+        let lost: Vec<_> = self.facts.children.keys().copied().collect();
+        for pid in lost {
+            self.append(Body::ChildExited(ChildExited {
+                pid,
+                code: None,
+                signal: Some(9),
+                cause: Some(words::CHILD_LOST.into()),
+            }));
+        }
+    }
+
+    /// Makes up for what only an edited log lacks, so that the next request is valid (I2): the results of calls whose
+    /// turn is said to have ended, or that another turn was begun over.
+    fn mend(&mut self) {
+        if self.facts.open.is_some() && self.facts.exited.is_some() {
+            self.append(Body::SessionReopened(SessionReopened {
+                by: "reasonix".into(),
+            }));
+        }
+        let open = self.facts.open.clone().unwrap_or_default();
+        let over = open.over.clone();
+        let begun_over = open.items == 0 && open.unanswered();
+        if over.is_some() || begun_over {
+            self.notice(Level::Warning, words::LOG_WAS_BROKEN);
+            self.close_all(&mut Calls::default());
+            self.close_questions_where("the turn has ended", |_| true);
+        } else {
+            let asked: Vec<_> = open
+                .calls
+                .iter()
+                .filter(|open| open.stage != Stage::Closed)
+                .map(|open| open.call.id.clone())
+                .collect();
+            self.close_questions_where("the call has ended", |question| {
+                !asked.contains(&question.call)
+            });
+        }
+        if let Some(over) = over {
+            self.append(Body::TurnEnded(over));
+        }
+    }
+
+    /// Keeps what had been shown of the answer that the log waits for. True if there was any.
+    fn keep_shown(&mut self, kept: Option<(ItemId, Answer)>, policy: RecoverPolicy) -> bool {
+        let (Some((item, answer)), Some(open)) = (kept, &self.facts.open) else {
+            return false;
+        };
+        let unsaid = open
+            .prompt_id
+            .is_some_and(|prompt| self.facts.waits(prompt));
+        let awaited = !unsaid && !open.unanswered() && open.plain_answer.is_none();
+        if !awaited || open.next_item() != item || answer.text.trim().is_empty() {
+            return false;
+        }
+        if answer.reported.is_some() {
+            self.usage(
+                &Asking {
+                    item: item.clone(),
+                    attempt: 1,
+                    since_ms: self.now.mono_ms,
+                    waits: Waits::Answer,
+                },
+                &answer,
+            );
+        }
+        if policy == RecoverPolicy::Continue {
+            self.notice(Level::Info, words::GOES_ON_FROM_KEPT);
+        }
+        self.keep(item, &answer, Finish::Interrupted);
+        true
+    }
+
+    /// Whether the newest answer was interrupted because the turn was about to end.
+    fn was_given_up(&self) -> bool {
+        self.facts
+            .open
+            .as_ref()
+            .is_some_and(|open| open.plain_answer == Some(Finish::Interrupted) && !open.cut_off)
+    }
+
+    /// Goes on with the open turn from what the log says: after a crash, and at the end of a pause.
+    pub(crate) fn go_on(&mut self) -> Phase {
+        self.go_on_with(Calls::default())
+    }
+
+    fn go_on_with(&mut self, calls: Calls) -> Phase {
+        let Some(open) = &self.facts.open else {
+            return Phase::Idle;
+        };
+        match open.plain_answer {
+            Some(_) if open.cut_off => {
+                self.say(words::GO_ON.to_owned(), None, None, Voice::Daemon);
+                self.ask_again()
+            }
+            // The request was answered; only what follows did not reach the disk.
+            Some(finish) => self.settle(finish),
+            None if open.calls.is_empty() => self.ask_again(),
+            None => self.begin_calls(calls),
         }
     }
 
     /// A question is open: it, and with it the turn, stays so.
     fn wait_on(&mut self, mut calls: Calls, policy: RecoverPolicy) -> Phase {
         let cause = "the daemon was restarted; the question is still open";
+        if self.facts.state.state == State::Idle {
+            // Only in an edited log.
+            self.state(State::Running, None, "recovered", None);
+        }
         self.state(State::Waiting, Some(WaitingFor::Approval), cause, None);
         self.arm_timeout();
         if policy == RecoverPolicy::Idle {
@@ -105,23 +249,26 @@ impl Step<'_> {
             if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
                 return self.exit_with_turn();
             }
+        }
+        if self.facts.exited.is_none() {
             self.state(State::Idle, None, "recovered", None);
         }
-        let asleep = self.facts.exited.is_some() && !self.facts.woken;
         let ended = self.facts.ended.as_ref();
-        let stopped = ended.is_some_and(|ended| ended.reason == Some(Reason::Shutdown));
+        let stopped = ended.is_some_and(|ended| ended.reason == Some(Reason::Shutdown))
+            && !self.facts.asked_since;
         // A prompt whose turn never began is begun in any case; what stood behind a turn that the daemon's end cut
         // off waits for the person, where the policy says so.
         let goes_on =
             policy == RecoverPolicy::Continue || !(stopped || self.facts.exited.is_some());
-        if goes_on && !asleep && !self.facts.queue.is_empty() {
+        self.hold.rests = !goes_on;
+        if self.wants_turn() {
             return self.start_next();
         }
         Phase::Idle
     }
 
     /// Exits with the outcome of the turn that ended last.
-    fn exit_with_turn(&mut self) -> Phase {
+    pub(crate) fn exit_with_turn(&mut self) -> Phase {
         let Some(ended) = self.facts.ended.clone() else {
             return Phase::Idle;
         };
@@ -130,9 +277,10 @@ impl Step<'_> {
 
     /// The turn had started, but the message of its prompt did not reach the disk.
     fn say_unsaid_prompt(&mut self) {
-        if self.facts.open.as_ref().is_some_and(|open| open.items == 0)
-            && let Some(prompt) = self.facts.queue.front().cloned()
-        {
+        let began_with = self.facts.open.as_ref().and_then(|open| open.prompt_id);
+        let mut waiting = self.facts.queue.iter();
+        if let Some(prompt) = waiting.find(|queued| Some(queued.prompt_id) == began_with) {
+            let prompt = prompt.clone();
             let context = if self.facts.spoken == 0 {
                 self.context.take()
             } else {
@@ -144,19 +292,27 @@ impl Step<'_> {
 
     /// Ends the turn, with a result for every call that has none.
     fn end_recovered(&mut self, mut calls: Calls) -> Phase {
-        let text = "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.";
-        self.notice(Level::Warning, text);
+        self.notice(Level::Warning, words::WAS_ENDED);
         self.say_unsaid_prompt();
-        self.close_what_cannot_run(&mut calls);
-        self.close_where(&mut calls, |open| match open.stage {
+        self.close_all(&mut calls);
+        self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)
+    }
+
+    /// Gives every call that has no result the one that it comes to.
+    fn close_all(&mut self, calls: &mut Calls) {
+        self.close_what_cannot_run(calls);
+        self.close_where(calls, |open| match open.stage {
             Stage::Closed | Stage::Denied { .. } => None,
-            Stage::Started { .. } => Some(Outcome::with_status(
+            Stage::Started { read_only: false } => Some(Outcome::with_status(
+                CallStatus::Unknown,
+                words::UNKNOWN_EFFECTS,
+            )),
+            Stage::Started { read_only: true } => Some(Outcome::with_status(
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
             Stage::Open | Stage::Asked(_) | Stage::Approved { .. } => Some(not_started()),
         });
-        self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)
     }
 }
 

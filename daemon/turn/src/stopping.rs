@@ -3,7 +3,7 @@
 use contract::Outcome;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
-use proto::params::approval::Decision as Answered;
+use proto::params::approval::{Approval, Decision as Answered};
 use proto::record::ApprovalResolved;
 use proto::state::State;
 use proto::{Body, CallId};
@@ -35,6 +35,7 @@ impl Step<'_> {
                 self.end_stopped(reason)
             }
             Phase::Calls(calls) => self.stop_calls(calls, reason),
+            Phase::Held => self.end_stopped(reason),
             Phase::Stopping {
                 reason: before,
                 calls,
@@ -97,22 +98,27 @@ impl Step<'_> {
     }
 
     /// Open questions end with the turn: nobody can answer them any more.
-    fn close_questions(&mut self) {
+    pub(crate) fn close_questions(&mut self) {
+        self.close_questions_where("the turn was stopped", |_| true);
+        if self.facts.pending.is_empty() && self.facts.state.waiting_for.is_some() {
+            self.state(State::Running, None, "stopping", None);
+        }
+    }
+
+    /// Answers open questions with a no in the daemon's name.
+    pub(crate) fn close_questions_where(&mut self, why: &str, which: impl Fn(&Approval) -> bool) {
         let open: Vec<_> = self.facts.pending.values().cloned().collect();
-        for question in &open {
+        for question in open.into_iter().filter(which) {
             self.append(Body::ApprovalResolved(ApprovalResolved {
-                approval_id: question.approval_id.clone(),
-                call: question.call.clone(),
+                approval_id: question.approval_id,
+                call: question.call,
                 decision: Answered::Deny,
                 scope: None,
-                note: Some("the turn was stopped".into()),
+                note: Some(why.to_owned()),
                 by: "reasonix".into(),
                 unattended: false,
                 request_id: None,
             }));
-        }
-        if !open.is_empty() {
-            self.state(State::Running, None, "stopping", None);
         }
     }
 

@@ -1,8 +1,13 @@
 //! The machine played: by scenes that a person can read, and by a world that does everything in every order.
 
+mod broken;
 mod chance;
 mod checker;
+mod hand_over;
+mod kept;
 mod made;
+mod pausing;
+mod queueing;
 mod recovery;
 mod scenes;
 mod script;

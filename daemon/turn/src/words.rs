@@ -5,6 +5,7 @@ use proto::record::{ApprovalResolved, PolicyDecided, Unattended};
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
+pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
@@ -13,6 +14,18 @@ pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";
+
+/// To people, and a mark for the next recovery: the answer that follows was cut off by the daemon's end, and the turn
+/// goes on from it. Without it a cut answer is the last thing before a turn's end.
+pub const GOES_ON_FROM_KEPT: &str = "The daemon was restarted in the middle of an answer; what had been shown of it is kept, and the turn goes on from there.";
+pub const GOES_ON: &str = "The daemon was restarted; the turn goes on where it was.";
+pub const STILL_PAUSED: &str = "The daemon was restarted; the session is still paused.";
+pub const WAS_ENDED: &str =
+    "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.";
+pub const LOG_WAS_BROKEN: &str =
+    "The log had calls without a result where none can be; they were given one.";
+/// Why a command in the background ended that a recovery finds in the log.
+pub const CHILD_LOST: &str = "the daemon stopped";
 
 /// A person said no, or the daemon had to: then it says why, and what would allow it.
 pub fn denied_by_answer(resolved: &ApprovalResolved) -> String {

@@ -16,8 +16,9 @@ use proto::{ErrorName, Failure, frame};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::connect::{self, ConnectError, Connection, Options, lock};
-use crate::start;
+use crate::connect::{self, ConnectError, Connection, Options, Silence, lock};
+use crate::version::{Skew, skew};
+use crate::{replace, start};
 
 /// How long an answer may take. Calls that wait for a turn or rebuild an index have no limit.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -61,6 +62,12 @@ pub enum CallError {
         frame::INBOUND_MAX
     )]
     TooLarge { method: String, bytes: usize },
+    /// The daemon does not know the method. Callers outside get this as a [`Failure`] that says which side is older.
+    #[error("the daemon has no method `{method}`")]
+    Unknown { method: String },
+    /// A text that comes in pieces did not come whole.
+    #[error("{method}: the pieces of the answer do not fit together")]
+    Pieces { method: String },
     /// The same place of the log was missing twice: the daemon does not send it.
     #[error("follow the session: record {seq} does not come")]
     Gap { seq: proto::Seq },
@@ -83,6 +90,8 @@ impl CallError {
             | Self::Timeout { .. }
             | Self::Answer { .. }
             | Self::TooLarge { .. }
+            | Self::Pieces { .. }
+            | Self::Unknown { .. }
             | Self::Gap { .. } => None,
         }
     }
@@ -103,13 +112,21 @@ struct Shared {
 }
 
 impl Client {
-    /// Connects, and starts the daemon where none answers and the options allow it.
+    /// Connects, and starts the daemon where none answers and the options allow it. An older daemon that has nothing to
+    /// do is replaced by the one that is installed, where that is newer.
     ///
     /// # Errors
     /// No daemon, or one that refuses.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         let launched = std::sync::Mutex::new(None);
-        let connection = connect::establish(&options, &BTreeMap::new(), true, &launched).await?;
+        let none = BTreeMap::new();
+        let mut connection = connect::establish(&options, &none, true, &launched).await?;
+        if let Some(pid) = replace::asked_aside(&options, &connection).await {
+            drop(connection);
+            // One that does not go in time has got work after all: then it is still there, and answers or says why not.
+            gone(pid, &launched, Some(STOP_MAX)).await;
+            connection = connect::establish(&options, &none, true, &launched).await?;
+        }
         let current = tokio::sync::Mutex::new(Arc::new(connection));
         Ok(Self {
             shared: Arc::new(Shared {
@@ -200,8 +217,7 @@ impl Client {
     where
         M::Params: Sync,
     {
-        let answer = send(&connection.rpc, M::NAME, &encode(M::NAME, params)?).await?;
-        decode(M::NAME, &answer)
+        made::<M>(connection, params).await
     }
 
     async fn send(
@@ -213,14 +229,15 @@ impl Client {
         let mut repeats = 0;
         loop {
             let connection = self.connection().await?;
-            match send(&connection.rpc, method, params).await {
+            match sent(&connection, method, params).await {
                 Err(CallError::Lost { .. }) if repeatable && repeats < REPEATS_MAX => repeats += 1,
                 result => return result,
             }
         }
     }
 
-    /// Stops the daemon and waits until it is gone: its socket, its process, and its parent if we started that.
+    /// Stops the daemon and waits until it is gone: its socket, its process, and its parent if we started that. With
+    /// `Now` so long as an orderly end may take; otherwise as long as its turns take. Dropped: it goes all the same.
     ///
     /// # Errors
     /// It refuses, or does not go.
@@ -232,23 +249,38 @@ impl Client {
             Err(CallError::Failure(failure)) if failure.name == ErrorName::ShuttingDown => {}
             Err(error) => return Err(error),
         }
-        let begun = Instant::now();
-        loop {
-            let parent_gone = match lock(&self.shared.launched).as_mut() {
-                Some(child) => !matches!(child.try_wait(), Ok(None)),
-                None => true,
-            };
-            if parent_gone && start::is_gone(pid) {
-                return Ok(());
-            }
-            if begun.elapsed() >= STOP_MAX {
-                return Err(CallError::Timeout {
-                    method: DaemonShutdown::NAME.to_owned(),
-                    after: STOP_MAX,
-                });
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        let max = match mode {
+            ShutdownMode::Now => Some(STOP_MAX),
+            // As long as its turns take.
+            ShutdownMode::Idle | ShutdownMode::HandOver => None,
+        };
+        if gone(pid, &self.shared.launched, max).await {
+            return Ok(());
         }
+        Err(CallError::Timeout {
+            method: DaemonShutdown::NAME.to_owned(),
+            after: STOP_MAX,
+        })
+    }
+}
+
+/// Waits until a daemon is gone, and its parent if we started that. False: it does not go.
+async fn gone(pid: u32, launched: &std::sync::Mutex<Option<Child>>, max: Option<Duration>) -> bool {
+    let begun = Instant::now();
+    loop {
+        let parent_gone = match lock(launched).as_mut() {
+            Some(child) => !matches!(child.try_wait(), Ok(None)),
+            None => true,
+        };
+        if parent_gone && start::is_gone(pid) {
+            return true;
+        }
+        if max.is_some_and(|max| begun.elapsed() >= max) {
+            return false;
+        }
+        // Fine steps at first: a daemon without work is gone in a moment.
+        let pause = begun.elapsed() / 8;
+        tokio::time::sleep(pause.clamp(Duration::from_millis(5), Duration::from_millis(200))).await;
     }
 }
 
@@ -271,8 +303,59 @@ where
         DaemonHello::NAME,
         "all other calls go through `Client`"
     );
-    let answer = send(rpc, M::NAME, &encode(M::NAME, params)?).await?;
+    let answer = send(rpc, None, M::NAME, &encode(M::NAME, params)?).await?;
     decode(M::NAME, &answer)
+}
+
+/// A typed call on one connection.
+pub(crate) async fn made<M: Method>(
+    connection: &Connection,
+    params: &M::Params,
+) -> Result<M::Output, CallError>
+where
+    M::Params: Sync,
+{
+    let answer = sent(connection, M::NAME, &encode(M::NAME, params)?).await?;
+    decode(M::NAME, &answer)
+}
+
+/// Asks something, only to see whether there is an answer, whatever it says.
+pub(crate) async fn ask(rpc: &Rpc, method: &str) {
+    if let Ok(params) = RawValue::from_string("{}".to_owned()) {
+        let _ = rpc.request::<Box<RawValue>, _>(method, Raw(params)).await;
+    }
+}
+
+/// A call on one connection. One that a daemon of another version does not know is told as that.
+async fn sent(
+    connection: &Connection,
+    method: &str,
+    params: &RawValue,
+) -> Result<Box<RawValue>, CallError> {
+    let silence = Some(connection.silence.as_ref());
+    match send(&connection.rpc, silence, method, params).await {
+        Err(CallError::Unknown { method }) => {
+            Err(unknown(&method, &connection.hello.daemon.version).into())
+        }
+        result => result,
+    }
+}
+
+/// A method that the daemon does not have.
+fn unknown(method: &str, daemon: &str) -> Failure {
+    if skew(proto::VERSION, daemon) == Skew::ClientNewer {
+        let what = format!(
+            "this daemon is older ({daemon}; this program is {}) and does not know `{method}`",
+            proto::VERSION
+        );
+        let hint = "`reasonix daemon restart` starts the one that is installed; sessions go on";
+        return Failure::new(ErrorName::ProtocolMismatch, what, hint);
+    }
+    Failure::new(
+        ErrorName::NotFound,
+        format!("the daemon has no method `{method}`"),
+        "`reasonix rpc --schema` lists the methods",
+    )
 }
 
 /// Parameters that are JSON already.
@@ -284,12 +367,17 @@ impl ToRpcParams for Raw {
     }
 }
 
-async fn send(rpc: &Rpc, method: &str, params: &RawValue) -> Result<Box<RawValue>, CallError> {
+async fn send(
+    rpc: &Rpc,
+    silence: Option<&Silence>,
+    method: &str,
+    params: &RawValue,
+) -> Result<Box<RawValue>, CallError> {
     let request = rpc.request::<Box<RawValue>, _>(method, Raw(params.to_owned()));
     let result = if [SessionWait::NAME, DoctorRun::NAME].contains(&method) {
         request.await
     } else {
-        match tokio::time::timeout(ANSWER_MAX, request).await {
+        match tokio::time::timeout(ANSWER_MAX, heard(request, silence)).await {
             Ok(result) => result,
             Err(_elapsed) => {
                 return Err(CallError::Timeout {
@@ -302,6 +390,21 @@ async fn send(rpc: &Rpc, method: &str, params: &RawValue) -> Result<Box<RawValue
     result.map_err(|source| error(method, source))
 }
 
+/// Waits for an answer, and tells where it takes long.
+async fn heard<T>(request: impl Future<Output = T>, silence: Option<&Silence>) -> T {
+    let Some(silence) = silence else {
+        return request.await;
+    };
+    tokio::pin!(request);
+    if let Ok(answer) = tokio::time::timeout(silence.after, &mut request).await {
+        return answer;
+    }
+    silence.begins();
+    let answer = request.await;
+    silence.ends();
+    answer
+}
+
 /// Sorts jsonrpsee's errors: the daemon's no, or a connection that does not work.
 pub(crate) fn error(method: &str, error: RpcError) -> CallError {
     match error {
@@ -310,13 +413,9 @@ pub(crate) fn error(method: &str, error: RpcError) -> CallError {
                 .data()
                 .and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
             if object.code() == METHOD_NOT_FOUND {
-                let what = format!("the daemon has no method `{method}`");
-                return Failure::new(
-                    ErrorName::NotFound,
-                    what,
-                    "`reasonix rpc --schema` lists the methods",
-                )
-                .into();
+                return CallError::Unknown {
+                    method: method.to_owned(),
+                };
             }
             Failure::from_rpc(object.code(), object.message(), data.as_ref()).into()
         }

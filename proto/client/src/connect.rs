@@ -7,11 +7,13 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use jsonrpsee::core::client::{Client as Rpc, ClientBuilder, SubscriptionClientT};
 use proto::hello::{ClientInfo, HelloOutput, HelloParams, Role};
-use proto::methods::{DaemonHello, Method};
+use proto::methods::{DaemonHello, DaemonStatus, Method};
 use proto::params::session::{EndedNotification, EventNotification};
 use proto::{ErrorName, Failure};
 
@@ -35,6 +37,35 @@ const BUFFERED: usize = 1024;
 
 /// jsonrpsee's own limit of a call; each call has a limit of ours, and waiting ones have none.
 const RPC_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// How long a daemon may take to answer before whoever waits is told that it does not.
+pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// What whoever waits for the daemon may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It was asked something, and has not answered for so long: it may be stopped. We wait on.
+    NoAnswer { after: Duration },
+    /// It answers again.
+    Answers,
+}
+
+/// Who is told.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(Told) + Send + Sync>);
+
+impl Listener {
+    /// Calls this; it must not block.
+    pub fn new(tell: impl Fn(Told) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
 
 /// Whether a client starts the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +92,14 @@ pub struct Options {
     pub start: Start,
     /// How long a lost daemon may take to come back.
     pub return_max: Duration,
+    /// The version that this client is of.
+    pub version: String,
+    /// Oldest and newest version of the protocol that this client speaks.
+    pub protocol: [u32; 2],
+    /// How long a daemon may be silent before [`Self::listener`] is told.
+    pub silence: Duration,
+    /// Who is told that the daemon does not answer.
+    pub listener: Option<Listener>,
 }
 
 impl Options {
@@ -75,6 +114,10 @@ impl Options {
             role: Role::Drive,
             start: Start::AtFirst,
             return_max: RETURN_MAX,
+            version: proto::VERSION.to_owned(),
+            protocol: proto::PROTOCOL,
+            silence: SILENCE,
+            listener: None,
         }
     }
 }
@@ -116,10 +159,72 @@ pub enum ConnectError {
 
 /// A connection on which hello was said.
 pub(crate) struct Connection {
-    pub(crate) rpc: Rpc,
+    pub(crate) rpc: Arc<Rpc>,
     pub(crate) hello: HelloOutput,
     pub(crate) routes: Arc<Routes>,
+    pub(crate) silence: Arc<Silence>,
     demux: tokio::task::JoinHandle<()>,
+    pulse: tokio::task::JoinHandle<()>,
+}
+
+/// Whether the daemon answers, as far as whoever listens was told.
+pub(crate) struct Silence {
+    /// How long it may be silent.
+    pub(crate) after: Duration,
+    listener: Option<Listener>,
+    told: AtomicBool,
+}
+
+impl Silence {
+    fn of(options: &Options) -> Self {
+        Self {
+            after: options.silence,
+            listener: options.listener.clone(),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// It does not answer. Told once.
+    pub(crate) fn begins(&self) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            self.tell(Told::NoAnswer { after: self.after });
+        }
+    }
+
+    /// It has answered.
+    pub(crate) fn ends(&self) {
+        if self.told.swap(false, Ordering::Relaxed) {
+            self.tell(Told::Answers);
+        }
+    }
+
+    fn tell(&self, told: Told) {
+        if let Some(Listener(tell)) = &self.listener {
+            tell(told);
+        }
+    }
+}
+
+/// Asks the daemon now and then whether it is there, while somebody follows a session and nothing comes: a daemon
+/// that is gone closes the socket, one that is stopped does not.
+async fn pulse(rpc: Arc<Rpc>, routes: Arc<Routes>, silence: Arc<Silence>) {
+    while rpc.is_connected() {
+        tokio::time::sleep(silence.after).await;
+        if !routes.is_quiet() {
+            continue;
+        }
+        let asked = call::ask(&rpc, DaemonStatus::NAME);
+        tokio::pin!(asked);
+        if tokio::time::timeout(silence.after, &mut asked)
+            .await
+            .is_err()
+        {
+            silence.begins();
+            // However long it takes: it is told, and whoever waits may leave.
+            asked.await;
+            silence.ends();
+        }
+    }
 }
 
 impl Connection {
@@ -132,6 +237,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.demux.abort();
+        self.pulse.abort();
         self.routes.lose();
     }
 }
@@ -295,13 +401,13 @@ async fn attempt(
     let params = HelloParams {
         client: ClientInfo {
             name: options.name.clone(),
-            version: proto::VERSION.to_owned(),
+            version: options.version.clone(),
             build: String::new(),
             kind: options.kind.clone(),
             pid: std::process::id(),
             interactive: options.interactive,
         },
-        protocol: proto::PROTOCOL,
+        protocol: options.protocol,
         role: options.role,
         credentials: credentials.clone(),
     };
@@ -350,6 +456,10 @@ async fn attempt(
                     None => break,
                 },
                 Some(ended) = ends.next() => {
+                    // One that came before this end may have arrived since we looked.
+                    while let Some(Some(Ok(notification))) = events.next().now_or_never() {
+                        to.deliver(notification);
+                    }
                     if let Ok(ended) = ended {
                         to.end(ended);
                     }
@@ -358,10 +468,15 @@ async fn attempt(
         }
         to.lose();
     });
+    let rpc = Arc::new(rpc);
+    let silence = Arc::new(Silence::of(options));
+    let pulse = tokio::spawn(pulse(rpc.clone(), routes.clone(), silence.clone()));
     Ok(Connection {
         rpc,
         hello,
         routes,
+        silence,
         demux,
+        pulse,
     })
 }

@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::Paths;
 
@@ -40,6 +41,9 @@ pub enum StartError {
         home: PathBuf,
         source: std::io::Error,
     },
+    /// There is a program, and it does not say which version it is.
+    #[error("`{}` does not say its version: it does not run, or is no `{PROGRAM}`", program.display())]
+    Mute { program: PathBuf },
     /// The program does not run.
     #[error("run `{}`", program.display())]
     Spawn {
@@ -65,6 +69,23 @@ pub fn find_program() -> Option<PathBuf> {
         .map(|directory| directory.join(PROGRAM))
         .collect();
     beside.chain(on_path).find(|candidate| candidate.is_file())
+}
+
+/// The version that the daemon's program says it is of; `None` where there is none, or it says nothing in time.
+pub async fn program_version() -> Option<String> {
+    /// It only prints.
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let asked = tokio::process::Command::new(find_program()?)
+        .arg("--version")
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let said = tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let version = said.trim().rsplit(' ').next()?;
+    (!version.is_empty()).then(|| version.to_owned())
 }
 
 /// Starts the daemon of these paths: nothing of the client's terminal or environment stays with it. It leaves the

@@ -3,31 +3,35 @@
 //! Events wait in a bounded queue a subscription. When it is full, nothing more is taken; once the reader has read
 //! what is there, it attaches again after the last event it saw. So a slow reader costs bounded memory, never an event.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+mod queue;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use proto::methods::{SessionAttach, SessionDetach};
-use proto::params::session::{
-    AttachOutput, AttachParams, DetachParams, EndedNotification, EventNotification,
-};
+use proto::params::session::{AttachOutput, AttachParams, DetachParams};
 use proto::{ErrorName, Event, Failure, Seq, live};
-use tokio::sync::Notify;
+use tokio::time::Instant;
 
+use crate::backoff::Backoff;
 use crate::call::{CallError, Client};
-use crate::connect::{Connection, lock};
+use crate::connect::Connection;
+use crate::whole::{self, Fetched, Pieces, WHOLE_MAX};
 
-/// Events that may wait for the reader.
-const QUEUE_EVENTS: usize = 4096;
-
-/// Bytes that may wait for the reader.
-const QUEUE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) use queue::Routes;
+use queue::{Queue, Taken};
 
 /// How long a daemon that is on its way out may take to close the connection.
 const LEAVING_MAX: Duration = Duration::from_secs(20);
 
-/// What an event takes beside its data, roughly.
-const EVENT_OVERHEAD: usize = 160;
+/// A subscription that has held so long is a good one: its end is a first one, whatever came before.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// How often a daemon may end a subscription with a failure before anything durable has come.
+const ENDS_MAX: u32 = 4;
+
+/// How often the connection may break while one event is fetched, beyond what a call bears by itself.
+const BREAKS_MAX: u32 = 8;
 
 /// Where following starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +48,9 @@ pub enum Followed {
     Event(Event),
     /// The connection was lost, and is there again. What is durable continues without a gap; deltas may have been
     /// missed, and the `sync` that follows tells how far messages in progress have come.
+    ///
+    /// Where a `snapshot` follows it, the log is not the one that was followed any more (it was repaired or restored):
+    /// what was known of the session does not hold, and the snapshot says what does.
     Reconnected,
 }
 
@@ -62,8 +69,15 @@ pub struct Follow {
     route: Option<Route>,
     /// The connection was lost since the last event; one mark tells so.
     lost: bool,
-    /// The daemon ended the subscription, and nothing has come since: a second time is an error.
-    ended: bool,
+    /// How often the daemon has ended the subscription since something durable came.
+    ends: u32,
+    /// Something that shows where we are has come since we attached.
+    came: bool,
+    /// When we attached last.
+    since: Instant,
+    backoff: Backoff,
+    /// An event that came without its data, and what of that has been fetched. It is handed out before all others.
+    held: Option<(Event, Pieces)>,
 }
 
 impl Client {
@@ -94,7 +108,11 @@ impl Client {
             gap: None,
             route: Some(route),
             lost: false,
-            ended: false,
+            ends: 0,
+            came: false,
+            since: Instant::now(),
+            backoff: Backoff::default(),
+            held: None,
         })
     }
 }
@@ -114,10 +132,16 @@ impl Follow {
 
     /// The next event. Cancel-safe: an event is either returned or still there.
     ///
+    /// An event that is too large for a frame is fetched, and comes whole and in its place. Where that cannot be (it
+    /// is larger than [`WHOLE_MAX`], the daemon does not know how) it comes as the daemon sent it.
+    ///
     /// # Errors
     /// The daemon did not come back, or the session is gone.
     pub async fn next(&mut self) -> Result<Followed, CallError> {
         loop {
+            if let Some(event) = self.fetched().await? {
+                return Ok(Followed::Event(event));
+            }
             let Some(route) = &self.route else {
                 self.attach_again().await?;
                 if std::mem::take(&mut self.lost) {
@@ -127,8 +151,14 @@ impl Follow {
             };
             match route.queue.next().await {
                 Taken::Event(event) => {
-                    if let Some(event) = self.admit(event)? {
-                        return Ok(Followed::Event(event));
+                    let Some(event) = self.admit(event)? else {
+                        continue;
+                    };
+                    match whole::oversized(&event) {
+                        Some(bytes) if bytes <= WHOLE_MAX => {
+                            self.held = Some((event, Pieces::default()));
+                        }
+                        _ => return Ok(Followed::Event(event)),
                     }
                 }
                 Taken::Full => self.route = None,
@@ -136,28 +166,53 @@ impl Follow {
                     self.route = None;
                     self.lost = true;
                 }
-                Taken::Ended(error) => {
-                    // A log that cannot be written brings nothing more, however often one attaches.
-                    let dead = error
-                        .as_ref()
-                        .is_some_and(|error| error.name == ErrorName::Storage);
-                    if std::mem::replace(&mut self.ended, true) || dead {
-                        return Err(error.unwrap_or_else(ended_again).into());
-                    }
-                    self.route = None;
-                    self.lost = true;
-                }
+                Taken::Ended(failure) => self.ended(failure)?,
             }
+        }
+    }
+
+    /// The event that is held, whole or, where that cannot be, as it came. Each piece is kept when it is there, so
+    /// that a call that is dropped in the middle loses nothing.
+    async fn fetched(&mut self) -> Result<Option<Event>, CallError> {
+        let Some((event, pieces)) = &mut self.held else {
+            return Ok(None);
+        };
+        let seq = event.seq.unwrap_or_default();
+        let mut broken = 0;
+        loop {
+            let offset = pieces.offset();
+            let fetched = match self.client.piece(&self.session, seq, offset).await {
+                Ok(piece) => pieces.take(&piece),
+                Err(CallError::Connect(error)) => return Err(error.into()),
+                Err(CallError::Lost { .. }) if broken < BREAKS_MAX => {
+                    broken += 1;
+                    self.backoff.pause().await;
+                    continue;
+                }
+                Err(_) => Fetched::Broken,
+            };
+            let filled = match fetched {
+                Fetched::Part => continue,
+                Fetched::Whole => pieces.fill(event),
+                Fetched::Broken => None,
+            };
+            self.backoff.reset();
+            return Ok(self.held.take().map(|(came, _)| filled.unwrap_or(came)));
         }
     }
 
     /// Lets an event through once, and notices a missing one.
     fn admit(&mut self, event: Event) -> Result<Option<Event>, CallError> {
         let Some(seq) = event.seq else {
-            if event.kind == "sync" && !self.synced(&event)? {
-                return Ok(None);
-            }
-            return Ok(Some(event));
+            let through = match event.kind.as_str() {
+                "sync" => self.synced(&event)?,
+                "snapshot" => {
+                    self.snapped(&event);
+                    true
+                }
+                _ => true,
+            };
+            return Ok(through.then_some(event));
         };
         match self.last {
             Some(last) if seq <= last => Ok(None),
@@ -168,9 +223,25 @@ impl Follow {
             _ => {
                 self.last = Some(seq);
                 self.gap = None;
-                self.ended = false;
+                self.ends = 0;
+                self.came = true;
+                self.backoff.reset();
                 Ok(Some(event))
             }
+        }
+    }
+
+    /// A snapshot without anything from before it says where we are: should the connection break now, we go on there.
+    fn snapped(&mut self, event: &Event) {
+        #[derive(serde::Deserialize)]
+        struct Snapped {
+            seq: Seq,
+        }
+        if self.from == (From::Snapshot { backlog: 0 })
+            && self.last.is_none()
+            && let Ok(snapshot) = serde_json::from_str::<Snapped>(event.data.get())
+        {
+            self.last = Some(snapshot.seq);
         }
     }
 
@@ -179,11 +250,18 @@ impl Follow {
         let Ok(sync) = serde_json::from_str::<live::Sync>(event.data.get()) else {
             return Ok(true);
         };
-        self.epoch = Some(sync.epoch);
-        self.ended = false;
+        self.came = true;
+        let known = self.epoch.replace(sync.epoch);
         match self.last {
             Some(last) if sync.seq > last => {
                 self.missing(last.next())?;
+                Ok(false)
+            }
+            // A log that ends before what we have seen of it, or counts anew, is another one: its next events would
+            // be taken for old ones.
+            Some(last) if sync.seq < last || known.is_some_and(|known| known != sync.epoch) => {
+                self.anew();
+                self.route = None;
                 Ok(false)
             }
             Some(_) => Ok(true),
@@ -203,53 +281,67 @@ impl Follow {
         Ok(())
     }
 
+    /// What we know of the log's numbers does not hold. The state as it is now does.
+    fn anew(&mut self) {
+        self.last = None;
+        self.gap = None;
+        self.epoch = None;
+        self.from = From::Snapshot { backlog: 0 };
+        self.lost = true;
+    }
+
+    /// The daemon has ended the subscription: attach again, unless that has shown to lead nowhere.
+    fn ended(&mut self, failure: Option<Failure>) -> Result<(), CallError> {
+        if self.since.elapsed() >= SETTLED {
+            self.ends = 0;
+        }
+        self.ends += 1;
+        // A log that cannot be written brings nothing more, however often one attaches.
+        let dead = failure
+            .as_ref()
+            .is_some_and(|failure| failure.name == ErrorName::Storage);
+        let useless = self.ends > 1 && !self.came;
+        if dead || useless || (failure.is_some() && self.ends >= ENDS_MAX) {
+            return Err(failure.unwrap_or_else(ended_again).into());
+        }
+        self.route = None;
+        self.lost = true;
+        Ok(())
+    }
+
     /// Attaches under a new name, so that what still comes under the old one is nobody's.
     async fn attach_again(&mut self) -> Result<(), CallError> {
-        let from = self.last.map_or(self.from, From::After);
-        let epoch = self.last.and(self.epoch);
-        let result = attach(&self.client, &self.session, from, epoch, self.ephemeral).await;
-        let (route, attached) = match result {
-            // The log was repaired: what we know of its numbers does not hold. The state as it is now does.
-            Err(CallError::Failure(failure)) if failure.name == ErrorName::CursorStale => {
-                self.last = None;
-                self.gap = None;
-                self.from = From::Snapshot { backlog: 0 };
-                attach(&self.client, &self.session, self.from, None, self.ephemeral).await?
+        if self.since.elapsed() >= SETTLED {
+            self.backoff.reset();
+        }
+        self.backoff.pause().await;
+        let due = Instant::now() + LEAVING_MAX;
+        let (route, attached) = loop {
+            let from = self.last.map_or(self.from, From::After);
+            let epoch = self.last.and(self.epoch);
+            let result = attach(&self.client, &self.session, from, epoch, self.ephemeral).await;
+            match result {
+                Err(CallError::Failure(failure))
+                    if failure.name == ErrorName::CursorStale && self.last.is_some() =>
+                {
+                    self.anew();
+                }
+                // It is leaving: the next daemon has the session.
+                Err(CallError::Failure(failure))
+                    if failure.name == ErrorName::ShuttingDown && Instant::now() < due =>
+                {
+                    self.lost = true;
+                    self.backoff.pause().await;
+                }
+                other => break other?,
             }
-            // It ended the subscription because it is leaving: the next daemon has the session.
-            Err(CallError::Failure(failure))
-                if self.ended && failure.name == ErrorName::ShuttingDown =>
-            {
-                self.attach_when_back(from, epoch).await?
-            }
-            other => other?,
         };
         self.epoch = Some(attached.epoch);
         self.attached = attached;
         self.route = Some(route);
+        self.came = false;
+        self.since = Instant::now();
         Ok(())
-    }
-}
-
-impl Follow {
-    /// Tries until the daemon that is leaving has left, and the next one answers.
-    async fn attach_when_back(
-        &self,
-        from: From,
-        epoch: Option<u64>,
-    ) -> Result<(Route, AttachOutput), CallError> {
-        let due = tokio::time::Instant::now() + LEAVING_MAX;
-        let mut pause = Duration::from_millis(10);
-        loop {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(500));
-            match attach(&self.client, &self.session, from, epoch, self.ephemeral).await {
-                Err(CallError::Failure(failure))
-                    if failure.name == ErrorName::ShuttingDown
-                        && tokio::time::Instant::now() < due => {}
-                other => return other,
-            }
-        }
     }
 }
 
@@ -263,7 +355,9 @@ async fn attach(
     ephemeral: bool,
 ) -> Result<(Route, AttachOutput), CallError> {
     let mut tries = 0;
+    let mut backoff = Backoff::default();
     loop {
+        backoff.pause().await;
         let connection = client.connection().await?;
         let name = uuid::Uuid::new_v4().simple().to_string();
         let route = Route::new(client.clone(), connection.clone(), name.clone());
@@ -341,91 +435,6 @@ impl Drop for Route {
     }
 }
 
-/// Where the events of one connection go, by the name of their subscription.
-#[derive(Default)]
-pub(crate) struct Routes {
-    /// `None`: the connection is lost.
-    queues: Mutex<Routing>,
-}
-
-#[derive(Default)]
-struct Routing {
-    lost: bool,
-    by_name: HashMap<String, Arc<Queue>>,
-}
-
-impl Routes {
-    fn add(&self, name: &str) -> Arc<Queue> {
-        let queue = Arc::new(Queue::default());
-        let mut routing = lock(&self.queues);
-        if routing.lost {
-            queue.end(End::Lost);
-        }
-        routing.by_name.insert(name.to_owned(), queue.clone());
-        queue
-    }
-
-    fn remove(&self, name: &str) {
-        lock(&self.queues).by_name.remove(name);
-    }
-
-    /// Puts an event into its queue. One of a subscription that was given up is dropped.
-    pub(crate) fn deliver(&self, notification: EventNotification) {
-        let queue = lock(&self.queues)
-            .by_name
-            .get(&notification.subscription)
-            .cloned();
-        if let Some(queue) = queue {
-            queue.push(notification.event);
-        }
-    }
-
-    /// The daemon has ended a subscription: its follower is told, behind what it has not read yet.
-    pub(crate) fn end(&self, ended: EndedNotification) {
-        if let Some(queue) = lock(&self.queues).by_name.get(&ended.subscription) {
-            queue.end(End::Told(ended.failure.map(Box::new)));
-        }
-    }
-
-    /// The connection is gone: every follower is told, behind what it has not read yet.
-    pub(crate) fn lose(&self) {
-        let mut routing = lock(&self.queues);
-        routing.lost = true;
-        for queue in routing.by_name.values() {
-            queue.end(End::Lost);
-        }
-    }
-}
-
-/// Events of one subscription that nobody has read yet. Full: it takes no more, and its reader attaches anew.
-#[derive(Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
-    wake: Notify,
-}
-
-#[derive(Default)]
-struct Waiting {
-    events: VecDeque<Event>,
-    bytes: usize,
-    end: Option<End>,
-}
-
-#[derive(Clone)]
-enum End {
-    Full,
-    Lost,
-    /// By the daemon, with what went wrong.
-    Told(Option<Box<Failure>>),
-}
-
-enum Taken {
-    Event(Event),
-    Full,
-    Lost,
-    Ended(Option<Failure>),
-}
-
 /// Of a daemon that ends a subscription twice and does not say why.
 fn ended_again() -> Failure {
     Failure::new(
@@ -433,58 +442,4 @@ fn ended_again() -> Failure {
         "The daemon has ended the subscription twice.",
         "Attach again; `reasonix doctor` looks at the daemon.",
     )
-}
-
-fn size(event: &Event) -> usize {
-    event.data.get().len() + EVENT_OVERHEAD
-}
-
-impl Queue {
-    fn push(&self, event: Event) {
-        let mut waiting = lock(&self.waiting);
-        if waiting.end.is_some() {
-            return;
-        }
-        let bytes = waiting.bytes + size(&event);
-        // One event always fits, however large: else its reader would never get past it.
-        if !waiting.events.is_empty()
-            && (waiting.events.len() >= QUEUE_EVENTS || bytes > QUEUE_BYTES)
-        {
-            waiting.end = Some(End::Full);
-        } else {
-            waiting.bytes = bytes;
-            waiting.events.push_back(event);
-        }
-        drop(waiting);
-        self.wake.notify_one();
-    }
-
-    fn end(&self, end: End) {
-        lock(&self.waiting).end.get_or_insert(end);
-        self.wake.notify_one();
-    }
-
-    fn take(&self) -> Option<Taken> {
-        let mut waiting = lock(&self.waiting);
-        match (waiting.events.pop_front(), waiting.end.clone()) {
-            (Some(event), _) => {
-                waiting.bytes -= size(&event);
-                Some(Taken::Event(event))
-            }
-            (None, Some(End::Full)) => Some(Taken::Full),
-            (None, Some(End::Lost)) => Some(Taken::Lost),
-            (None, Some(End::Told(error))) => Some(Taken::Ended(error.map(|error| *error))),
-            (None, None) => None,
-        }
-    }
-
-    /// Waits for the next event. Cancel-safe: it takes only what it returns at once.
-    async fn next(&self) -> Taken {
-        loop {
-            if let Some(taken) = self.take() {
-                return taken;
-            }
-            self.wake.notified().await;
-        }
-    }
 }

@@ -3,15 +3,19 @@
 //! Streamed text comes out as it grows; the finished message adds only what was not shown yet. Everything here is
 //! raw: it holds what models and tools wrote, and whoever prints it strips what a terminal would obey.
 
+mod words;
+
 use std::collections::HashMap;
 
 use proto::item::{AssistantMessage, CallStatus, Display, Finish, UserMessage, Voice};
 use proto::live::{Delta, Live};
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::approval::{Approval, Decision};
-use proto::record::{ApprovalResolved, Level, SessionState, ToolFinished, ToolStarted};
-use proto::state::{State, WaitingFor};
+use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::params::approval::Approval;
+use proto::record::{Level, ToolFinished, ToolStarted};
 use proto::{Body, Event, ItemId};
+
+pub use words::{exit_words, outcome_words, resolved_words};
+use words::{set_words, state_words, status_words};
 
 /// Who or what speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,11 +93,41 @@ impl Transcript {
             }
             Body::PromptQueued(_)
             | Body::TurnStarted(_)
-            | Body::SessionSet(_)
             | Body::PolicyDecided(_)
             | Body::Usage(_)
             | Body::Tool(_)
             | Body::Unknown { .. } => Vec::new(),
+            Body::SessionSet(set) => {
+                set_words(&set).map_or_else(Vec::new, |text| block(Tone::State, text))
+            }
+            Body::SessionSuspended(_) => block(
+                Tone::State,
+                "the daemon hands over to the next one, which goes on here".to_owned(),
+            ),
+            Body::PromptEdited(edited) => block(
+                Tone::State,
+                format!("{} changed a queued prompt: {}", edited.by, edited.text),
+            ),
+            Body::PromptMoved(moved) => block(
+                Tone::State,
+                format!(
+                    "{} moved a queued prompt to place {}",
+                    moved.by,
+                    moved.position.saturating_add(1)
+                ),
+            ),
+            Body::ChildSpawned(child) => block(
+                Tone::Tool,
+                format!("{} runs in the background: {}", child.pid, child.command),
+            ),
+            Body::ChildExited(child) => block(
+                Tone::Tool,
+                format!(
+                    "{} in the background ended: {}",
+                    child.pid,
+                    exit_words(&child)
+                ),
+            ),
             Body::PromptUnqueued(_) => {
                 block(Tone::State, "a queued prompt was taken back".to_owned())
             }
@@ -131,19 +165,42 @@ impl Transcript {
                 }
                 None => Vec::new(),
             },
-            Live::Sync(sync) => sync
-                .live
-                .into_iter()
-                .flat_map(|delta| self.grow(delta))
-                .collect(),
+            Live::Sync(sync) => self.synced(sync.live),
             Live::ClientJoined(client) => block(Tone::State, format!("{} joined", client.name)),
             Live::ClientLeft(client) => block(Tone::State, format!("{} left", client.name)),
-            Live::Reasoning(_)
-            | Live::ToolArgs(_)
-            | Live::ToolOutput(_)
-            | Live::Status(_)
-            | Live::Snapshot(_) => Vec::new(),
+            Live::Status(status) => {
+                words::status(&status).map_or_else(Vec::new, |text| block(Tone::Notice, text))
+            }
+            Live::Reasoning(_) | Live::ToolArgs(_) | Live::ToolOutput(_) | Live::Snapshot(_) => {
+                Vec::new()
+            }
         }
+    }
+
+    /// Takes messages in progress as a `sync` has them: what was shown of others came to nothing while we were away.
+    fn synced(&mut self, live: Vec<Delta>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let known = self.growing.len();
+        self.growing
+            .retain(|item, _| live.iter().any(|delta| delta.item == *item));
+        if self.growing.len() < known {
+            pieces.push(Piece::Whole);
+        }
+        for delta in live {
+            let shown = self.growing.get(&delta.item);
+            let other = shown.is_some_and(|shown| {
+                delta.offset == 0
+                    && !delta.text.starts_with(shown.as_str())
+                    && !shown.starts_with(&delta.text)
+            });
+            if other {
+                // A new attempt under the same name: what stands there is not how it begins.
+                self.growing.remove(&delta.item);
+                pieces.push(Piece::Whole);
+            }
+            pieces.extend(self.grow(delta));
+        }
+        pieces
     }
 
     /// Shows what of a delta is new. After a jump it shows nothing: the finished message tells the rest.
@@ -286,64 +343,6 @@ fn turn_ended(ended: &TurnEnded, shown: &HashMap<proto::CallId, String>) -> Vec<
     pieces
 }
 
-fn state_words(state: &SessionState) -> Option<String> {
-    match (state.state, state.waiting_for) {
-        (State::Waiting, Some(WaitingFor::Retry)) => Some(match state.retry_in_ms {
-            Some(ms) => format!("waits {:.1} s: {}", Seconds(ms).get(), state.cause),
-            None => format!("waits: {}", state.cause),
-        }),
-        (State::Waiting, Some(WaitingFor::Credentials)) => {
-            Some(format!("waits for a key: {}", state.cause))
-        }
-        // The question itself is shown.
-        (State::Waiting, Some(WaitingFor::Approval) | None) => None,
-        (State::Idle | State::Running | State::Exited, _) => None,
-    }
-}
-
-/// Milliseconds, to be shown as seconds.
-struct Seconds(u64);
-
-impl Seconds {
-    fn get(&self) -> f64 {
-        std::time::Duration::from_millis(self.0).as_secs_f64()
-    }
-}
-
-fn status_words(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Ok => "done",
-        CallStatus::Failed => "failed",
-        CallStatus::Denied => "denied",
-        CallStatus::Interrupted => "interrupted",
-        CallStatus::Unknown => "the daemon stopped while it ran; what it did is not known",
-        CallStatus::Refused => "not run",
-    }
-}
-
-/// An outcome in words: `completed`, `interrupted (timeout)`, …
-#[must_use]
-pub fn outcome_words(outcome: OutcomeKind, reason: Option<Reason>) -> String {
-    let outcome = match outcome {
-        OutcomeKind::Completed => "completed",
-        OutcomeKind::Failed => "failed",
-        OutcomeKind::Interrupted => "interrupted",
-        OutcomeKind::Killed => "killed",
-        OutcomeKind::BudgetExceeded => "budget exceeded",
-        OutcomeKind::MaxSteps => "step limit reached",
-        OutcomeKind::ContextFull => "context full",
-        OutcomeKind::Blocked => "blocked",
-    };
-    match reason {
-        None => outcome.to_owned(),
-        Some(Reason::User) => format!("{outcome} (by a person)"),
-        Some(Reason::Timeout) => format!("{outcome} (time limit)"),
-        Some(Reason::Shutdown) => format!("{outcome} (the daemon stopped)"),
-        Some(Reason::Term) => format!("{outcome} (TERM)"),
-        Some(Reason::Denied) => format!("{outcome} (nobody was there to allow it)"),
-    }
-}
-
 /// What a call shows for itself.
 #[must_use]
 pub fn display_pieces(display: &Display) -> Vec<Piece> {
@@ -426,24 +425,6 @@ pub fn approval_pieces(approval: &Approval) -> Vec<Piece> {
         ));
     }
     pieces
-}
-
-/// Who answered what.
-#[must_use]
-pub fn resolved_words(resolved: &ApprovalResolved) -> String {
-    let decision = match resolved.decision {
-        Decision::AllowOnce => "allowed once",
-        Decision::AllowSession => "allowed for the session",
-        Decision::Deny => "denied",
-    };
-    let note = resolved
-        .note
-        .as_deref()
-        .map_or_else(String::new, |note| format!(": {note}"));
-    format!(
-        "[{}] {decision} by {}{note}",
-        resolved.approval_id, resolved.by
-    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ mod fake;
 
 use std::time::Duration;
 
-use client::{CallError, Client, ConnectError, Follow, Followed, From, Options, Start};
+use client::{
+    CallError, Client, ConnectError, Follow, Followed, From, Listener, Options, Start, Told,
+};
 use fake::{Act, Fake, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
 use proto::params::session::{CreateParams, ListParams, OneParams};
@@ -522,4 +524,293 @@ async fn a_follower_of_a_daemon_that_leaves_waits_for_the_next_one() {
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 1));
+}
+
+#[tokio::test]
+async fn an_event_too_large_for_a_frame_comes_whole_and_in_its_place() {
+    let data = json!({"level": "info", "text": "ä".repeat(9)}).to_string();
+    let total = data.len();
+    let fake = Fake::start(move |call| match call.method.as_str() {
+        "session.attach" => vec![
+            Act::Answer(attached(3)),
+            Act::Event(notice(1)),
+            Act::Event(durable(
+                2,
+                None,
+                "notice",
+                &json!({"oversized_bytes": 2_000_000}),
+            )),
+            Act::Event(notice(3)),
+        ],
+        "session.event" => {
+            let start = usize::try_from(call.params["offset"].as_u64().unwrap()).unwrap();
+            let end = if start == 0 { 11 } else { total };
+            let next = (end < total).then_some(end);
+            vec![Act::Answer(
+                json!({"text": data[start..end], "total": total, "next": next}),
+            )]
+        }
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    let mut texts = Vec::new();
+    for _ in 0..3 {
+        let Followed::Event(event) = follow.next().await.unwrap() else {
+            panic!("a mark")
+        };
+        let data: Value = serde_json::from_str(event.data.get()).unwrap();
+        texts.push(data["text"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(texts, ["n1", "ä".repeat(9).as_str(), "n3"]);
+    assert_eq!(
+        fake.params("session.event"),
+        [
+            json!({"session": fake::SESSION, "seq": 2, "offset": 0}),
+            json!({"session": fake::SESSION, "seq": 2, "offset": 11}),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_event_that_cannot_be_had_whole_comes_as_it_was_sent_once() {
+    for (bytes, act, asked) in [
+        (2_000_000, Act::Unknown, 1),
+        (
+            2_000_000,
+            Act::Answer(json!({"text": "{}", "total": 9, "next": 1})),
+            1,
+        ),
+        (65 << 20, Act::Unknown, 0),
+    ] {
+        let fake = Fake::start(move |call| match call.method.as_str() {
+            "session.attach" => vec![
+                Act::Answer(attached(2)),
+                Act::Event(durable(
+                    1,
+                    None,
+                    "notice",
+                    &json!({"oversized_bytes": bytes}),
+                )),
+                Act::Event(notice(2)),
+            ],
+            "session.event" => vec![act.clone()],
+            _ => vec![Act::Answer(json!({}))],
+        });
+        let client = connect(&fake).await;
+        let mut follow = client
+            .follow("3", From::After(Seq(0)), false)
+            .await
+            .unwrap();
+        let Followed::Event(event) = follow.next().await.unwrap() else {
+            panic!("a mark")
+        };
+        assert_eq!(client::whole::oversized(&event), Some(bytes));
+        assert_eq!(seqs(&mut follow, 2).await, (vec![2], 0));
+        assert_eq!(fake.params("session.event").len(), asked);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_in_the_middle_of_a_fetch_loses_nothing() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let fake = Fake::start(move |call| match call.method.as_str() {
+        "session.attach" => vec![
+            Act::Answer(attached(1)),
+            Act::Event(durable(1, None, "notice", &json!({"oversized_bytes": 9}))),
+        ],
+        "session.event" if call.params["offset"] == 0 => {
+            vec![Act::Answer(
+                json!({"text": "{\"a\"", "total": 8, "next": 4}),
+            )]
+        }
+        "session.event" => {
+            let _ = wait.recv_timeout(Duration::from_secs(20));
+            vec![Act::Answer(json!({"text": ":12}", "total": 8}))]
+        }
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    // It ends when the second piece was asked for and does not come.
+    tokio::select! {
+        next = follow.next() => panic!("{next:?} came"),
+        () = async {
+            while fake.params("session.event").is_empty() {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    go.send(()).unwrap();
+    go.send(()).unwrap();
+    let next = tokio::time::timeout(Duration::from_secs(20), follow.next()).await;
+    let Ok(Ok(Followed::Event(event))) = next else {
+        panic!("{next:?}")
+    };
+    assert_eq!((event.seq, event.data.get()), (Some(Seq(1)), r#"{"a":12}"#));
+}
+
+#[tokio::test]
+async fn a_log_that_has_become_shorter_is_followed_anew_and_not_in_silence() {
+    let fake =
+        Fake::start(
+            |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
+                ("session.attach", Some(0)) => {
+                    vec![
+                        Act::Answer(attached(2)),
+                        Act::Event(notice(1)),
+                        Act::Event(notice(2)),
+                        Act::Close,
+                    ]
+                }
+                // Restored from an old copy, by a daemon that does not notice.
+                ("session.attach", Some(_)) => vec![Act::Answer(attached(1)), Act::Event(sync(1))],
+                ("session.attach", None) => vec![
+                    Act::Answer(attached(1)),
+                    Act::Event(sync(1)),
+                    Act::Event(notice(2)),
+                ],
+                _ => vec![Act::Answer(json!({}))],
+            },
+        );
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 0));
+    let mut marks = 0;
+    loop {
+        match follow.next().await.unwrap() {
+            Followed::Reconnected => marks += 1,
+            Followed::Event(event) if event.seq.is_some() => {
+                assert_eq!((event.seq, marks), (Some(Seq(2)), 2));
+                break;
+            }
+            Followed::Event(_) => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_closes_every_connection_is_not_asked_without_pause() {
+    let fake = Fake::start(|call| match call.method.as_str() {
+        "session.attach" => vec![Act::Answer(attached(1)), Act::Event(sync(1)), Act::Close],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::After(Seq(1)), false)
+        .await
+        .unwrap();
+    let busy = async {
+        loop {
+            follow.next().await.expect("it comes back each time");
+        }
+    };
+    let in_vain = tokio::time::timeout(Duration::from_secs(2), busy).await;
+    assert!(in_vain.is_err());
+    let attaches = fake.params("session.attach").len();
+    assert!((3..20).contains(&attaches), "{attaches} in two seconds");
+}
+
+/// A listener that sends what it is told.
+fn listen(options: &mut Options) -> tokio::sync::mpsc::UnboundedReceiver<Told> {
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    options.listener = Some(Listener::new(move |told| {
+        let _ = sender.send(told);
+    }));
+    receiver
+}
+
+#[tokio::test]
+async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let fake = Fake::start(move |call| match call.method.as_str() {
+        "session.attach" => vec![Act::Answer(attached(0))],
+        // Nothing but this comes after the attach: it is stopped until the test says so.
+        "daemon.status" => {
+            let _ = wait.recv_timeout(Duration::from_secs(20));
+            vec![Act::Answer(json!({}))]
+        }
+        _ => vec![Act::Answer(json!({"sessions": []}))],
+    });
+    let mut options = options(&fake);
+    options.silence = Duration::from_millis(50);
+    let mut told = listen(&mut options);
+    let client = Client::connect(options).await.unwrap();
+    let follow = client
+        .follow("3", From::After(Seq(0)), false)
+        .await
+        .unwrap();
+    let after = Duration::from_millis(50);
+    assert_eq!(told.recv().await, Some(Told::NoAnswer { after }));
+    // A call waits as well, and nothing is told twice.
+    let params = ListParams::default();
+    let call = client.call::<SessionList>(&params);
+    tokio::pin!(call);
+    let early = tokio::time::timeout(after * 3, &mut call).await;
+    assert!(early.is_err() && told.try_recv().is_err());
+    go.send(()).unwrap();
+    call.await.unwrap();
+    assert_eq!(told.recv().await, Some(Told::Answers));
+    drop((follow, go));
+}
+
+#[tokio::test]
+async fn a_method_that_an_older_daemon_does_not_know_is_told_as_that() {
+    let fake = Fake::of_version("0.0.1", |_| vec![Act::Unknown]);
+    let error = connect(&fake)
+        .await
+        .call::<SessionGet>(&one())
+        .await
+        .unwrap_err();
+    let failure = error.failure().unwrap();
+    assert_eq!(failure.name, ErrorName::ProtocolMismatch);
+    assert!(
+        failure.message.contains("0.0.1") && failure.hint.contains("daemon restart"),
+        "{failure:?}"
+    );
+    let fake = Fake::start(|_| vec![Act::Unknown]);
+    let error = connect(&fake)
+        .await
+        .call::<SessionGet>(&one())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.failure().map(|failure| failure.name),
+        Some(ErrorName::NotFound)
+    );
+}
+
+#[tokio::test]
+async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped() {
+    let fake =
+        Fake::start(
+            |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
+                ("session.attach", None) => vec![
+                    Act::Answer(attached(7)),
+                    Act::Event(live("snapshot", &json!({"seq": 7}))),
+                    Act::Close,
+                ],
+                ("session.attach", Some(after)) => {
+                    let mut acts = vec![Act::Answer(attached(9))];
+                    acts.extend((after + 1..=9).map(|seq| Act::Event(notice(seq))));
+                    acts
+                }
+                _ => vec![Act::Answer(json!({}))],
+            },
+        );
+    let client = connect(&fake).await;
+    let mut follow = client
+        .follow("3", From::Snapshot { backlog: 0 }, true)
+        .await
+        .unwrap();
+    assert_eq!(seqs(&mut follow, 9).await, (vec![8, 9], 1));
 }

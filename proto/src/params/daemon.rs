@@ -56,4 +56,6 @@ pub enum ShutdownMode {
     Now,
     /// Take no new turns, and go when the last one has ended.
     Idle,
+    /// Put the turns that run to sleep before their next step, and go: the next daemon goes on with them.
+    HandOver,
 }

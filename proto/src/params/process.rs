@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pid;
 use crate::params::session::SessionSummary;
+use crate::record::ChildKind;
 
 /// Parameters of `process.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,26 @@ pub struct ListOutput {
 pub struct ChildProcess {
     pub session: Pid,
     pub os_pid: u32,
+    pub kind: ChildKind,
+    /// Its own number, where it runs in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<Pid>,
     pub command: String,
     pub running_ms: u64,
+}
+
+/// Parameters of `process.kill`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessKillParams")]
+pub struct KillParams {
+    /// Of a command in the background.
+    pub pid: Pid,
+}
+
+/// Answer of `process.kill`: it is on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessKillOutput")]
+pub struct KillOutput {
+    /// Whether there was anything to stop.
+    pub delivered: bool,
 }

@@ -96,6 +96,12 @@ pub struct SessionSummary {
     pub seq: Seq,
     #[serde(default)]
     pub exit_code: Option<i32>,
+    /// Commands that run in the background.
+    #[serde(default)]
+    pub children: u64,
+    /// Since when the provider has sent nothing of the answer that is waited for; absent while data comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_since: Option<Stamp>,
     /// Why the session takes no more work, where it cannot be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
@@ -212,6 +218,10 @@ pub struct PromptParams {
     /// Keys by variable name, for a session that lost its own. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
+    /// Values of variables of the session's environment that were lost with an earlier life of the daemon. Others are
+    /// ignored: a session's environment is that of the client that made it. Kept in memory only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
@@ -233,6 +243,36 @@ pub struct UnqueueParams {
     pub prompt_id: PromptId,
 }
 
+/// Parameters of `session.edit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EditParams {
+    pub session: String,
+    pub prompt_id: PromptId,
+    pub text: String,
+    /// Whether it is to be folded into the running turn; absent: as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steer: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Parameters of `session.reorder`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReorderParams {
+    pub session: String,
+    pub prompt_id: PromptId,
+    /// Prompts that are to stand before it; more than there are: it goes to the end.
+    pub position: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.edit` and `session.reorder`: the queue as it is now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueOutput {
+    pub queue: Vec<QueuedPrompt>,
+}
+
 /// A prompt that waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueuedPrompt {
@@ -252,6 +292,10 @@ pub enum Signal {
     Term,
     /// Ends the session; its processes are killed at once.
     Kill,
+    /// Starts nothing new until `RESUME`; what runs ends in peace.
+    Pause,
+    /// Goes on where `PAUSE` stopped.
+    Resume,
 }
 
 /// Parameters of `session.signal`.
@@ -360,4 +404,175 @@ pub struct ReadOutput {
     #[serde(default)]
     pub next: Option<Seq>,
     pub epoch: u64,
+}
+
+/// Parameters of `session.event`: one durable event whose data is too large for a frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EventParams {
+    pub session: String,
+    pub seq: Seq,
+    /// Bytes of the data's JSON text that are there already.
+    #[serde(default)]
+    pub offset: u64,
+}
+
+/// A piece of a long text: at most 512 KiB, cut between characters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PieceOutput {
+    pub text: String,
+    /// Bytes of the whole.
+    pub total: u64,
+    /// Where the next piece starts; absent at the end.
+    #[serde(default)]
+    pub next: Option<u64>,
+}
+
+/// Parameters of `session.steps`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepsParams {
+    pub session: String,
+    /// Only those of this turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// Only steps after this one.
+    #[serde(default)]
+    pub after: u64,
+    /// At most so many; 0 or absent: 200.
+    #[serde(default)]
+    pub limit: u64,
+}
+
+/// Answer of `session.steps`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepsOutput {
+    pub steps: Vec<Step>,
+    /// `after` of the next page; absent at the end.
+    #[serde(default)]
+    pub next: Option<u64>,
+}
+
+/// One answer of the model and the calls that it led to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Its number in the session, from 1.
+    pub n: u64,
+    pub turn: u64,
+    /// The record of the answer.
+    pub seq: Seq,
+    pub at: Stamp,
+    /// Tries that it took.
+    pub attempts: u32,
+    pub request_bytes: u64,
+    pub first_token_ms: u64,
+    pub duration_ms: u64,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    /// The first line of the answer, at most 120 characters.
+    pub text: String,
+    pub calls: Vec<StepCall>,
+}
+
+/// A call of a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepCall {
+    pub call: String,
+    pub tool: String,
+    pub subject: String,
+    /// Absent while it has no result.
+    #[serde(default)]
+    pub status: Option<crate::item::CallStatus>,
+    pub duration_ms: u64,
+    /// Milliseconds that a person took to answer; 0 where nobody was asked.
+    pub asked_ms: u64,
+}
+
+/// Parameters of `session.step`: what one step sent or got.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepParams {
+    pub session: String,
+    pub n: u64,
+    pub part: StepPart,
+    /// Bytes that are there already.
+    #[serde(default)]
+    pub offset: u64,
+}
+
+/// A half of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepPart {
+    /// The request's body, byte for byte, made again from the log.
+    Sent,
+    /// The answer and the results of its calls, as JSON lines.
+    Got,
+}
+
+/// Parameters of `session.inspect`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectParams {
+    pub session: String,
+    pub part: InspectPart,
+}
+
+/// What can be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InspectPart {
+    Status,
+    Context,
+    Files,
+    Children,
+    Env,
+}
+
+/// Answer of `session.inspect`: the part that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "part", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "made once, and sent")]
+pub enum InspectOutput {
+    Status {
+        summary: SessionSummary,
+        queue: Vec<QueuedPrompt>,
+        /// Labels, limits, rules and grants in force, as settings would write them.
+        settings: BTreeMap<String, String>,
+        /// Who is attached, and as what.
+        clients: Vec<crate::live::ClientPresence>,
+    },
+    Context {
+        /// Tokens of the newest request and its answer, as the provider reported them.
+        tokens: u64,
+        /// 0: not known.
+        window: u64,
+        prefix_sha256: String,
+        prefix_bytes: u64,
+        /// Messages that a request holds now, and the bytes of their wire forms.
+        messages: u64,
+        message_bytes: u64,
+    },
+    Files {
+        /// Files that tools of this session have changed, newest first.
+        changed: Vec<ChangedFile>,
+    },
+    Children {
+        children: Vec<crate::params::process::ChildProcess>,
+    },
+    Env {
+        /// What commands of this session see, with values that may be shown.
+        shown: BTreeMap<String, String>,
+        /// Variables whose values stand nowhere but in the daemon's memory.
+        hidden: Vec<String>,
+        /// Variables whose values were lost when the daemon ended.
+        lost: Vec<String>,
+    },
+}
+
+/// A file that a session has changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedFile {
+    pub path: String,
+    pub turn: u64,
+    pub at: Stamp,
+    pub added: u64,
+    pub removed: u64,
 }

@@ -135,7 +135,7 @@ fn damage_in_the_middle_is_shown_and_left_alone() {
     assert_eq!(error["name"], "storage", "{error}");
     let message = error["message"].as_str().unwrap_or_default();
     assert!(
-        message.contains("read-only") && message.contains(&format!("{}", hurt + 1)),
+        message.contains("read-only") && message.contains(&format!("record {hurt} ")),
         "it says where: {message}"
     );
     assert_eq!(model.count(), 2, "nothing is asked");

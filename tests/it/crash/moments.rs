@@ -42,6 +42,7 @@ async fn cut_off_and_going_on(house: &House, session: proto::SessionId, text: &s
         session: session.to_string(),
         text: "Go on.".into(),
         when: proto::params::session::When::Queue,
+        env: std::collections::BTreeMap::new(),
         credentials: std::collections::BTreeMap::new(),
         request_id: None,
     };
@@ -93,6 +94,61 @@ async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
         request.messages()
     );
     model.assert_prefix();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_stream_what_was_seen_for_long_enough_is_kept() {
+    for recover in ["idle", "continue"] {
+        let gate = Gate::new();
+        let words = "Half of this is seen, and then the power of the machine is gone.";
+        let model = Model::start([
+            Answer::text(words).held(Place::Middle, &gate),
+            Answer::text("As I said."),
+        ]);
+        let house = House::new();
+        house.settings(&format!("[daemon]\nrecover = \"{recover}\"\n"));
+        house.provider(&model.entry("model", None));
+        house.daemon();
+        let created = create(&house, OnAsk::Wait).await;
+        gate.reached().await;
+        let session = house
+            .home()
+            .join("sessions")
+            .join(created.session.to_string());
+        until("the side file", || {
+            session.join("partial.json").exists().then_some(())
+        });
+        house.kill_daemon_and_parent();
+        gate.open();
+        house.daemon();
+        let client = house.client("watcher", Role::Watch).await;
+        let mut watching = follow::from_the_start(&client, created.session).await;
+        follow::to_rest(&mut watching).await;
+        let log = house.log(created.pid);
+        let answers: Vec<_> = log
+            .check()
+            .bodies()
+            .into_iter()
+            .filter_map(|body| match body {
+                Body::Assistant(answer) => Some((answer.finish, answer.text)),
+                _ => None,
+            })
+            .collect();
+        let (finish, kept) = &answers[0];
+        assert_eq!(*finish, proto::item::Finish::Interrupted, "{recover}");
+        assert!(
+            !kept.is_empty() && words.starts_with(kept.as_str()),
+            "{kept}"
+        );
+        // Under `continue` the model goes on from there.
+        assert_eq!(
+            answers.len(),
+            if recover == "idle" { 1 } else { 2 },
+            "{answers:?}"
+        );
+        assert!(!session.join("partial.json").exists(), "the log has it now");
+        model.assert_prefix();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,42 +7,27 @@ use std::time::Duration;
 
 use client::{Client, Follow, Followed};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, SessionCreate, SessionGet, SessionPrompt};
+use proto::methods::{ApprovalAnswer, SessionCreate, SessionGet};
 use proto::params::approval::{AnswerParams, Approval, Decision};
-use proto::params::session::{OneParams, PromptOutput, PromptParams, When};
+use proto::params::session::{OneParams, SessionSummary};
 use proto::record::Rules;
-use proto::{Body, Event, RequestId, SessionId};
+use proto::state::State;
+use proto::{Body, Event, RequestId, Seq, SessionId};
 use rustix::process::Signal;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
-use tests::{House, follow, processes, soon, until};
+use tests::{Chance, House, follow, processes, soon, until};
 use tokio::sync::watch;
 
 use crate::scripted::commands;
 
-use super::story::{self, STEPS, TURNS, step};
+use super::driver::{Driver, Manner};
+use super::story::{self, Given, STEPS, TURNS, step};
 
 /// Whether a client's answers to questions are on disk: the request ids of those that were acknowledged.
 type Answered = Arc<Mutex<Vec<RequestId>>>;
 
 /// Where the next answer of the model is held, and whether it has been.
 type Hold = Arc<Mutex<Option<(usize, Place, Gate)>>>;
-
-/// Numbers from a seed (splitmix64).
-pub struct Chance(u64);
-
-impl Chance {
-    pub fn of(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1))
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound.max(1)
-    }
-}
 
 /// When to kill.
 #[derive(Debug)]
@@ -134,11 +119,8 @@ pub fn ride(seed: u64, kills: u64) {
             seen: Arc::default(),
             acknowledged: watch::channel(0).0,
         };
-        let following = tokio::spawn(keep(
-            follower,
-            Arc::clone(&ride.seen),
-            Arc::clone(&ride.over),
-        ));
+        let end = watch::Sender::new(None);
+        let following = tokio::spawn(keep(follower, Arc::clone(&ride.seen), end.subscribe()));
         let answered = Answered::default();
         let answering = tokio::spawn(approve(
             questions,
@@ -146,29 +128,39 @@ pub fn ride(seed: u64, kills: u64) {
             Arc::clone(&answered),
             ride.acknowledged.clone(),
         ));
-        let ahead = chance.below(2) == 0;
-        let driving = tokio::spawn(drive(
-            driver.clone(),
-            created.session,
-            Arc::clone(&ride.seen),
-            ahead,
-            ride.acknowledged.clone(),
-        ));
+        let manner = Manner {
+            ahead: chance.once_in(2),
+            steers: chance.once_in(2),
+            pauses: chance.once_in(3),
+        };
+        let person = Driver {
+            client: driver.clone(),
+            session: created.session,
+            seen: Arc::clone(&ride.seen),
+            told: ride.acknowledged.clone(),
+            given: Vec::new(),
+        };
+        let over = Arc::clone(&ride.over);
+        let driving = tokio::spawn({
+            let client = driver.clone();
+            async move {
+                let given = person.drive(manner).await;
+                rest(&client, created.session).await;
+                over.store(true, Ordering::SeqCst);
+                given
+            }
+        });
 
         for kill in 0..kills {
             let moment = Moment::by(&mut chance);
             let both = kill == 2 || chance.below(3) == 0;
             ride.kill_at(&moment, both).await;
         }
-        let prompts = bound("all prompts to be accepted", driving).await;
-        bound("the last turn's end", following).await;
+        let prompts = bound("all prompts to be done", driving).await;
+        let summary = soon("the summary", rest(&driver, created.session)).await;
+        end.send_replace(Some(summary.seq));
+        bound("the last event", following).await;
         answering.abort();
-        let one = OneParams {
-            session: created.session.to_string(),
-        };
-        let summary = soon("the summary", driver.call::<SessionGet>(&one))
-            .await
-            .expect("a summary");
         drop(driver);
         ride.finish(&prompts, &answered, &summary, kills);
     });
@@ -177,7 +169,7 @@ pub fn ride(seed: u64, kills: u64) {
 /// The model: by how much it has said; one answer is held where a kill is to come.
 fn script(hold: Hold) -> Script {
     Script::by(move |request: &Request| {
-        let answer = step(request.answered());
+        let answer = step(story::said(request));
         let mut hold = hold.lock().unwrap_or_else(PoisonError::into_inner);
         match &*hold {
             Some((number, place, gate)) if request.number >= *number => {
@@ -198,23 +190,48 @@ async fn bound<T>(what: &str, task: tokio::task::JoinHandle<T>) -> T {
     }
 }
 
-/// Keeps every durable event, until the last turn has ended.
-async fn keep(mut follow: Follow, seen: Arc<Mutex<Vec<Event>>>, over: Arc<AtomicBool>) {
-    let mut ended = 0;
+/// Keeps every durable event, until everything is over and the last one has come.
+async fn keep(
+    mut follow: Follow,
+    seen: Arc<Mutex<Vec<Event>>>,
+    mut end: watch::Receiver<Option<Seq>>,
+) {
     loop {
-        match follow.next().await.expect("follow the session") {
-            Followed::Event(event) if event.seq.is_some() => {
-                ended += usize::from(event.kind == "turn.ended");
-                seen.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(event);
-                if ended == TURNS {
-                    over.store(true, Ordering::SeqCst);
-                    return;
+        let newest = lock(&seen).last().and_then(|event| event.seq);
+        if end.borrow().is_some_and(|end| newest >= Some(end)) {
+            return;
+        }
+        tokio::select! {
+            followed = follow.next() => {
+                if let Followed::Event(event) = followed.expect("follow the session")
+                    && event.seq.is_some()
+                {
+                    lock(&seen).push(event);
                 }
             }
-            Followed::Event(_) | Followed::Reconnected => {}
+            changed = end.changed() => changed.expect("the ride goes on"),
         }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until the session has nothing left to do; its newest record.
+async fn rest(client: &Client, session: SessionId) -> SessionSummary {
+    let one = OneParams {
+        session: session.to_string(),
+    };
+    loop {
+        // A daemon that is being killed does not answer; the next one does.
+        if let Ok(summary) = client.call::<SessionGet>(&one).await
+            && summary.state == State::Idle
+            && summary.queued == 0
+        {
+            return summary;
+        }
+        tests::wait::step().await;
     }
 }
 
@@ -256,39 +273,6 @@ async fn allow(client: Client, approval: Approval, answered: Answered, told: wat
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(request_id);
-}
-
-/// Gives the prompts: each when the turn before has ended, or all at once.
-async fn drive(
-    client: Client,
-    session: SessionId,
-    seen: Arc<Mutex<Vec<Event>>>,
-    ahead: bool,
-    told: watch::Sender<u64>,
-) -> Vec<PromptOutput> {
-    let mut prompts = Vec::new();
-    for turn in 0..TURNS {
-        let ended = || {
-            let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.iter()
-                .filter(|event| event.kind == "turn.ended")
-                .count()
-        };
-        while !ahead && ended() < turn {
-            tests::wait::step().await;
-        }
-        let params = PromptParams {
-            session: session.to_string(),
-            text: format!("Prompt {turn}."),
-            when: When::Queue,
-            credentials: std::collections::BTreeMap::new(),
-            request_id: Some(RequestId::new()),
-        };
-        let output = client.call::<SessionPrompt>(&params).await;
-        told.send_modify(|count| *count += 1);
-        prompts.push(output.unwrap_or_else(|error| panic!("prompt {turn}: {error}")));
-    }
-    prompts
 }
 
 impl Ride {
@@ -386,13 +370,7 @@ impl Ride {
     }
 
     /// Compares everything.
-    fn finish(
-        self,
-        prompts: &[PromptOutput],
-        answered: &Answered,
-        summary: &proto::params::session::SessionSummary,
-        kills: u64,
-    ) {
+    fn finish(self, prompts: &[Given], answered: &Answered, summary: &SessionSummary, kills: u64) {
         tokio::task::block_in_place(|| {
             self.house.stop_daemon();
             let directory = self

@@ -53,6 +53,59 @@ impl House {
         });
     }
 
+    /// Starts the daemon with its parent and more in its environment, and waits until it answers.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn daemon_with(&self, more: &[(&str, &std::ffi::OsStr)]) {
+        let mut command = self.program(&daemon_program());
+        command.envs(more.iter().copied());
+        command.current_dir(self.home()).stdout(Stdio::null());
+        command.stderr(self.said_to());
+        self.adopt(command.spawn().expect("start the daemon"));
+        self.wait_for_daemon();
+    }
+
+    /// Starts the daemon proper alone, under another program (a tracer, a namespace), and waits until it answers.
+    /// `false`: it ended before that.
+    ///
+    /// # Panics
+    /// It neither answers nor ends.
+    pub fn daemon_under(&self, wrapper: &[&str]) -> bool {
+        let (program, arguments) = wrapper.split_first().expect("a program");
+        let mut command = self.program(std::path::Path::new(program));
+        command.args(arguments).arg(daemon_program()).arg("serve");
+        command.current_dir(self.home()).stdout(Stdio::null());
+        command.stderr(self.said_to());
+        let child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("start {command:?}: {error}"));
+        self.started().push(child);
+        until("the daemon to answer, or to end", || {
+            let ended = self
+                .started()
+                .last_mut()
+                .is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
+            if ended {
+                return Some(false);
+            }
+            self.daemon_pid().map(|_| true)
+        })
+    }
+
+    /// Keeps a program that belongs to this house, so that it is waited for.
+    pub fn adopt(&self, child: Child) {
+        self.started().push(child);
+    }
+
+    fn said_to(&self) -> fs::File {
+        fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.said())
+            .expect("a file for what it says")
+    }
+
     /// Starts the program `reasonixd` and does not wait for anything. The test sees to its end.
     ///
     /// # Panics
@@ -60,16 +113,11 @@ impl House {
     #[must_use]
     pub fn spawn_daemon(&self, arguments: &[&str]) -> Child {
         let mut command = self.program(&daemon_program());
-        let said = fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.said())
-            .expect("a file for what it says");
         command
             .args(arguments)
             .current_dir(self.home())
             .stdout(Stdio::null())
-            .stderr(said);
+            .stderr(self.said_to());
         command.spawn().expect("start the daemon")
     }
 

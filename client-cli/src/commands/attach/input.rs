@@ -12,6 +12,18 @@ pub enum Said {
     Approve(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
+    /// The prompts that wait are to be shown.
+    Queue,
+    /// The prompt at this place, or whose id begins so, gets these words.
+    Edit(String, String),
+    /// It gets this place, from 1.
+    Move(String, u64),
+    /// It is taken back.
+    Drop(String),
+    Pause,
+    Resume,
+    /// What can be typed is to be shown.
+    Help,
     Quit,
     /// A word with a slash that is none of ours.
     Unknown(String),
@@ -33,6 +45,16 @@ pub fn parse(line: &str) -> Said {
     let rest = rest.trim();
     match word {
         "/steer" if !rest.is_empty() => Said::Steer(rest.to_owned()),
+        "/queue" if rest.is_empty() => Said::Queue,
+        "/edit" | "/move" => match rest.split_once(char::is_whitespace) {
+            Some((prompt, rest)) => change(word, prompt, rest.trim()),
+            None => None,
+        }
+        .unwrap_or_else(|| Said::Unknown(line.to_owned())),
+        "/drop" if is_word(rest) => Said::Drop(rest.to_owned()),
+        "/pause" if rest.is_empty() => Said::Pause,
+        "/resume" if rest.is_empty() => Said::Resume,
+        "/help" if rest.is_empty() => Said::Help,
         "/interrupt" if rest.is_empty() => Said::Interrupt,
         "/approve" if !rest.contains(char::is_whitespace) => {
             Said::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
@@ -42,6 +64,38 @@ pub fn parse(line: &str) -> Said {
         _ => Said::Unknown(line.to_owned()),
     }
 }
+
+/// A change of a prompt that waits.
+fn change(word: &str, prompt: &str, rest: &str) -> Option<Said> {
+    match word {
+        "/edit" if !rest.is_empty() => Some(Said::Edit(prompt.to_owned(), rest.to_owned())),
+        "/move" => match rest.parse() {
+            Ok(place) if place > 0 => Some(Said::Move(prompt.to_owned(), place)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(char::is_whitespace)
+}
+
+/// What can be typed, a line each.
+pub const HELP: [&str; 12] = [
+    "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
+    "/steer TEXT         words into the running turn, behind its next results",
+    "/queue              show the prompts that wait",
+    "/edit N TEXT        give the prompt at place N other words (N may be the start of its id)",
+    "/move N M           move it to place M",
+    "/drop N             take it back",
+    "/pause, /resume     start nothing new; go on",
+    "/interrupt          stop the running turn",
+    "/approve [ID]       yes to the oldest question, or to this one",
+    "/deny [ID] [NOTE]   no; the note is told to the model",
+    "/help               this",
+    "/quit               leave; the session stays",
+];
 
 #[cfg(test)]
 mod tests;

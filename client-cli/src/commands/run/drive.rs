@@ -1,9 +1,10 @@
 //! A run from prompt to end: make or find the session, give it the prompt, watch until its turn is over.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::transcript::Transcript;
-use client::{Client, Follow, Followed, From, Start};
+use client::{Client, Follow, From, Start};
 use proto::live::Sync;
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
 use proto::params::session::{
@@ -14,6 +15,7 @@ use proto::{Body, Event, PromptId, RequestId, Seq, SessionId};
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::anew::Anew;
 use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, code, left, prompt};
@@ -161,7 +163,7 @@ async fn create(
     };
     let prompt_id = match created.prompt_id {
         Some(prompt_id) => prompt_id,
-        None => give(client, session, prompt).await?.0,
+        None => give(client, session, prompt, BTreeMap::new()).await?.0,
     };
     Ok(Given {
         session,
@@ -238,9 +240,10 @@ async fn resume(
             output::progress(&words);
         }
     }
+    let env = reach::lost_environment(client, &session.to_string()).await;
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
-        let (prompt_id, seq) = give(client, session, prompt).await?;
+        let (prompt_id, seq) = give(client, session, prompt, env).await?;
         return Ok(Given {
             session,
             prompt_id,
@@ -248,7 +251,7 @@ async fn resume(
             follow: Some(follow),
         });
     }
-    let (prompt_id, seq) = give(client, session, prompt).await?;
+    let (prompt_id, seq) = give(client, session, prompt, env).await?;
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
@@ -312,11 +315,18 @@ async fn follow(
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
 }
 
-async fn give(client: &Client, session: SessionId, text: String) -> Result<(PromptId, Seq), Error> {
+/// Gives the prompt. `env`: what the session lost and this process has.
+async fn give(
+    client: &Client,
+    session: SessionId,
+    text: String,
+    env: BTreeMap<String, String>,
+) -> Result<(PromptId, Seq), Error> {
     let params = PromptParams {
         session: session.to_string(),
         text,
         when: When::Queue,
+        env,
         credentials: client.credentials().await,
         request_id: Some(RequestId::new()),
     };
@@ -388,9 +398,10 @@ impl Run {
             )
         });
         let mut interrupted: Option<Instant> = None;
+        let mut anew = Anew::default();
         loop {
             tokio::select! {
-                followed = follow.next() => if let Followed::Event(mut event) = followed? {
+                followed = follow.next() => if let Some(mut event) = anew.take(followed?)? {
                     if self.is_our_end(&event) && ended::is_untold(&event) {
                         event = ended::told(&self.client, &self.session.to_string(), &event).await?;
                     }

@@ -219,3 +219,46 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
         }
     }
 }
+
+#[test]
+fn companions_of_bash_are_asked_about_only_where_a_rule_says_so() {
+    for tool in ["bash_output", "kill_shell"] {
+        let verdict = |rules: &str| scene(rules).call(tool, json!({"id": 7})).verdict;
+        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+            let decision = scene("").posture(posture).call(tool, json!({"id": 7}));
+            assert_eq!(decision.verdict, Verdict::Allow, "{tool} {posture:?}");
+            assert!(decision.read_only, "{tool} runs beside others");
+            assert!(decision.parts.is_empty());
+        }
+        // Rules about what a command says are not about these.
+        assert_eq!(
+            verdict("deny Bash(rm:*) / ask Bash(git push:*)"),
+            Verdict::Allow
+        );
+        assert_eq!(verdict("deny Bash"), Verdict::Deny);
+        assert_eq!(verdict("ask Bash"), Verdict::Ask);
+        assert_eq!(verdict(&format!("allow Bash / deny {tool}")), Verdict::Deny);
+        let yolo = scene("deny Bash").posture(Posture::Yolo);
+        assert_eq!(yolo.call(tool, json!({"id": 7})).verdict, Verdict::Deny);
+    }
+}
+
+#[test]
+fn the_background_changes_no_verdict_of_a_command() {
+    for rules in [
+        "",
+        "allow Bash(make:*)",
+        "deny Bash(make:*)",
+        "ask Bash(ls:*)",
+    ] {
+        for command in ["make", "ls", "ls && make", "rm -rf /", "cat <<X\nx"] {
+            let scene = scene(rules);
+            let background = json!({"command": command, "run_in_background": true});
+            assert_eq!(
+                scene.call("bash", background),
+                scene.bash(command),
+                "`{command}` under `{rules}`"
+            );
+        }
+    }
+}

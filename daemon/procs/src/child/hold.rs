@@ -33,8 +33,19 @@ const BLOW: Duration = Duration::from_millis(50);
 /// The longest reason of a failed start that is passed on.
 const REASON: u64 = 4096;
 
-pub(super) fn main(arguments: Vec<OsString>) -> i32 {
-    match prepare().and_then(|(runtime, control)| runtime.block_on(hold(control, arguments))) {
+/// Where this process stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// Among all processes of the system: it adopts as a subreaper.
+    Outside,
+    /// The first process of a namespace, which adopts by nature, and may give out so many process numbers.
+    Inside { numbers: u32 },
+}
+
+pub(super) fn main(arguments: Vec<OsString>, place: Place) -> i32 {
+    let held = prepare(place)
+        .and_then(|(runtime, control)| runtime.block_on(hold(control, arguments, place)));
+    match held {
         Ok(()) => 0,
         // The daemon sees that we ended without a word, and says so.
         Err(_) => 1,
@@ -42,7 +53,7 @@ pub(super) fn main(arguments: Vec<OsString>) -> i32 {
 }
 
 /// Makes this process the one that adopts, apart from the daemon's session, and closed to the command.
-fn prepare() -> io::Result<(tokio::runtime::Runtime, StdStream)> {
+fn prepare(place: Place) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
     // Fails only for a leader of a process group: then somebody has called us by hand.
     let _ = setsid();
     // Our own are closed by exec anyway; whoever started the daemon may have left others open.
@@ -50,13 +61,23 @@ fn prepare() -> io::Result<(tokio::runtime::Runtime, StdStream)> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
-        set_child_subreaper(Some(getpid()))?;
-        // CONT and not TERM: a helper that its command has stopped would not hear a TERM. Awake, it sees
-        // the end of the channel, or that it has another parent.
-        set_parent_process_death_signal(Some(Signal::CONT))?;
+        match place {
+            // That it dies with who opened the namespace, it was given on the way in.
+            Place::Inside { numbers } => {
+                super::inside::enter(numbers)?;
+            }
+            Place::Outside => {
+                set_child_subreaper(Some(getpid()))?;
+                // CONT and not TERM: a helper that its command has stopped would not hear a TERM. Awake, it
+                // sees the end of the channel, or that it has another parent.
+                set_parent_process_death_signal(Some(Signal::CONT))?;
+            }
+        }
         crate::harden::daemon()?;
         let _ = rustix::thread::set_name(c"reasonix-child");
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = place;
     let control = StdStream::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
     control.set_nonblocking(true)?;
     rustix::stdio::dup2_stdin(nothing()?)?;
@@ -74,7 +95,7 @@ fn nothing() -> io::Result<std::fs::File> {
         .open("/dev/null")
 }
 
-async fn hold(control: StdStream, arguments: Vec<OsString>) -> io::Result<()> {
+async fn hold(control: StdStream, arguments: Vec<OsString>, place: Place) -> io::Result<()> {
     let parent = getppid();
     let signals = Signals::take()?;
     let (orders, mut status) = UnixStream::from_std(control)?.into_split();
@@ -99,7 +120,10 @@ async fn hold(control: StdStream, arguments: Vec<OsString>) -> io::Result<()> {
     let mut holder = Holder {
         ears,
         reaper: Reaper::new(command),
-        tree: Tree::new(getpid(), command),
+        tree: match place {
+            Place::Outside => Tree::new(getpid(), command),
+            Place::Inside { .. } => Tree::of_namespace(command),
+        },
         due: None,
     };
     let begun = holder.begin(link, work).await;

@@ -1,60 +1,64 @@
-//! Descendants by `/proc`, and blows that no fork outruns.
+//! Blows at descendants that no fork outruns, and that hit nobody else.
 //!
 //! A pass reads processes in ascending order and strikes each descendant the moment it is read. A process
 //! with a signal pending cannot complete a fork, and what it forked before has a higher number: it lies
 //! ahead of the pass. So one pass catches a storm that a "list first, then kill" would chase for ever; only
 //! a wrap of the numbers between two reads needs another pass. STOP goes first, because a stopped process
 //! costs nothing and does not react to the death of its neighbours; KILL follows when all stand still.
+//!
+//! A blow goes through a handle that is taken first and compared with what was read: a number that was
+//! given to somebody else meanwhile is not struck. In a namespace of our own the kernel strikes all in one
+//! piece, and nobody else is in reach.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getsid, kill_process, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, getsid, kill_process, kill_process_group, pidfd_open,
+    pidfd_send_signal,
+};
+
+use super::proc::{Process, each_descendant, each_process, read};
 
 /// Passes to bring everything to a stand before the killing starts anyway.
 const PASSES: u32 = 32;
 /// And the time they may take.
 const STAND: Duration = Duration::from_millis(400);
-/// How long the rest of a session is hunted after its helper was killed.
+/// How long what a killed helper left is hunted.
 const HUNT: Duration = Duration::from_secs(2);
-
-/// A process as `/proc/<pid>/stat` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Process {
-    pub pid: Pid,
-    pub parent: i32,
-    pub group: i32,
-    pub session: i32,
-    pub state: u8,
-}
-
-impl Process {
-    /// Has ended; only its parent has not asked how.
-    fn is_dead(&self) -> bool {
-        matches!(self.state, b'Z' | b'X' | b'x')
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.state == b'T'
-    }
-}
+/// Between two passes of a hunt: the dying need a moment before they show as dead.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// What the helper holds.
 pub(crate) struct Tree {
     holder: Pid,
     command: Pid,
+    /// The holder is the first process of a namespace: everybody it can see is below it.
+    alone: bool,
     /// Who was killed besides the command. Numbers, not processes: a count for people.
     killed: HashSet<Pid>,
 }
 
 impl Tree {
+    /// What descends from the holder, which adopts all that is left behind below it.
     pub fn new(holder: Pid, command: Pid) -> Self {
         Self {
             holder,
             command,
+            alone: false,
             killed: HashSet::new(),
+        }
+    }
+
+    /// Everything in the namespace whose first process is the caller. For any other caller: what descends
+    /// from it.
+    pub fn of_namespace(command: Pid) -> Self {
+        let holder = getpid();
+        Self {
+            alone: holder.is_init(),
+            ..Self::new(holder, command)
         }
     }
 
@@ -62,24 +66,29 @@ impl Tree {
     /// so that a fork in it cannot slip between two reads.
     pub fn terminate(&self) {
         let own = getsid(Some(self.holder)).map_or(0, |session| session.as_raw_nonzero().get());
-        let mut groups: Vec<(Pid, bool)> = Vec::new();
-        let walked = each_descendant(self.holder, |process| {
+        // Each group with one of its members, by which it is known again, and whether any is stopped.
+        let mut groups: Vec<(Pid, Process, bool)> = Vec::new();
+        let walked = each_descendant(self.holder, None, |process| {
             if process.is_dead() {
                 return;
             }
             // Before the second stage has made its session, it stands in ours, and its group with it.
             match Pid::from_raw(process.group).filter(|_| process.session != own) {
-                Some(group) => match groups.iter_mut().find(|(known, _)| *known == group) {
-                    Some((_, stopped)) => *stopped |= process.is_stopped(),
-                    None => groups.push((group, process.is_stopped())),
+                Some(group) => match groups.iter_mut().find(|(known, ..)| *known == group) {
+                    Some((.., stopped)) => *stopped |= process.is_stopped(),
+                    None => groups.push((group, *process, process.is_stopped())),
                 },
-                None => strike(process.pid, Signal::TERM),
+                None => strike(process, Signal::TERM),
             }
         });
         if walked.is_err() {
             strike_group(self.command, Signal::TERM);
         }
-        for (group, stopped) in groups {
+        for (group, member, stopped) in groups {
+            if !member.is_still_there() {
+                // The number is not proved to be theirs any more. If others are left: KILL finds them.
+                continue;
+            }
             strike_group(group, Signal::TERM);
             if stopped {
                 // A stopped process would hear of the TERM only after the grace.
@@ -90,36 +99,43 @@ impl Tree {
 
     /// Brings everything to a stand, then kills it.
     pub fn kill(&mut self) {
-        let end = Instant::now() + STAND;
-        let mut standing = HashSet::new();
-        for _ in 0..PASSES {
-            let before = standing.len();
-            let walked = each_descendant(self.holder, |process| {
-                if !process.is_dead() && standing.insert(process.pid) {
-                    strike(process.pid, Signal::STOP);
-                }
-            });
-            if walked.is_err() {
-                // Without `/proc` the command's own group is all that can be named.
-                strike_group(self.command, Signal::KILL);
-                return;
-            }
-            if standing.len() == before || Instant::now() >= end {
-                break;
-            }
+        if self.alone {
+            strike_all(Signal::STOP);
+            self.count();
+            return strike_all(Signal::KILL);
         }
-        // A last pass instead of the set: a number in the set may have been given to somebody else since.
+        if stand(self.holder, None).is_err() {
+            // Without `/proc` the command's own group is all that can be named.
+            return strike_group(self.command, Signal::KILL);
+        }
+        // A last pass instead of what stands: a number may have been given to somebody else since.
         let Self {
             holder,
             command,
             killed,
+            ..
         } = self;
-        let _ = each_descendant(*holder, |process| {
+        let _ = each_descendant(*holder, None, |process| {
             if process.is_dead() {
                 return;
             }
-            strike(process.pid, Signal::KILL);
+            strike(process, Signal::KILL);
             if process.pid != *command {
+                killed.insert(process.pid);
+            }
+        });
+    }
+
+    /// Notes all that live, as those that are about to be killed.
+    fn count(&mut self) {
+        let Self {
+            holder,
+            command,
+            killed,
+            ..
+        } = self;
+        let _ = each_process(|process| {
+            if !process.is_dead() && process.pid != *command && process.pid != *holder {
                 killed.insert(process.pid);
             }
         });
@@ -133,115 +149,101 @@ impl Tree {
     /// How many still live.
     pub fn living(&self) -> u32 {
         let mut living = 0;
-        let _ = each_descendant(self.holder, |process| {
+        let _ = each_descendant(self.holder, None, |process| {
             living += u32::from(!process.is_dead())
         });
         living
     }
 }
 
+/// Brings everything below `root` to a stand, but for `spared` and what is below that.
+fn stand(root: Pid, spared: Option<Pid>) -> io::Result<()> {
+    let end = Instant::now() + STAND;
+    let mut standing = HashSet::new();
+    for _ in 0..PASSES {
+        let before = standing.len();
+        each_descendant(root, spared, |process| {
+            if !process.is_dead() && standing.insert(process.pid) {
+                strike(process, Signal::STOP);
+            }
+        })?;
+        if standing.len() == before || Instant::now() >= end {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// A failure means that it has ended already, or that we may not: both show in the next pass.
-fn strike(pid: Pid, signal: Signal) {
-    let _ = kill_process(pid, signal);
+fn strike(process: &Process, signal: Signal) {
+    match pidfd_open(process.pid, PidfdFlags::empty()) {
+        Ok(handle) => {
+            if process.is_still_there() {
+                let _ = pidfd_send_signal(handle, signal);
+            }
+        }
+        // It has ended.
+        Err(Errno::SRCH) => {}
+        // No handles here, or none left: the number has to do, looked at as late as can be.
+        Err(_) => {
+            if process.is_still_there() {
+                let _ = kill_process(process.pid, signal);
+            }
+        }
+    }
 }
 
 fn strike_group(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
 }
 
+/// Everything that the first process of a namespace can see, except itself, in one piece.
+fn strike_all(signal: Signal) {
+    if getpid().is_init() {
+        // The group of the first process stands for all, to this call.
+        let _ = kill_process_group(Pid::INIT, signal);
+    }
+}
+
 /// Kills what is left in the session that a command led. How many that were.
-pub(crate) fn kill_session(os_pid: u32) -> u32 {
-    let Some(session) = super::pid(os_pid).map(|pid| pid.as_raw_nonzero().get()) else {
-        return 0;
-    };
+pub(crate) fn kill_session(leader: &Process) -> u32 {
+    let session = leader.pid.as_raw_nonzero().get();
+    hunt(|struck| {
+        // While one of them lives the number is theirs; another leader of that number means that none does.
+        if read(leader.pid).is_some_and(|now| now.started != leader.started) {
+            return Ok(());
+        }
+        each_process(|process| {
+            if process.session == session && process.started >= leader.started {
+                struck(process);
+            }
+        })
+    })
+}
+
+/// Kills everything below `reaper`, but for `spared` and what is below that. How many those were.
+pub(crate) fn kill_below(reaper: Pid, spared: Option<Pid>) -> u32 {
+    // Where it fails there is no `/proc`, and nothing to be found below.
+    let _ = stand(reaper, spared);
+    hunt(|struck| each_descendant(reaper, spared, |process| struck(process)))
+}
+
+/// Kills all that `walk` shows, again and again, until it shows nobody or the time is up.
+fn hunt(walk: impl Fn(&mut dyn FnMut(&Process)) -> io::Result<()>) -> u32 {
     let end = Instant::now() + HUNT;
     let mut killed = HashSet::new();
     loop {
         let mut left = false;
-        let walked = each_process(|process| {
-            if process.session == session && !process.is_dead() {
+        let walked = walk(&mut |process| {
+            if !process.is_dead() {
                 left = true;
-                strike(process.pid, Signal::KILL);
+                strike(process, Signal::KILL);
                 killed.insert(process.pid);
             }
         });
         if walked.is_err() || !left || Instant::now() >= end {
             return u32::try_from(killed.len()).unwrap_or(u32::MAX);
         }
-        // The dying need a moment before they show as dead.
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(MOMENT);
     }
-}
-
-/// Visits each descendant of `root`, the moment it is read where its parent was read before it (numbers
-/// ascend from parent to child, except after a wrap or an adoption), else at the end.
-pub(super) fn each_descendant(root: Pid, mut visit: impl FnMut(&Process)) -> io::Result<()> {
-    let mut family = HashSet::from([root.as_raw_nonzero().get()]);
-    let mut others = Vec::new();
-    each_process(|process| {
-        if family.contains(&process.parent) {
-            family.insert(process.pid.as_raw_nonzero().get());
-            visit(process);
-        } else {
-            others.push(*process);
-        }
-    })?;
-    loop {
-        let before = others.len();
-        others.retain(|process| {
-            let ours = family.contains(&process.parent);
-            if ours {
-                family.insert(process.pid.as_raw_nonzero().get());
-                visit(process);
-            }
-            !ours
-        });
-        if others.len() == before {
-            return Ok(());
-        }
-    }
-}
-
-/// Visits each process of the system in ascending order; those that end meanwhile are left out.
-fn each_process(mut visit: impl FnMut(&Process)) -> io::Result<()> {
-    let mut path = String::with_capacity(32);
-    let mut line = [0; 512];
-    for entry in std::fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name
-            .to_str()
-            .and_then(|name| name.parse().ok())
-            .and_then(Pid::from_raw)
-        else {
-            continue;
-        };
-        path.clear();
-        path.push_str("/proc/");
-        path.push_str(name.to_str().unwrap_or_default());
-        path.push_str("/stat");
-        let Ok(read) = File::open(&path).and_then(|mut file| file.read(&mut line)) else {
-            continue;
-        };
-        if let Some(process) = line.get(..read).and_then(|line| parse(pid, line)) {
-            visit(&process);
-        }
-    }
-    Ok(())
-}
-
-/// The first fields of a `stat` line. The name in it is the process's own choice, and may hold blanks,
-/// brackets and line ends: what counts starts after the last bracket.
-pub(super) fn parse(pid: Pid, line: &[u8]) -> Option<Process> {
-    let bracket = line.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(line.get(bracket + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = *fields.next()?.as_bytes().first()?;
-    let mut number = || fields.next()?.parse().ok();
-    Some(Process {
-        pid,
-        parent: number()?,
-        group: number()?,
-        session: number()?,
-        state,
-    })
 }

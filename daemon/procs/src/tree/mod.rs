@@ -1,34 +1,34 @@
 //! Everything below the helper: how it is found, asked to end, and killed.
 //!
-//! On Linux by ancestry: the helper is a subreaper, so every living descendant is below it, whatever it did
-//! to its session, its group or its parents. Elsewhere by the command's process group.
+//! On Linux by ancestry: the helper is a subreaper or the first process of a namespace, so every living
+//! descendant is below it, whatever it did to its session, its group or its parents. Elsewhere by the
+//! command's process group.
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Tree, kill_session};
+mod proc;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Tree, kill_below, kill_session};
+#[cfg(target_os = "linux")]
+pub(crate) use proc::{Process, children, inner_number, read};
 
 #[cfg(not(target_os = "linux"))]
 mod group;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use group::{Tree, kill_session};
+pub(crate) use group::{Process, Tree, children, inner_number, kill_below, kill_session, read};
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
-
-/// How commands are held together here, for status.
-#[must_use]
-pub fn mechanism() -> &'static str {
-    if cfg!(target_os = "linux") {
-        "subreaper and sweep"
-    } else {
-        "process group"
-    }
-}
 
 /// The typed form of a process id.
 pub(crate) fn pid(raw: u32) -> Option<rustix::process::Pid> {
     i32::try_from(raw)
         .ok()
         .and_then(rustix::process::Pid::from_raw)
+}
+
+/// The plain form of a process id.
+pub(crate) fn raw(pid: rustix::process::Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
 }

@@ -36,3 +36,26 @@ fn a_full_file_is_turned_over_and_five_are_kept() {
         assert_eq!(meta.permissions().mode() & 0o777, 0o600);
     }
 }
+
+#[test]
+fn a_disk_that_is_full_costs_lines_and_is_told_of_when_it_is_well_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("reasonixd.log");
+    let mut current = Current::open(&path).unwrap();
+    let well = std::mem::replace(
+        &mut current.file,
+        File::options().write(true).open("/dev/full").unwrap(),
+    );
+    let log = Rotating(Mutex::new(current));
+    for _ in 0..3 {
+        // What is written comes from everywhere: an error there would be a panic or a loop.
+        assert_eq!(log.make_writer().write(b"a line\n").unwrap(), 7);
+    }
+    log.0.lock().unwrap().file = well;
+    log.make_writer().write_all(b"another\n").unwrap();
+    log.make_writer().write_all(b"one more\n").unwrap();
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "3 lines of this log could not be written\nanother\none more\n"
+    );
+}

@@ -16,10 +16,6 @@ use super::frame::{Frame, read};
 use super::peer::{Clients, Outgoing, Peer};
 use crate::daemon::Daemon;
 
-/// A client has this long to say hello.
-const HELLO: Duration = Duration::from_secs(10);
-/// A client that takes nothing for this long while data waits is let go.
-const STUCK: Duration = Duration::from_secs(60);
 /// Calls get this long to be answered when the daemon goes down.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Calls that may wait for turns to end.
@@ -37,11 +33,14 @@ pub async fn serve(
     methods: Methods,
     stop: CancellationToken,
 ) {
+    // As long as somebody is connected, the daemon is not unused.
+    let _guest = daemon.gate.enter();
+    let life = daemon.life;
     let (receiver, sender) = tokio::io::split(stream);
     let (outgoing, waiting) = mpsc::channel(WAITING);
     let peer = Arc::new(Peer::new(number, descends, outgoing));
     let gone = CancellationToken::new();
-    let writer = tokio::spawn(write(sender, waiting, gone.clone()));
+    let writer = tokio::spawn(write(sender, waiting, gone.clone(), life.client_stuck));
     if full {
         let failure = Failure::new(
             ErrorName::Limit,
@@ -51,7 +50,7 @@ pub async fn serve(
         peer.send(dispatch::error_frame(None, &failure)).await;
     } else {
         let _here = Here::new(&daemon.clients, &peer);
-        converse(receiver, &peer, &methods, &gone, &stop).await;
+        converse(receiver, &peer, &methods, (&gone, &stop), life.hello).await;
     }
     peer.end();
     // The last sender ends the writer, once what waits is written.
@@ -89,8 +88,8 @@ async fn converse(
     receiver: ReadHalf<Stream>,
     peer: &Arc<Peer>,
     methods: &Methods,
-    gone: &CancellationToken,
-    stop: &CancellationToken,
+    (gone, stop): (&CancellationToken, &CancellationToken),
+    hello: Duration,
 ) {
     let mut calls = JoinSet::new();
     let permits = Permits {
@@ -99,7 +98,7 @@ async fn converse(
     };
     let (frames, mut incoming) = mpsc::channel(1);
     let reader = tokio::spawn(read_frames(receiver, frames));
-    let hello_due = tokio::time::sleep(HELLO);
+    let hello_due = tokio::time::sleep(hello);
     tokio::pin!(hello_due);
     loop {
         let frame = tokio::select! {
@@ -216,6 +215,7 @@ async fn write(
     mut sender: WriteHalf<Stream>,
     mut waiting: mpsc::Receiver<Outgoing>,
     gone: CancellationToken,
+    stuck: Duration,
 ) {
     let mut batch = Vec::new();
     let mut buffer = Vec::new();
@@ -224,7 +224,7 @@ async fn write(
         for outgoing in batch.drain(..) {
             buffer.extend_from_slice(&outgoing.text);
         }
-        if !write_all(&mut sender, &buffer).await {
+        if !write_all(&mut sender, &buffer, stuck).await {
             break;
         }
         if buffer.capacity() > 1024 * 1024 {
@@ -236,9 +236,13 @@ async fn write(
 
 /// Writes all of it. False: the other side takes nothing any more. A slow reader that takes a little now and then is
 /// none that is stuck.
-async fn write_all(sender: &mut (impl AsyncWrite + Unpin), mut rest: &[u8]) -> bool {
+async fn write_all(
+    sender: &mut (impl AsyncWrite + Unpin),
+    mut rest: &[u8],
+    stuck: Duration,
+) -> bool {
     while !rest.is_empty() {
-        match tokio::time::timeout(STUCK, sender.write(rest)).await {
+        match tokio::time::timeout(stuck, sender.write(rest)).await {
             Ok(Ok(written)) if written > 0 => rest = rest.get(written..).unwrap_or_default(),
             Ok(_) | Err(_) => return false,
         }

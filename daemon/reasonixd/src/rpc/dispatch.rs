@@ -1,4 +1,5 @@
-//! From a frame to the method that it names. The gates stand here, once for all methods: hello, role, parameters.
+//! From a frame to the method that it names. The gates stand here, once for all methods: hello, role, parameters, and
+//! whether there is still a home to change.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -10,7 +11,7 @@ use jsonrpsee::core::server::{MethodCallback, MethodResponse};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
 use proto::hello::Role;
-use proto::methods::{DaemonHello, Method, SessionWait};
+use proto::methods::{DaemonHello, DaemonShutdown, Method, SessionWait};
 use proto::{ErrorName, Failure};
 
 use super::peer::Peer;
@@ -42,6 +43,12 @@ where
         let handler = handler.clone();
         async move {
             let (peer, params) = begun.map_err(|failure| error_object(&failure))?;
+            if M::MUTATES && M::NAME != DaemonShutdown::NAME {
+                daemon
+                    .gate
+                    .change()
+                    .map_err(|failure| error_object(&failure))?;
+            }
             let output = handler(daemon, peer, params).await;
             output.map_err(|failure| error_object(&failure))
         }

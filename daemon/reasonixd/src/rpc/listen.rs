@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interprocess::local_socket::tokio::{Listener, prelude::*};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions};
@@ -18,12 +20,21 @@ use tokio_util::task::TaskTracker;
 
 use super::{conn, peer};
 use crate::daemon::Daemon;
+use crate::gate::Leave;
 
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 512;
 
-/// How often it is looked whether the socket's file is still there. A client waits longer than this for a daemon.
+/// How often it is looked whether the home and the socket's file are still there. A client waits longer than this for a
+/// daemon.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// After a connection that could not be accepted: the first wait, and the longest.
+const ACCEPT_WAIT: Duration = Duration::from_millis(50);
+const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// How long a socket that somebody listens on may take to die. A killed daemon's lock is gone before its socket is.
+const DYING: Duration = Duration::from_secs(2);
 
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +43,10 @@ pub enum SocketError {
     TooLong { path: PathBuf, max: usize },
     #[error("the socket's directory `{}` must belong to you and be closed to others (mode 0700): mend it with `chmod 700`", .path.display())]
     Open { path: PathBuf },
+    #[error("`{}` is in the way: it is no socket of yours, so it is left alone. Move it, or set REASONIX_SOCKET to another path", .path.display())]
+    Foreign { path: PathBuf },
+    #[error("somebody listens on `{}` already, and it is not the daemon of this home: set REASONIX_SOCKET to another path", .path.display())]
+    Taken { path: PathBuf },
     #[error("{doing} `{}`", .path.display())]
     Io {
         doing: &'static str,
@@ -44,14 +59,23 @@ pub enum SocketError {
 pub struct Socket {
     listener: Listener,
     path: PathBuf,
-    inode: u64,
+    file: (u64, u64),
+}
+
+/// What stands at the socket's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum There {
+    Ours,
+    Nothing,
+    SomethingElse,
 }
 
 impl Socket {
-    /// Binds the socket. The home's lock is held: whatever stands at the path is dead.
+    /// Binds the socket. The home's lock is held, so a socket of ours that nobody listens on is a dead daemon's, and is
+    /// replaced. Nothing else is.
     ///
     /// # Errors
-    /// The path is too long, its directory is not private, or the system does not want it.
+    /// The path is too long or taken, its directory is not private, or the system does not want it.
     pub fn bind(path: &Path) -> Result<Self, SocketError> {
         const PATH_MAX: usize = 107;
         if path.as_os_str().len() > PATH_MAX {
@@ -65,24 +89,8 @@ impl Socket {
             path: path.to_path_buf(),
             source,
         };
-        let directory = path.parent().unwrap_or(Path::new("/"));
-        if !directory.exists() {
-            let made = fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(directory);
-            made.map_err(|error| io("make the directory of the socket", error))?;
-        }
-        let meta = fs::metadata(directory)
-            .map_err(|error| io("look at the directory of the socket", error))?;
-        if meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
-            return Err(SocketError::Open {
-                path: directory.to_path_buf(),
-            });
-        }
-        if fs::symlink_metadata(path).is_ok() {
-            fs::remove_file(path).map_err(|error| io("remove the dead socket", error))?;
-        }
+        check_directory(path)?;
+        clear(path)?;
         let name = path
             .to_fs_name::<GenericFilePath>()
             .map_err(|error| io("name the socket", error))?;
@@ -96,13 +104,11 @@ impl Socket {
         // The mode was set before the bind; where the system ignores that, it is set again.
         let mode = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
         mode.map_err(|error| io("close the socket to others", error))?;
-        let inode = fs::symlink_metadata(path)
-            .map_err(|error| io("look at the socket", error))?
-            .ino();
+        let meta = fs::symlink_metadata(path).map_err(|error| io("look at the socket", error))?;
         Ok(Self {
             listener,
             path: path.to_path_buf(),
-            inode,
+            file: (meta.dev(), meta.ino()),
         })
     }
 
@@ -110,33 +116,183 @@ impl Socket {
         &self.path
     }
 
-    /// Whether nothing stands at the path any more. Something else that stands there is not ours to replace.
-    fn is_gone(&self) -> bool {
-        fs::symlink_metadata(&self.path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    /// What stands at its path. What cannot be looked at just now is taken for ours.
+    fn there(&self) -> There {
+        match fs::symlink_metadata(&self.path) {
+            Ok(meta) if (meta.dev(), meta.ino()) == self.file => There::Ours,
+            Ok(_) => There::SomethingElse,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => There::Nothing,
+            Err(_) => There::Ours,
+        }
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
         // Another daemon may have taken the path over: its socket is not ours to remove.
-        let ours = fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode);
-        if ours {
+        if self.there() == There::Ours {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// A socket in place of one that has lost its name. Connections of the old one go on.
-fn made_again(old: Socket) -> Socket {
+/// Makes the socket's directory where there is none, and checks that nobody else can put anything into it.
+fn check_directory(path: &Path) -> Result<(), SocketError> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let io = |doing, source| SocketError::Io {
+        doing,
+        path: directory.to_path_buf(),
+        source,
+    };
+    let user = rustix::process::geteuid().as_raw();
+    if fs::symlink_metadata(directory).is_err() {
+        let made = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory);
+        made.map_err(|error| io("make the directory of the socket", error))?;
+    }
+    let named = fs::symlink_metadata(directory);
+    let named = named.map_err(|error| io("look at the directory of the socket", error))?;
+    let meta = fs::metadata(directory)
+        .map_err(|error| io("look at the directory of the socket", error))?;
+    // A link of another user's would lead wherever they like.
+    if named.uid() != user || meta.uid() != user || meta.mode() & 0o022 != 0 {
+        return Err(SocketError::Open {
+            path: directory.to_path_buf(),
+        });
+    }
+    Ok(())
+}
+
+/// Removes the socket that a dead daemon of ours has left.
+fn clear(path: &Path) -> Result<(), SocketError> {
+    let due = Instant::now() + DYING;
+    loop {
+        let Ok(meta) = fs::symlink_metadata(path) else {
+            // Nothing is in the way; or the bind says what is.
+            return Ok(());
+        };
+        let ours = meta.uid() == rustix::process::geteuid().as_raw();
+        if !meta.file_type().is_socket() || !ours {
+            return Err(SocketError::Foreign {
+                path: path.to_path_buf(),
+            });
+        }
+        if !is_live(path) {
+            return fs::remove_file(path).or_else(|source| match source.kind() {
+                io::ErrorKind::NotFound => Ok(()),
+                _ => Err(SocketError::Io {
+                    doing: "remove the dead socket",
+                    path: path.to_path_buf(),
+                    source,
+                }),
+            });
+        }
+        if Instant::now() >= due {
+            return Err(SocketError::Taken {
+                path: path.to_path_buf(),
+            });
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether somebody listens there. Does not wait: one whose queue is full listens too.
+fn is_live(path: &Path) -> bool {
+    use rustix::net::{
+        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let tried = SocketAddrUnix::new(path).and_then(|address| {
+        let probe = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        connect(&probe, &address)
+    });
+    !matches!(
+        tried,
+        Err(rustix::io::Errno::CONNREFUSED | rustix::io::Errno::NOENT)
+    )
+}
+
+/// Looks whether home and socket are still there, and does what can be done.
+fn look(socket: Socket, daemon: &Daemon) -> Socket {
+    if daemon.hold.is_lost() {
+        if daemon.gate.leaves() != Some(Leave::HomeGone) {
+            tracing::error!(home = %daemon.home.root().display(), "the home was removed or replaced: the daemon ends");
+        }
+        let wrong =
+            "the daemon's home was removed or replaced: its sessions can only be read, and it ends";
+        daemon.problems.set("home", Some(wrong.to_owned()));
+        daemon.gate.ask(Leave::HomeGone);
+        // Making the socket again would make the directories of a home that is gone.
+        return socket;
+    }
+    let (socket, wrong) = match socket.there() {
+        There::Ours => (socket, None),
+        There::Nothing => made_again(socket),
+        There::SomethingElse => {
+            let wrong = format!(
+                "something else stands at the socket's path `{}`, so clients do not reach this daemon: move it away, and the socket is made again",
+                socket.path.display()
+            );
+            (socket, Some(wrong))
+        }
+    };
+    if daemon.problems.set("socket", wrong.clone())
+        && let Some(wrong) = wrong
+    {
+        tracing::error!("{wrong}");
+    }
+    socket
+}
+
+/// A socket in place of one that has lost its name, or why there is none. Connections of the old one go on.
+///
+/// Logging out removes a runtime directory, and cleaners remove old files: nobody could reach the sessions of a daemon
+/// whose socket has no name.
+fn made_again(old: Socket) -> (Socket, Option<String>) {
     match Socket::bind(&old.path) {
         Ok(new) => {
             tracing::warn!(path = %new.path.display(), "the socket was removed, and has been made again");
-            new
+            (new, None)
         }
         Err(error) => {
-            tracing::error!(%error, "the socket was removed, and cannot be made again");
-            old
+            let reason = store::reason(&error);
+            (
+                old,
+                Some(format!(
+                    "the socket was removed, and cannot be made again: {reason}"
+                )),
+            )
         }
+    }
+}
+
+/// How long to wait after connections that could not be accepted: no more descriptors, for instance. Others leave, then
+/// it works again; until then it must not cost all of a processor, or all of the log.
+#[derive(Default)]
+struct Refusals {
+    in_a_row: u32,
+}
+
+impl Refusals {
+    /// One more. The wait before the next try.
+    fn refused(&mut self, error: &io::Error) -> Duration {
+        if self.in_a_row == 0 {
+            tracing::warn!(%error, "a connection could not be accepted; it is tried again until it can");
+        }
+        let wait = ACCEPT_WAIT.saturating_mul(1 << self.in_a_row.min(10));
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        wait.min(ACCEPT_WAIT_MAX)
+    }
+
+    /// It works. Whether it did not before.
+    fn accepted(&mut self) -> bool {
+        let tries = std::mem::take(&mut self.in_a_row);
+        if tries > 0 {
+            tracing::info!(tries, "connections are accepted again");
+        }
+        tries > 0
     }
 }
 
@@ -149,17 +305,14 @@ pub async fn serve(
 ) {
     let connections = TaskTracker::new();
     let number = AtomicU64::new(0);
-    let mut look = tokio::time::interval(LOOK);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut refusals = Refusals::default();
+    let mut ticks = tokio::time::interval(LOOK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            // Logging out removes a runtime directory, and cleaners remove old files: nobody could reach the sessions
-            // of a daemon whose socket has no name.
-            _ = look.tick() => {
-                if socket.is_gone() {
-                    socket = made_again(socket);
-                }
+            _ = ticks.tick() => {
+                socket = look(socket, &daemon);
                 continue;
             }
             accepted = socket.listener.accept() => accepted,
@@ -167,12 +320,19 @@ pub async fn serve(
         let stream = match accepted {
             Ok(stream) => stream,
             Err(error) => {
-                // No more descriptors, for instance: others leave, then it works again.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                let wait = refusals.refused(&error);
+                let wrong = format!("connections cannot be accepted: {error}");
+                daemon.problems.set("accept", Some(wrong));
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = tokio::time::sleep(wait) => {}
+                }
                 continue;
             }
         };
+        if refusals.accepted() {
+            daemon.problems.set("accept", None);
+        }
         let Ok(creds) = stream.peer_creds() else {
             continue;
         };
@@ -200,3 +360,6 @@ pub async fn serve(
     connections.close();
     connections.wait().await;
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,9 @@ pub fn text() -> String {
 
 fn sentence(about: &str, kind: Kind) -> String {
     match kind {
-        Kind::Number { min, max } => format!("{about} ({min} to {max})"),
+        Kind::Number { min, max } | Kind::Decimal { min, max } => {
+            format!("{about} ({min} to {max})")
+        }
         Kind::Word(_) | Kind::Text | Kind::Texts | Kind::Place | Kind::Places | Kind::Globs => {
             about.to_owned()
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use proto::params::config;
 use proto::record::Rules;
@@ -11,7 +12,7 @@ use turn::RecoverPolicy;
 
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
-use super::{Settings, read, trust, value};
+use super::{Life, Settings, read, trust, value};
 
 /// Characters of an unknown setting's name that are shown.
 const SHOWN_MAX: usize = 80;
@@ -293,6 +294,12 @@ impl Reading {
 
     fn finish(self, project: Option<Project>) -> Loaded {
         let number = |name: &str| self.get(name).and_then(|value| value.as_u64()).unwrap_or(0);
+        let minutes = |name: &str| {
+            let minutes = self.get(name).and_then(|value| value.as_f64());
+            minutes
+                .filter(|minutes| *minutes > 0.0)
+                .and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok())
+        };
         let text = |name: &str| {
             self.get(name)
                 .and_then(|value| value.as_str().map(str::to_owned))
@@ -333,6 +340,12 @@ impl Reading {
                 _ => None,
             },
             log: text("daemon.log").unwrap_or_default(),
+            life: Life {
+                idle_exit: minutes("daemon.idle_exit_minutes"),
+                hello: Duration::from_secs(number("daemon.hello_seconds")),
+                client_stuck: Duration::from_secs(number("daemon.client_stuck_seconds")),
+                evict: minutes("daemon.evict_minutes"),
+            },
             connect_ms: number("network.connect_seconds") * 1000,
             first_byte_ms: number("network.first_byte_seconds") * 1000,
             idle_ms: number("network.idle_seconds") * 1000,

@@ -15,6 +15,7 @@ pub use providers::{ProviderEntry, find as find_model};
 pub use schema::{KEYS, Key, Kind, Reach};
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use proto::record::Rules;
 use proto::state::Posture;
@@ -35,6 +36,7 @@ pub struct Settings {
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
     pub log: String,
+    pub life: Life,
     pub connect_ms: u64,
     pub first_byte_ms: u64,
     pub idle_ms: u64,
@@ -43,6 +45,19 @@ pub struct Settings {
     pub retry_cap_ms: u64,
     pub retry_total_ms: u64,
     pub providers: Vec<ProviderEntry>,
+}
+
+/// How the daemon lives. It counts from the daemon's start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The daemon goes when nobody has needed it for this long; `None`: never.
+    pub idle_exit: Option<Duration>,
+    /// A client has this long to say hello.
+    pub hello: Duration,
+    /// A client that takes nothing for this long while data waits is let go.
+    pub client_stuck: Duration,
+    /// A session that does nothing and has nobody attached leaves memory after this long; `None`: never.
+    pub evict: Option<Duration>,
 }
 
 #[cfg(test)]

@@ -12,6 +12,11 @@ pub enum Kind {
         min: i64,
         max: i64,
     },
+    /// A number in these bounds, both included; it may have a fraction.
+    Decimal {
+        min: i64,
+        max: i64,
+    },
     /// A list of texts.
     Texts,
     /// A directory: absolute, below `~`, or relative to the file that sets it; not `/`.
@@ -133,6 +138,40 @@ pub const KEYS: &[Key] = &[
         default: "\"info\"",
         reach: Reach::User,
         about: "How much the daemon writes into its own log.",
+    },
+    Key {
+        name: "daemon.idle_exit_minutes",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 525_600,
+        },
+        default: "0",
+        reach: Reach::User,
+        about: "Minutes after which a daemon goes that nobody needs: no client, no unfinished session, no command in the background. A fraction counts (0.5: 30 seconds); sleep of the machine counts; 0: never.",
+    },
+    Key {
+        name: "daemon.evict_minutes",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 525_600,
+        },
+        default: "10",
+        reach: Reach::User,
+        about: "Minutes that a session stays in memory that does nothing and has nobody attached; it comes back from its log when it is needed; 0: for ever.",
+    },
+    Key {
+        name: "daemon.hello_seconds",
+        kind: Kind::Number { min: 1, max: 3600 },
+        default: "10",
+        reach: Reach::User,
+        about: "Seconds that a client has to say hello.",
+    },
+    Key {
+        name: "daemon.client_stuck_seconds",
+        kind: Kind::Number { min: 1, max: 3600 },
+        default: "60",
+        reach: Reach::User,
+        about: "Seconds after which a client is let go that takes nothing while data waits. It may come back, and misses nothing.",
     },
     Key {
         name: "network.connect_seconds",

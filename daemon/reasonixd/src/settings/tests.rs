@@ -321,3 +321,64 @@ fn a_projects_file_is_regular_and_short_and_its_text_is_not_shown() {
     );
     assert!(!problems[0].contains("swordfish"), "{problems:?}");
 }
+
+#[test]
+fn minutes_may_have_a_fraction_and_zero_is_never() {
+    let life = |text: &str| {
+        let loaded = Place::new(text, None).load();
+        (loaded.settings.life, loaded.problems)
+    };
+    let (life_by_default, problems) = life("");
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(life_by_default.idle_exit, None);
+    assert_eq!(
+        life_by_default.evict,
+        Some(std::time::Duration::from_secs(600))
+    );
+    assert_eq!(life_by_default.hello, std::time::Duration::from_secs(10));
+    assert_eq!(
+        life_by_default.client_stuck,
+        std::time::Duration::from_secs(60)
+    );
+    for (value, seconds) in [("2", 120), ("0.5", 30), ("0.05", 3), ("1.0", 60)] {
+        let (life, problems) = life(&format!("[daemon]\nidle_exit_minutes = {value}"));
+        assert_eq!(problems, Vec::<String>::new(), "{value}");
+        assert_eq!(
+            life.idle_exit,
+            Some(std::time::Duration::from_secs(seconds)),
+            "{value}"
+        );
+    }
+    for value in ["0", "0.0", "-0.0"] {
+        let (life, problems) = life(&format!(
+            "[daemon]\nidle_exit_minutes = {value}\nevict_minutes = 0"
+        ));
+        assert_eq!((life.idle_exit, life.evict), (None, None), "{value}");
+        assert_eq!(problems, Vec::<String>::new(), "{value}");
+    }
+    for value in ["-1", "nan", "inf", "1e9", "\"soon\"", "525601"] {
+        let (life, problems) = life(&format!("[daemon]\nidle_exit_minutes = {value}"));
+        assert_eq!(life.idle_exit, None, "{value} falls back");
+        assert!(
+            problems
+                .iter()
+                .any(|problem| problem.contains("idle_exit_minutes")),
+            "{value}"
+        );
+    }
+}
+
+#[test]
+fn a_project_does_not_say_how_the_daemon_lives() {
+    let place = Place::new(
+        "",
+        Some("[daemon]\nidle_exit_minutes = 0.1\nevict_minutes = 0\nhello_seconds = 1\n"),
+    );
+    place.trust();
+    let loaded = place.load();
+    assert_eq!(
+        loaded.settings.life,
+        Place::new("", None).load().settings.life
+    );
+    assert_eq!(origin_of(&loaded, "daemon.idle_exit_minutes"), "default");
+}

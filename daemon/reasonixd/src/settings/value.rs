@@ -47,6 +47,8 @@ pub fn of(
                 .map(Value::from)
                 .ok_or_else(|| format!("a whole number from {min} to {max}"))
         }
+        Kind::Decimal { min, max } => decimal(item, min, max)
+            .ok_or_else(|| format!("a number from {min} to {max}, with or without a fraction")),
         Kind::Texts => list(item, "texts", refused, &|text| Ok(text.to_owned())),
         Kind::Place => {
             let text = item.as_str().ok_or("a text that names a directory")?;
@@ -59,6 +61,19 @@ pub fn of(
         }),
         Kind::Globs => list(item, "globs", refused, &glob),
     }
+}
+
+/// A number with or without a fraction, as it was written.
+#[allow(clippy::cast_precision_loss, reason = "bounds are small")]
+fn decimal(item: &Item, min: i64, max: i64) -> Option<Value> {
+    if let Some(whole) = item.as_integer() {
+        return (min..=max).contains(&whole).then(|| Value::from(whole));
+    }
+    // Neither infinity nor what is no number is within bounds.
+    let number = item.as_float()?;
+    (min as f64..=max as f64)
+        .contains(&number)
+        .then(|| Value::from(number))
 }
 
 fn list(

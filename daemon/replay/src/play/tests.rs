@@ -239,6 +239,22 @@ async fn a_condition_looks_at_what_came_since_the_last_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_was_cut_off_does_not_count() {
+    let script = concat!(
+        "{\"text\":\"umbrella\",\"when\":{\"contains\":\"rain\"}}\n",
+        "{\"text\":\"hat\"}"
+    );
+    let mut cut = assistant();
+    if let Item::Assistant(said) = &mut cut {
+        said.finish = Finish::Interrupted;
+    }
+    // As after a restart in the middle of the first answer.
+    let mut asked = request(&[user("rain"), cut, user("go on")], 1);
+    asked.answered = 0;
+    assert_eq!(text(&play(script, asked).await), "umbrella");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conversation_that_cannot_be_read_is_an_error() {
     let mut request = request(&[user("go")], 1);
     request.body = b"{".to_vec();

@@ -49,6 +49,24 @@ impl Spawn for NoProcesses {
         }
         .boxed()
     }
+
+    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
+}
+
+struct NoShells;
+
+impl contract::tool::Shells for NoShells {
+    fn number(&self) -> BoxFuture<'static, Result<Pid, String>> {
+        async { Err("not here".to_owned()) }.boxed()
+    }
+
+    fn spawned(&self, _: proto::record::ChildSpawned) {}
+
+    fn exited(&self, _: proto::record::ChildExited) {}
 }
 
 /// `top/home` with keys and the agent's own folder, `top/home/project` the workspace.
@@ -86,6 +104,7 @@ fn bench(top: &Path) -> Bench {
         env: Arc::default(),
         spill_dir: top.to_path_buf(),
         spawn: Arc::new(NoProcesses),
+        shells: Arc::new(NoShells),
         user_home: home,
         trusted: true,
         masked: Vec::new(),

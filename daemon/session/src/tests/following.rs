@@ -1,10 +1,13 @@
 //! Subscribers: slow ones are fed from the log, and get the same as fast ones.
 
-use proto::Seq;
-use proto::params::session::{AttachParams, PromptParams, Until, When};
+use std::time::Duration;
 
-use super::house::begin;
-use crate::{Attach, Following};
+use proto::Seq;
+use proto::params::session::{AttachParams, Signal, Until};
+use serde_json::Value;
+
+use super::house::{begin, prompt};
+use crate::{Attach, Follow, Following};
 
 fn attach(ephemeral: bool) -> Attach {
     Attach {
@@ -31,30 +34,111 @@ async fn a_subscriber_that_reads_nothing_for_long_misses_nothing() {
     let (_, mut fast) = house.handle.attach(attach(false)).await.unwrap();
     // More events than a queue holds: each prompt is at least five records.
     for number in 0..300 {
-        let params = PromptParams {
-            session: String::new(),
-            text: format!("prompt {number}"),
-            when: When::Queue,
-            credentials: Default::default(),
-            request_id: None,
-        };
+        let params = prompt(&format!("prompt {number}"));
         house.handle.prompt(params, "test".into()).await.unwrap();
     }
     house.handle.wait(Until::Turn).await.unwrap();
     let end = house.handle.summary().seq;
     assert!(end.0 > 1_200, "{end}");
-    for follow in [&mut fast, &mut slow] {
-        let mut last = Seq(0);
-        while last < end {
-            let Following::Event { seq, .. } = follow.next().await else {
-                panic!("the subscription ended")
-            };
-            if let Some(seq) = seq {
-                assert_eq!(seq, last.next());
-                last = seq;
-            }
+    let told = follow_to(&mut fast, end).await;
+    assert!(told.behind.is_empty(), "only who sees live events is told");
+    let told = follow_to(&mut slow, end).await;
+    // It was fed from the log from the beginning, and never live before.
+    assert!(told.behind.is_empty() && told.syncs == 1);
+}
+
+/// What a follower was told on its way.
+#[derive(Default)]
+struct Told {
+    /// How many records it was behind, each time that it was told.
+    behind: Vec<u64>,
+    syncs: u64,
+}
+
+/// Follows until it is live behind this record: every durable event once, in order.
+async fn follow_to(follow: &mut Follow, end: Seq) -> Told {
+    follow_on(follow, Seq(0), end).await
+}
+
+async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Told {
+    let (mut last, mut told) = (from, Told::default());
+    let mut live = from > Seq(0);
+    while last < end || !live {
+        let next = tokio::time::timeout(Duration::from_secs(30), follow.next()).await;
+        let Following::Event { seq, text } = next.expect("no event came") else {
+            panic!("the subscription ended")
+        };
+        if let Some(seq) = seq {
+            assert_eq!(seq, last.next(), "every durable event once, in order");
+            last = seq;
+            continue;
+        }
+        let event: Value = serde_json::from_str(&text).unwrap();
+        if let Some(behind) = event["data"]["behind"].as_u64() {
+            assert_eq!(event["kind"], "status");
+            assert!(
+                behind >= 1 && last.0 + behind <= end.0,
+                "{behind} behind {last}"
+            );
+            told.behind.push(behind);
+            live = false;
+        }
+        if event["kind"] == "sync" {
+            assert_eq!(
+                event["data"]["seq"], last.0,
+                "all that was durable came before"
+            );
+            told.syncs += 1;
+            live = true;
         }
     }
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_time_that_a_follower_falls_behind_it_is_told_and_synced_again() {
+    let house = begin(r#"{"text":"one"}"#, "first");
+    house.gate.open();
+    house.handle.wait(Until::Turn).await.unwrap();
+    let (_, mut slow) = house.handle.attach(attach(true)).await.unwrap();
+    let mut told = follow_to(&mut slow, house.handle.summary().seq).await;
+    assert_eq!((told.behind.len(), told.syncs), (0, 1));
+    for round in 1..=2 {
+        let from = house.handle.summary().seq;
+        for number in 0..300 {
+            let params = prompt(&format!("prompt {number}"));
+            house.handle.prompt(params, "test".into()).await.unwrap();
+        }
+        house.handle.wait(Until::Turn).await.unwrap();
+        let more = follow_on(&mut slow, from, house.handle.summary().seq).await;
+        told.behind.extend(more.behind);
+        told.syncs += more.syncs;
+        assert_eq!(told.behind.len(), round, "{:?}", told.behind);
+        assert_eq!(told.syncs, round as u64 + 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_few_large_events_are_too_much_as_well() {
+    let house = begin(r#"{"text":"one"}"#, "first");
+    house.gate.open();
+    house.handle.wait(Until::Turn).await.unwrap();
+    let pause = house.handle.signal(Signal::Pause, None, "test".into());
+    assert!(pause.await.unwrap().delivered);
+    let from = house.handle.summary().seq;
+    let (_, mut slow) = house.handle.attach(attach(true)).await.unwrap();
+    follow_to(&mut slow, from).await;
+    let words = "word ".repeat(200 * 1024);
+    for _ in 0..9 {
+        house
+            .handle
+            .prompt(prompt(&words), "test".into())
+            .await
+            .unwrap();
+    }
+    let told = follow_on(&mut slow, from, house.handle.summary().seq).await;
+    assert_eq!(told.behind, [1], "the ninth did not fit into 8 MiB");
+    assert_eq!(told.syncs, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

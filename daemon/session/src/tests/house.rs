@@ -12,18 +12,20 @@ use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, T
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
+use proto::params::session::{AttachParams, PromptParams, When};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk, Posture};
-use proto::{Failure, Pid, PromptId, SessionId};
+use proto::{Failure, Pid, PromptId, Record, SessionId};
 use serde_json::{Map, Value};
 use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
 use tokio::sync::oneshot;
 
-use crate::handle::SessionHandle;
+use crate::handle::{Attach, SessionHandle};
 use crate::keys::Keys;
 use crate::load::{self, Ground, Parts};
 use crate::setup::{Assembly, Layered, Setup};
+use crate::{Follow, Following};
 
 /// A disk whose syncs wait for leave.
 #[derive(Default)]
@@ -76,7 +78,9 @@ impl Syncer for Gate {
 /// A tool that changes things, and counts its runs.
 pub struct Marker {
     spec: ToolSpec,
-    pub runs: Arc<Mutex<Vec<String>>>,
+    runs: Arc<Mutex<Vec<String>>>,
+    leave: Arc<tokio::sync::Semaphore>,
+    seen_env: Arc<Mutex<Vec<(String, String)>>>,
 }
 
 impl Tool for Marker {
@@ -96,8 +100,13 @@ impl Tool for Marker {
         })
     }
 
-    fn run(&self, arguments: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        let runs = Arc::clone(&self.runs);
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let (runs, leave) = (Arc::clone(&self.runs), Arc::clone(&self.leave));
+        self.seen_env.lock().unwrap().clone_from(&context.env);
         async move {
             let name = arguments
                 .get("command")
@@ -105,15 +114,18 @@ impl Tool for Marker {
                 .unwrap_or_default()
                 .to_owned();
             runs.lock().unwrap().push(name);
+            leave.acquire().await.unwrap().forget();
             Outcome::with_status(CallStatus::Ok, "marked")
         }
         .boxed()
     }
 }
 
-struct NoProcesses;
+/// What would stop processes, and tells what it was asked to.
+#[derive(Default)]
+pub struct Stops(pub Mutex<Vec<u64>>);
 
-impl Spawn for NoProcesses {
+impl Spawn for Stops {
     fn spawn(
         &self,
         _: Pid,
@@ -127,21 +139,97 @@ impl Spawn for NoProcesses {
         }
         .boxed()
     }
+
+    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, grace_ms: u64) {
+        self.0.lock().unwrap().push(grace_ms);
+    }
 }
 
-struct Nothing;
+/// An assembly whose model plays a cassette.
+pub struct Scripted {
+    pub cassette: String,
+    /// The configured posture.
+    pub posture: Posture,
+    pub stops: Arc<Stops>,
+    pub runs: Arc<Mutex<Vec<String>>>,
+    /// What the runs of `mark` wait for: as many permits as runs may end.
+    pub leave: Arc<tokio::sync::Semaphore>,
+    /// The environment that calls saw.
+    pub seen_env: Arc<Mutex<Vec<(String, String)>>>,
+}
 
-impl Assembly for Nothing {
+impl Scripted {
+    pub fn new(cassette: &str) -> Self {
+        Self {
+            cassette: cassette.to_owned(),
+            posture: Posture::Ask,
+            stops: Arc::default(),
+            runs: Arc::default(),
+            leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
+            seen_env: Arc::default(),
+        }
+    }
+
+    pub fn setup(&self) -> Setup {
+        let cassette = replay::Cassette::parse(&self.cassette).unwrap();
+        let (codec, provider) = replay::open(cassette.stalls_for(Duration::from_secs(3_600)));
+        let marker = Marker {
+            spec: ToolSpec {
+                name: "mark",
+                description: "Marks.",
+                schema: serde_json::json!({"type": "object"}),
+                family: Family::Bash,
+                read_only: false,
+            },
+            runs: Arc::clone(&self.runs),
+            leave: Arc::clone(&self.leave),
+            seen_env: Arc::clone(&self.seen_env),
+        };
+        Setup {
+            provider_name: "script".into(),
+            provider_kind: "replay".into(),
+            model: "m".into(),
+            context_window: 0,
+            codec,
+            provider,
+            key_variable: None,
+            secret_variables: vec!["VENDOR_KEY".into()],
+            own_key: None,
+            tools: vec![Arc::new(marker)],
+            layers: vec![Layered {
+                layer: policy::Layer::User,
+                rules: Rules::default(),
+                trusted: true,
+            }],
+            posture: self.posture,
+            max_steps: 0,
+            limits: turn::Limits::default(),
+            allow_write: Vec::new(),
+            deny_read: Vec::new(),
+            recover: None,
+            trusted: true,
+            workspace_root: None,
+            notices: Vec::new(),
+            unusable: None,
+        }
+    }
+}
+
+impl Assembly for Scripted {
     fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
-        unreachable!("these scenes build their sessions themselves")
+        Ok(self.setup())
     }
 
     fn resume(&self, _: &SessionCreated) -> Setup {
-        unreachable!("these scenes build their sessions themselves")
+        self.setup()
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
-        Arc::new(NoProcesses)
+        Arc::clone(&self.stops) as Arc<dyn Spawn>
     }
 
     fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
@@ -162,8 +250,13 @@ pub struct House {
     pub handle: SessionHandle,
     pub gate: Arc<Gate>,
     pub runs: Arc<Mutex<Vec<String>>>,
+    pub script: Arc<Scripted>,
     /// Answered when the first records are on disk.
     pub born: oneshot::Receiver<Result<(), Failure>>,
+    /// What its tools would tell it of commands in the background.
+    pub shells: Arc<dyn contract::tool::Shells>,
+    ground: Ground,
+    life: tokio::task::JoinHandle<()>,
     _dir: tempfile::TempDir,
 }
 
@@ -174,64 +267,100 @@ impl Drop for House {
     }
 }
 
+impl House {
+    /// The session's directory.
+    pub fn dir(&self) -> PathBuf {
+        self.ground.home.session_dir(self.handle.id())
+    }
+
+    /// Ends the actor as a crash would, and loads the session from its log. `script`: as it is configured by then.
+    pub async fn crash(&mut self, script: Scripted, policy: Option<turn::RecoverPolicy>) {
+        self.life.abort();
+        let _ = (&mut self.life).await;
+        self.load(script, policy).await;
+    }
+
+    /// Ends the actor in peace.
+    pub async fn shutdown(&mut self) {
+        self.handle.shutdown().await;
+        let _ = (&mut self.life).await;
+    }
+
+    /// Loads the session, which no actor has.
+    pub async fn load(&mut self, script: Scripted, policy: Option<turn::RecoverPolicy>) {
+        let script = Arc::new(script);
+        self.runs = Arc::clone(&script.runs);
+        self.ground.assembly = Arc::clone(&script) as Arc<dyn Assembly>;
+        let mut read = load::read(&self.ground, self.handle.id());
+        // A job of the life before may still be at the log.
+        let due = tokio::time::Instant::now() + Duration::from_secs(10);
+        while read.is_err() && tokio::time::Instant::now() < due {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            read = load::read(&self.ground, self.handle.id());
+        }
+        let read = read.unwrap();
+        let created = read.facts.created.clone().unwrap();
+        let parts = Parts {
+            env: created.env.clone(),
+            created,
+            file: read.file,
+            index: read.index,
+            facts: read.facts,
+            prefix: read.prefix,
+            setup: script.setup(),
+            keys: Arc::new(Keys::default()),
+            marked: true,
+            read_only: read.read_only,
+            missed: read.missed,
+        };
+        let (mut actor, inbox, handle) = load::build(&self.ground, parts).unwrap();
+        actor.recover(policy, None);
+        self.script = script;
+        self.shells = Arc::clone(&actor.bench.shells);
+        self.handle = handle;
+        self.life = tokio::spawn(actor.run(inbox));
+    }
+
+    /// The records of the log, as they are now on disk.
+    pub fn records(&self) -> Vec<Record> {
+        let mut records = Vec::new();
+        store::log::read(&self.dir(), &mut |raw| records.push(raw.record().unwrap())).unwrap();
+        records
+    }
+}
+
 /// A session with this script and first prompt. The disk is held until `gate.open()`.
 pub fn begin(cassette: &str, prompt: &str) -> House {
+    begin_with(Scripted::new(cassette), prompt, |_, _| {})
+}
+
+/// As `begin`, with something else said at its creation.
+pub fn begin_with(
+    script: Scripted,
+    prompt: &str,
+    tweak: impl FnOnce(&mut SessionCreated, &mut BTreeMap<String, String>),
+) -> House {
     let dir = tempfile::tempdir().unwrap();
     let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
     let project = dir.path().join("project");
     std::fs::create_dir(&project).unwrap();
     let catalog = store::catalog::Catalog::open(&home).unwrap().catalog;
     let feed = crate::catalog::CatalogFeed::start(Arc::new(catalog)).unwrap();
+    let script = Arc::new(script);
     let ground = Ground {
         home: Arc::clone(&home),
-        assembly: Arc::new(Nothing),
+        assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
+        pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
     };
-    let (codec, provider) = replay::open(replay::Cassette::parse(cassette).unwrap());
-    let runs = Arc::new(Mutex::new(Vec::new()));
-    let marker = Marker {
-        spec: ToolSpec {
-            name: "mark",
-            description: "Marks.",
-            schema: serde_json::json!({"type": "object"}),
-            family: Family::Bash,
-            read_only: false,
-        },
-        runs: Arc::clone(&runs),
-    };
-    let setup = Setup {
-        provider_name: "script".into(),
-        provider_kind: "replay".into(),
-        model: "m".into(),
-        context_window: 0,
-        codec,
-        provider,
-        key_variable: None,
-        secret_variables: Vec::new(),
-        own_key: None,
-        tools: vec![Arc::new(marker)],
-        layers: vec![Layered {
-            layer: policy::Layer::User,
-            rules: Rules::default(),
-            trusted: true,
-        }],
-        posture: Posture::Ask,
-        max_steps: 0,
-        limits: turn::Limits::default(),
-        allow_write: Vec::new(),
-        deny_read: Vec::new(),
-        recover: None,
-        trusted: true,
-        workspace_root: None,
-        notices: Vec::new(),
-        unusable: None,
-    };
+    let setup = script.setup();
     let session = SessionId::new();
     let gate = Arc::new(Gate::default());
     let file = LogFile::create(&home.session_dir(session))
         .unwrap()
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
-    let created = created(session, &project);
+    let (mut created, mut env) = (created(session, &project), BTreeMap::new());
+    tweak(&mut created, &mut env);
     let prefix = crate::prefix::render(setup.codec.as_ref(), "m", &setup.tools);
     let parts = Parts {
         created: created.clone(),
@@ -241,9 +370,10 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
         prefix,
         setup,
         keys: Arc::new(Keys::default()),
-        env: BTreeMap::new(),
+        env,
         marked: false,
         read_only: None,
+        missed: None,
     };
     let (mut actor, inbox, handle) = load::build(&ground, parts).unwrap();
     let (reply, born) = oneshot::channel();
@@ -255,12 +385,17 @@ pub fn begin(cassette: &str, prompt: &str) -> House {
         request_id: None,
     };
     actor.bear(created, Vec::new(), Some(prompt), reply);
-    tokio::spawn(actor.run(inbox));
+    let shells = Arc::clone(&actor.bench.shells);
+    let life = tokio::spawn(actor.run(inbox));
     House {
         handle,
         gate,
-        runs,
+        runs: Arc::clone(&script.runs),
+        script,
         born,
+        shells,
+        ground,
+        life,
         _dir: dir,
     }
 }
@@ -291,6 +426,54 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         env_names: Vec::new(),
         request_id: None,
         version: "test".into(),
+    }
+}
+
+/// A prompt.
+pub fn prompt(text: &str) -> PromptParams {
+    PromptParams {
+        session: String::new(),
+        text: text.into(),
+        when: When::Queue,
+        credentials: BTreeMap::new(),
+        env: BTreeMap::new(),
+        request_id: None,
+    }
+}
+
+/// How somebody attaches who sees everything from now on, with a snapshot first.
+pub fn watching(interactive: bool) -> Attach {
+    Attach {
+        name: "watcher".into(),
+        role: proto::hello::Role::Watch,
+        interactive,
+        params: AttachParams {
+            session: String::new(),
+            subscription: "s".into(),
+            after_seq: None,
+            epoch: None,
+            ephemeral: true,
+            backlog: None,
+        },
+    }
+}
+
+/// The next event, as JSON.
+pub async fn next(follow: &mut Follow) -> Value {
+    let next = tokio::time::timeout(Duration::from_secs(60), follow.next()).await;
+    match next.expect("no event came") {
+        Following::Event { text, .. } => serde_json::from_str(&text).unwrap(),
+        Following::Ended(failure) => panic!("the subscription ended: {failure:?}"),
+    }
+}
+
+/// The data of the next event of this kind.
+pub async fn next_of(follow: &mut Follow, kind: &str) -> Value {
+    loop {
+        let mut event = next(follow).await;
+        if event["kind"] == kind {
+            return event["data"].take();
+        }
     }
 }
 

@@ -101,6 +101,7 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         text: "again".into(),
         when: proto::params::session::When::Queue,
         credentials: Default::default(),
+        env: Default::default(),
         request_id: None,
     };
     let again = house

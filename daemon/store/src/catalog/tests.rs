@@ -48,6 +48,8 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         pending_approvals: 0,
         attached: 0,
         seq: Seq(1),
+        children: 0,
+        silent_since: None,
         exit_code: None,
         read_only: None,
     }

@@ -31,6 +31,14 @@ fn other_names_are_taken() {
         r#"{"command":"ls","timeout_ms":5}"#
     );
     assert_eq!(
+        parsed("bash", json!({"command": "ls", "background": "true"})),
+        r#"{"command":"ls","run_in_background":true}"#
+    );
+    for id in [json!(7), json!("7"), json!(7.0)] {
+        assert_eq!(parsed("kill_shell", json!({"shell_id": id})), r#"{"id":7}"#);
+        assert_eq!(parsed("bash_output", json!({ "id": id })), r#"{"id":7}"#);
+    }
+    assert_eq!(
         parsed("grep", json!({"pattern": "x", "-i": true})),
         r#"{"pattern":"x","case_insensitive":true}"#
     );
@@ -48,11 +56,10 @@ fn an_unknown_name_is_told_the_known_ones() {
         parsed("bash", json!({"command": "ls", "file_path": "x"}))
             .starts_with("unknown argument `file_path`")
     );
-    let text = parsed("bash", json!({"command": "ls", "run_in_background": true}));
-    assert!(
-        text.starts_with("unknown argument `run_in_background`"),
-        "{text}"
-    );
+    for tool in ["bash_output", "kill_shell"] {
+        let text = parsed(tool, json!({"id": 1, "signal": "HUP"}));
+        assert!(text.starts_with("unknown argument `signal`"), "{text}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proto::item::{CallStatus, Display};
 use serde_json::json;
 
-use super::*;
+use crate::capture::OUTPUT_MAX;
 use crate::scene::Scene;
 use crate::truncate::tokens;
 
@@ -287,23 +287,4 @@ async fn what_cannot_run_is_refused() {
             .await
             .starts_with("the command was not started: ")
     );
-}
-
-#[test]
-fn the_shell_is_an_absolute_path() {
-    assert_eq!(shell("relative:/nowhere"), "/bin/sh");
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("bash"), "").unwrap();
-    let path = dir.path().to_string_lossy();
-    assert_eq!(
-        shell(&path),
-        "/bin/sh",
-        "a file that cannot run is no shell"
-    );
-    std::fs::set_permissions(
-        dir.path().join("bash"),
-        std::fs::Permissions::from_mode(0o755),
-    )
-    .unwrap();
-    assert_eq!(shell(&path), format!("{path}/bash"));
 }

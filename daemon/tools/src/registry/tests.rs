@@ -8,7 +8,15 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
     let names: Vec<&str> = tools.iter().map(|tool| tool.spec().name).collect();
     assert_eq!(
         names,
-        ["bash", "edit_file", "grep", "read_file", "write_file"]
+        [
+            "bash",
+            "bash_output",
+            "edit_file",
+            "grep",
+            "kill_shell",
+            "read_file",
+            "write_file"
+        ]
     );
     let bytes: usize = tools
         .iter()
@@ -65,7 +73,7 @@ fn sorted(value: &serde_json::Value) -> String {
 #[test]
 fn a_schema_as_the_model_reads_it() {
     let tools = builtin(crate::Options::default());
-    let schema = &tools[3].spec().schema;
+    let schema = &tools[5].spec().schema;
     let wanted = r#"{"additionalProperties":false,"properties":{"limit":{"description":"Lines; default 2000","type":"integer"},"offset":{"description":"First line, from 1","type":"integer"},"path":{"type":"string"}},"required":["path"],"type":"object"}"#;
     assert_eq!(schema.to_string(), wanted);
 }

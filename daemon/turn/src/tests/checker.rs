@@ -9,7 +9,7 @@ use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::approval::{Approval, Decision};
 use proto::record::{PolicyDecided, ToolStarted, Unattended, Verdict};
 use proto::state::State;
-use proto::{ApprovalId, Body, CallId, PromptId, Record, Seq};
+use proto::{ApprovalId, Body, CallId, Pid, PromptId, Record, Seq, Stamp};
 
 use crate::words;
 
@@ -19,13 +19,20 @@ pub type Key = (u64, CallId);
 #[derive(Clone, Debug, Default)]
 pub struct Checker {
     pub seq: u64,
+    suspended: bool,
+    /// When the newest record was made.
+    at: Stamp,
     state: Standing,
     turns: u64,
     pub open: Option<Open>,
     pub pending: BTreeMap<ApprovalId, Approval>,
     resolved: HashSet<ApprovalId>,
-    /// Prompts that wait, and those that ever came.
-    pub queued: BTreeSet<PromptId>,
+    /// Prompts that wait, in their order, and those that ever came.
+    pub queued: Vec<Queued>,
+    /// Nothing may start.
+    pub paused: bool,
+    /// Commands in the background.
+    pub children: BTreeSet<Pid>,
     pub accepted: HashSet<PromptId>,
     spoken: HashSet<PromptId>,
     unqueued: HashSet<PromptId>,
@@ -34,6 +41,14 @@ pub struct Checker {
     pub denied: HashSet<Key>,
     last: Option<Last>,
     pub exited: bool,
+}
+
+/// A prompt that waits, as it was said last.
+#[derive(Clone, Debug)]
+pub struct Queued {
+    pub id: PromptId,
+    text: String,
+    steer: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +71,9 @@ enum Last {
 #[derive(Clone, Debug, Default)]
 pub struct Open {
     pub number: u64,
+    prompt: Option<PromptId>,
+    /// By the stamps of the records, less its pauses.
+    ran_ms: u64,
     items: u64,
     /// Calls of the newest answer that have no result yet, in their order.
     pub unanswered: Vec<CallId>,
@@ -84,6 +102,15 @@ impl Checker {
     pub fn take(&mut self, record: &Record) {
         assert_eq!(record.seq.0, self.seq + 1, "I5: seqs are contiguous");
         self.seq += 1;
+        if let Some(open) = self.open.as_mut().filter(|_| !self.paused) {
+            open.ran_ms += u64::try_from(record.at.0 - self.at.0).expect("time goes on");
+        }
+        self.at = record.at;
+        let going_on = matches!(
+            record.body,
+            Body::SessionState(_) | Body::SessionSet(_) | Body::TurnStarted(_) | Body::TurnEnded(_)
+        );
+        self.suspended &= !going_on;
         let open = self.open.as_ref().map(|open| open.number);
         match &record.body {
             Body::TurnStarted(_) => assert_eq!(record.turn, Some(self.turns + 1), "turns count up"),
@@ -95,10 +122,12 @@ impl Checker {
         }
         match &record.body {
             Body::TurnStarted(started) => {
+                self.may_start("a turn");
                 assert!(open.is_none(), "turns alternate: {} is open", self.turns);
-                assert!(
-                    self.queued.contains(&started.prompt_id),
-                    "a turn starts with a prompt that waits"
+                assert_eq!(
+                    self.queued.first().map(|queued| queued.id),
+                    Some(started.prompt_id),
+                    "a turn starts with the prompt that stands first"
                 );
                 assert!(
                     !self.exited,
@@ -107,6 +136,7 @@ impl Checker {
                 self.turns += 1;
                 self.open = Some(Open {
                     number: self.turns,
+                    prompt: Some(started.prompt_id),
                     ..Open::default()
                 });
             }
@@ -125,6 +155,7 @@ impl Checker {
                 open.finished.insert(finished.call.clone());
             }
             Body::ApprovalRequested(approval) => {
+                self.may_start("a question");
                 let open = self
                     .open
                     .as_ref()
@@ -163,33 +194,82 @@ impl Checker {
             Body::PromptQueued(prompt) => {
                 self.accepted.insert(prompt.prompt_id);
                 assert!(
-                    self.queued.insert(prompt.prompt_id),
+                    !self
+                        .queued
+                        .iter()
+                        .any(|queued| queued.id == prompt.prompt_id),
                     "a prompt is queued once"
                 );
+                self.queued.push(Queued {
+                    id: prompt.prompt_id,
+                    text: prompt.text.clone(),
+                    steer: prompt.steer,
+                });
             }
             Body::PromptUnqueued(prompt) => {
-                assert!(
-                    self.queued.remove(&prompt.prompt_id),
-                    "only prompts that wait are taken back"
-                );
+                self.waiting(prompt.prompt_id);
+                self.queued.retain(|queued| queued.id != prompt.prompt_id);
                 self.unqueued.insert(prompt.prompt_id);
             }
-            Body::SessionState(state) => self.moves_to(state.state),
+            Body::PromptEdited(edited) => {
+                let place = self.waiting(edited.prompt_id);
+                self.queued[place].text.clone_from(&edited.text);
+                self.queued[place].steer = edited.steer;
+            }
+            Body::PromptMoved(moved) => {
+                let place = self.waiting(moved.prompt_id);
+                let prompt = self.queued.remove(place);
+                let place = usize::try_from(moved.position).expect("small");
+                self.queued.insert(place.min(self.queued.len()), prompt);
+            }
+            Body::SessionState(state) => {
+                if self.paused {
+                    assert_eq!(state.state, State::Paused, "what is paused stays so");
+                }
+                self.moves_to(state.state);
+            }
+            Body::SessionSet(set) => {
+                if let Some(paused) = set.paused {
+                    assert_ne!(
+                        self.paused, paused,
+                        "a pause that changes nothing is no record"
+                    );
+                    assert!(!self.exited, "an exited session is not paused");
+                    self.paused = paused;
+                }
+            }
+            Body::SessionSuspended(_) => {
+                assert!(!self.suspended, "a session is suspended once");
+                self.suspended = true;
+            }
+            Body::ChildSpawned(child) => {
+                assert!(self.children.insert(child.pid), "a child comes once");
+            }
+            Body::ChildExited(child) => {
+                assert!(self.children.remove(&child.pid), "a child goes once");
+            }
             Body::SessionExited(_) => {
                 assert!(open.is_none(), "a session exits between turns");
                 self.moves_to(State::Exited);
                 self.exited = true;
+                self.paused = false;
             }
             Body::SessionReopened(_) => {
                 self.moves_to(State::Idle);
                 self.exited = false;
             }
-            Body::SessionCreated(_)
-            | Body::SessionSet(_)
-            | Body::Usage(_)
-            | Body::Notice(_)
-            | Body::Unknown { .. } => {}
+            Body::SessionCreated(_) | Body::Usage(_) | Body::Notice(_) | Body::Unknown { .. } => {}
         }
+    }
+
+    /// Where a prompt stands that has to wait.
+    fn waiting(&self, prompt: PromptId) -> usize {
+        let place = self.queued.iter().position(|queued| queued.id == prompt);
+        place.expect("only prompts that wait are changed")
+    }
+
+    fn may_start(&self, what: &str) {
+        assert!(!self.paused, "{what} starts in a pause");
     }
 
     fn moves_to(&mut self, next: State) {
@@ -214,11 +294,7 @@ impl Checker {
 
     fn user(&mut self, message: &UserMessage) {
         if let Some(prompt) = &message.prompt_id {
-            assert!(
-                self.queued.remove(prompt),
-                "a prompt is said once, and none that was taken back"
-            );
-            self.spoken.insert(*prompt);
+            self.said(*prompt, message);
         }
         assert_eq!(
             message.prompt_id.is_none(),
@@ -234,6 +310,29 @@ impl Checker {
             open.summing_up = true;
         }
         self.last = Some(Last::User);
+    }
+
+    /// A prompt is said in the words that it had last, and in its turn: the one that the turn began with, or the first
+    /// that steers.
+    fn said(&mut self, prompt: PromptId, message: &UserMessage) {
+        let place = self.queued.iter().position(|queued| queued.id == prompt);
+        let place = place.expect("a prompt is said once, and none that was taken back");
+        assert_eq!(
+            self.queued[place].text, message.text,
+            "it is said as edited"
+        );
+        if message.voice == Voice::Steer {
+            assert_eq!(
+                self.queued.iter().position(|queued| queued.steer),
+                Some(place),
+                "steering is said in the order of the queue"
+            );
+        } else {
+            let began = self.open.as_ref().and_then(|open| open.prompt);
+            assert_eq!(began, Some(prompt), "a turn says the prompt it began with");
+        }
+        self.queued.remove(place);
+        self.spoken.insert(prompt);
     }
 
     fn assistant(&mut self, message: &AssistantMessage) {
@@ -302,6 +401,7 @@ impl Checker {
     }
 
     fn decided(&mut self, decided: &PolicyDecided) {
+        self.may_start("a decision");
         let open = self.open.as_mut().expect("calls are judged within a turn");
         assert!(
             open.unanswered.contains(&decided.call),
@@ -331,6 +431,7 @@ impl Checker {
     }
 
     fn started(&mut self, started: &ToolStarted, seq: Seq) {
+        self.may_start("a call");
         let open = self.open.as_mut().expect("calls run within a turn");
         assert!(
             open.unanswered.contains(&started.call),
@@ -358,6 +459,7 @@ impl Checker {
             "I2: every call has its result when the turn ends"
         );
         assert!(self.pending.is_empty(), "no question outlives its turn");
+        assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
         let told: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
         assert_eq!(told.len(), ended.denied.len(), "a denial is told once");
         assert_eq!(
@@ -439,7 +541,7 @@ impl Checker {
     pub fn no_prompt_is_lost(&self) {
         for prompt in &self.accepted {
             let places = [
-                self.queued.contains(prompt),
+                self.queued.iter().any(|queued| queued.id == *prompt),
                 self.spoken.contains(prompt),
                 self.unqueued.contains(prompt),
             ];

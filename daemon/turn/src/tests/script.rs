@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! > session headless max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
-//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless
+//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true
 //! > model says TEXT      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER]
 //! > ann yes|always|no 7.1 [NOTE]                  > nobody no 7.1 NOTE
 //! > ends a ok|failed|interrupted
-//! > stop user|term|kill|shutdown [showing TEXT]   > time up 1               > retry | key | close
-//! > crash continue|idle [before KIND | after KIND]
+//! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
+//! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
+//! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
+//! > pause | resume        > suspend                         > child 9 runs | ends     (told as its records are)
+//! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
 //! `read` only reads, `write` does not. A crash keeps the log whole, or cuts it at the last record of a kind.
@@ -21,9 +24,12 @@ use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
 use proto::params::session::When;
-use proto::record::{PromptQueued, SessionSet, Verdict};
+use proto::record::{
+    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, SessionSet,
+    Verdict,
+};
 use proto::state::Kind;
-use proto::{ApprovalId, Body, CallId, ItemId, Record, Stamp};
+use proto::{ApprovalId, Body, CallId, ItemId, Pid, Record, Stamp};
 
 use super::checker::Checker;
 use super::made::{created, judgement, prompt_id};
@@ -87,6 +93,8 @@ struct Stage {
     prompts: Vec<String>,
     /// The newest wait for another try.
     retry: (ItemId, u32),
+    /// When the newest timer of a turn runs out.
+    due_ms: u64,
 }
 
 impl Stage {
@@ -101,6 +109,7 @@ impl Stage {
             },
             prompts: Vec::new(),
             retry: (ItemId::from("none"), 0),
+            due_ms: 0,
         };
         stage.begin("");
         stage
@@ -152,8 +161,36 @@ impl Stage {
             "nobody" => answer_question(what, true),
             "ends" => ends(what),
             "stop" => stop(what),
+            "edit" => self.edit(what),
+            "move" => {
+                let (text, place) = what.split_once(" to ").expect("move TEXT to PLACE");
+                Input::Move(PromptMoved {
+                    prompt_id: self.prompt_named(text),
+                    position: number(place),
+                    by: "ann".into(),
+                    request_id: None,
+                })
+            }
+            "pause" | "resume" => Input::Pause {
+                paused: who == "pause",
+                by: "ann".into(),
+                request_id: None,
+            },
+            "suspend" => Input::Suspend,
+            "child" => child(what),
+            "wait" => {
+                self.wait(number(what));
+                return Vec::new();
+            }
             "time" => {
-                let turn = number(what.strip_prefix("up ").expect("time up TURN"));
+                let turn = what.strip_prefix("up ").expect("time up TURN");
+                let (turn, early) = turn
+                    .strip_suffix(" early")
+                    .map_or((turn, false), |turn| (turn, true));
+                if !early {
+                    self.wait(self.due_ms.saturating_sub(self.now.mono_ms));
+                }
+                let turn = number(turn);
                 Input::TimeUp {
                     turn,
                     partial: None,
@@ -176,6 +213,7 @@ impl Stage {
             match effect {
                 Effect::Append(record) => self.log.push(record.clone()),
                 Effect::Retry { item, attempt, .. } => self.retry = (item.clone(), *attempt),
+                Effect::ArmTimeout { in_ms, .. } => self.due_ms = self.now.mono_ms + in_ms,
                 _ => {}
             }
         }
@@ -192,6 +230,30 @@ impl Stage {
             request_id: None,
         };
         Input::Prompt { prompt, when }
+    }
+
+    /// Time goes by, on both clocks.
+    fn wait(&mut self, ms: u64) {
+        self.now.mono_ms += ms;
+        self.now.wall.0 += i64::try_from(ms).expect("small");
+    }
+
+    /// `TEXT to OTHER`: from now on the prompt is named by its new words.
+    fn edit(&mut self, what: &str) -> Input {
+        let (text, other) = what.split_once(" to ").expect("edit TEXT to OTHER");
+        let (steer, other) = other
+            .strip_prefix("steer ")
+            .map_or((false, other), |other| (true, other));
+        let prompt_id = self.prompt_named(text);
+        let place = self.prompts.iter().rposition(|prompt| prompt == text);
+        other.clone_into(&mut self.prompts[place.expect("somebody said that")]);
+        Input::Edit(PromptEdited {
+            prompt_id,
+            text: other.to_owned(),
+            steer,
+            by: "ann".into(),
+            request_id: None,
+        })
     }
 
     fn prompt_named(&self, text: &str) -> proto::PromptId {
@@ -250,6 +312,9 @@ impl Stage {
 
     /// The daemon dies; the log is cut; it comes back.
     fn crash(&mut self, what: &str) -> Vec<Effect> {
+        let (what, shown) = what
+            .split_once(" showing ")
+            .map_or((what, None), |(what, shown)| (what, Some(shown)));
         let words: Vec<_> = what.split(' ').collect();
         let last = |kind: &str| {
             self.log
@@ -270,12 +335,51 @@ impl Stage {
         };
         self.log.truncate(kept);
         self.machine = Machine::new(Facts::fold(&self.log), self.limits);
-        self.machine.recover(policy, self.now)
+        self.now.mono_ms = 0;
+        let kept = shown.map(|shown| self.kept(shown));
+        self.machine.recover(policy, kept, self.now)
+    }
+
+    /// What the side file holds: of the answer that is asked for, or of `ITEM`.
+    fn kept(&self, shown: &str) -> (ItemId, Answer) {
+        let (text, item) = match shown.split_once(" of ") {
+            Some((text, item)) => (text, ItemId::from(item)),
+            None => {
+                let open = self.machine.facts().open.as_ref();
+                (shown, open.expect("a turn is open").next_item())
+            }
+        };
+        let answer = Answer {
+            text: text.to_owned(),
+            ..Answer::default()
+        };
+        (item, answer)
     }
 }
 
 fn number(text: &str) -> u64 {
     text.parse().expect("a number")
+}
+
+/// `9 runs`, `9 ends`.
+fn child(what: &str) -> Input {
+    let (pid, does) = what.split_once(' ').expect("child PID runs|ends");
+    let pid = Pid(number(pid));
+    match does {
+        "runs" => Input::ChildSpawned(ChildSpawned {
+            pid,
+            kind: ChildKind::Shell,
+            call: CallId::from("a"),
+            command: "sleep 9".into(),
+        }),
+        "ends" => Input::ChildExited(ChildExited {
+            pid,
+            code: Some(0),
+            signal: None,
+            cause: None,
+        }),
+        other => panic!("no child `{other}`"),
+    }
 }
 
 fn kind(text: &str) -> Kind {
@@ -295,6 +399,10 @@ fn set(what: &str) -> Input {
         },
         "max_steps" => SessionSet {
             max_steps: Some(number(value)),
+            ..SessionSet::default()
+        },
+        "paused" => SessionSet {
+            paused: Some(value == "true"),
             ..SessionSet::default()
         },
         other => panic!("there is no setting `{other}`"),

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use proto::Body;
 
 use super::world::{log_of, play};
-use crate::Facts;
+use crate::{Facts, words};
 
 /// Worlds in a default run: seconds in a debug build.
-fn storms() -> ProptestConfig {
+pub fn storms() -> ProptestConfig {
     let default = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
         default.cases
@@ -60,8 +60,14 @@ fn the_storm_reaches_everything() {
                     seen.insert(format!("{:?} {:?}", ended.outcome, ended.reason))
                 }
                 Body::Tool(message) => seen.insert(format!("{:?}", message.status)),
-                Body::SessionState(state) => seen.insert(format!("{:?}", state.waiting_for)),
+                Body::SessionState(state) => {
+                    seen.insert(format!("{:?}", state.state));
+                    seen.insert(format!("{:?}", state.waiting_for))
+                }
+                Body::User(message) if message.text == words::GO_ON => seen.insert("go on".into()),
                 Body::User(message) => seen.insert(format!("{:?}", message.voice)),
+                Body::Assistant(message) => seen.insert(format!("{:?}", message.finish)),
+                Body::Notice(notice) => seen.insert(notice.text.clone()),
                 _ => false,
             };
         }
@@ -94,8 +100,24 @@ fn the_storm_reaches_everything() {
         "Prompt",
         "Steer",
         "Daemon",
+        "go on",
+    ];
+    let states = ["Idle", "Running", "Waiting", "Paused"];
+    let finishes = [
+        "Stop",
+        "ToolCalls",
+        "Length",
+        "ContentFilter",
+        "Interrupted",
+    ];
+    let notices = [
+        words::GOES_ON,
+        words::GOES_ON_FROM_KEPT,
+        words::STILL_PAUSED,
+        words::WAS_ENDED,
     ];
     let wanted = kinds.chain(outcomes).chain(statuses).chain(others);
+    let wanted = wanted.chain(states).chain(finishes).chain(notices);
     let missing: Vec<_> = wanted.filter(|name| !seen.contains(*name)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
 }

@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use contract::ToolChoice;
 use proto::item::{CallStatus, ToolCall};
+use proto::outcome::Reason;
 use proto::params::approval::Decision as Answered;
 use proto::params::session::When;
-use proto::record::{PromptQueued, SessionSet, Verdict};
-use proto::state::{Kind, WaitingFor};
+use proto::record::{PromptQueued, Verdict};
+use proto::state::{Kind, State, WaitingFor};
 use proto::{ApprovalId, Body, CallId, ItemId, Record, Seq, Stamp};
 
 use super::chance::Chance;
@@ -46,6 +47,8 @@ pub struct World {
     calls: u64,
     /// The daemon goes down: clients are refused.
     closing: bool,
+    /// The daemon hands over: no more is to start in this life.
+    handing: bool,
     /// No trouble any more: everything goes well.
     peace: bool,
     /// What happened, where somebody wants to read it.
@@ -61,7 +64,10 @@ struct Outside {
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
     retries: Vec<(ItemId, u32)>,
-    times: Vec<u64>,
+    /// Timers of turns, and when they run out.
+    times: Vec<(u64, u64)>,
+    /// When the newest of them does.
+    due_ms: u64,
 }
 
 struct Running {
@@ -134,6 +140,7 @@ impl World {
             prompts: 0,
             calls: 0,
             closing: false,
+            handing: false,
             peace: false,
             story: Vec::new(),
             told,
@@ -166,18 +173,23 @@ impl World {
         match self.chance.below(100) {
             0..60 => self.work_goes_on(),
             60..72 => self.disk(),
-            72..86 if !self.closing => self.people(),
-            86..90 => self.stop(),
+            72..76 if !self.closing => self.pause(),
+            76..87 if !self.closing => self.people(),
+            87..90 => self.stop(),
             90..93 => self.something_late(),
             93..95 => self.step(Input::CredentialsArrived),
             95 => self.time_is_up(),
-            96..99 => self.crash(),
+            96..98 => self.crash(),
+            98 => self.suspend(),
             _ => self.work_goes_on(),
         }
         if self.closing && self.machine.is_idle() {
             // The daemon ends in good order: all is written.
             self.durable = self.seq();
             self.crash();
+        }
+        if self.machine.is_suspended() && self.chance.once_in(3) {
+            self.hand_over();
         }
     }
 
@@ -219,41 +231,6 @@ impl World {
         }
     }
 
-    fn people(&mut self) {
-        match self.chance.below(10) {
-            0..3 => self.prompt(When::Queue),
-            3..6 => self.prompt(When::Steer),
-            6..8 => {
-                let waiting: Vec<_> = self.check.queued.iter().copied().collect();
-                let prompt = if waiting.is_empty() {
-                    prompt_id(99_999)
-                } else {
-                    self.chance.one_of(&waiting)
-                };
-                self.step(Input::Unqueue(prompt));
-            }
-            8 => {
-                let set = SessionSet {
-                    kind: self
-                        .chance
-                        .once_in(3)
-                        .then(|| self.chance.one_of(&[Kind::Interactive, Kind::Headless])),
-                    max_steps: self
-                        .chance
-                        .once_in(2)
-                        .then(|| self.chance.one_of(&[0, 1, 3])),
-                    timeout_ms: self
-                        .chance
-                        .once_in(2)
-                        .then(|| self.chance.one_of(&[0, 1_000])),
-                    ..SessionSet::default()
-                };
-                self.step(Input::Set(set));
-            }
-            _ => self.step(Input::Close { request_id: None }),
-        }
-    }
-
     fn prompt(&mut self, when: When) {
         self.prompts += 1;
         let text = format!("prompt {}", self.prompts);
@@ -282,7 +259,11 @@ impl World {
     }
 
     fn time_is_up(&mut self) {
-        if let Some(turn) = self.chance.take(&mut self.outside.times) {
+        if let Some((turn, due_ms)) = self.chance.take(&mut self.outside.times) {
+            // Some come early, as those from before a pause do.
+            if self.chance.once_in(2) {
+                self.now.mono_ms = self.now.mono_ms.max(due_ms);
+            }
             let partial = self.partial();
             self.step(Input::TimeUp { turn, partial });
         }
@@ -367,10 +348,11 @@ impl World {
 
     /// The daemon dies and comes back: what was not on disk is lost, from any record on.
     fn crash(&mut self) {
-        self.closing = false;
+        (self.closing, self.handing) = (false, false);
+        let kept = self.kept();
         let lost = usize::try_from(self.seq() - self.durable).expect("small");
-        let kept = self.log.len() - self.chance.below(lost + 1);
-        self.log.truncate(kept);
+        let kept_records = self.log.len() - self.chance.below(lost + 1);
+        self.log.truncate(kept_records);
         self.durable = self.seq();
         self.outside = Outside::default();
         self.check = Checker::of(&self.log);
@@ -380,11 +362,24 @@ impl World {
         let policy = self
             .chance
             .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
-        self.tell(|_| format!("crash at {kept}, {policy:?}"));
+        self.tell(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
-        let effects = self.machine.recover(policy, self.now);
+        let suspended = self.shadow.suspended;
+        let effects = self.machine.recover(policy, kept, self.now);
         self.perform(effects);
         self.holds();
+        if suspended {
+            let ended = self.log[kept_records..].iter().any(|record| {
+                matches!(&record.body, Body::TurnEnded(ended) if ended.reason == Some(Reason::Shutdown))
+            });
+            assert!(!ended, "what was suspended goes on");
+        }
+        assert!(!self.shadow.suspended, "it goes on once");
+        assert_eq!(
+            self.check.children,
+            std::collections::BTreeSet::default(),
+            "no command outlives the daemon"
+        );
     }
 
     // What the machine wants.
@@ -399,9 +394,24 @@ impl World {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             self.tell(|_| format!("  {}", short(&effect)));
+            let starts = matches!(
+                effect,
+                Effect::Ask { .. } | Effect::Judge { .. } | Effect::Run { .. }
+            );
+            assert!(
+                !(starts && self.check.paused),
+                "something starts in a pause"
+            );
+            assert!(!(starts && self.handing), "something starts in a hand-over");
             match effect {
                 Effect::Append(record) => {
                     self.check.take(&record);
+                    if let Body::TurnEnded(ended) = &record.body
+                        && ended.reason == Some(Reason::Timeout)
+                    {
+                        let due_ms = self.outside.due_ms;
+                        assert!(self.now.mono_ms >= due_ms, "a turn ends before its time");
+                    }
                     self.shadow.apply(&record);
                     self.log.push(record);
                 }
@@ -429,7 +439,10 @@ impl World {
                 }
                 Effect::Run { call, after } => self.run(call, after),
                 Effect::CancelCalls { .. } => self.cancel_calls(),
-                Effect::ArmTimeout { turn, .. } => self.outside.times.push(turn),
+                Effect::ArmTimeout { turn, in_ms } => {
+                    self.outside.due_ms = self.now.mono_ms + in_ms;
+                    self.outside.times.push((turn, self.outside.due_ms));
+                }
             }
         }
     }
@@ -534,7 +547,25 @@ impl World {
                 "idle, and a question is open"
             );
         }
-        let waits_for = self.machine.facts().state.waiting_for;
+        if self.handing {
+            let quiet = outside.request.is_none() && !works;
+            assert_eq!(
+                self.machine.is_suspended(),
+                quiet,
+                "it is suspended when nothing runs"
+            );
+        }
+        let standing = &self.machine.facts().state;
+        if self.check.paused {
+            assert_eq!(
+                standing.state,
+                State::Paused,
+                "people see that it is paused"
+            );
+            return;
+        }
+        assert_ne!(standing.state, State::Paused, "people see that it goes on");
+        let waits_for = standing.waiting_for;
         let asked = waits_for == Some(WaitingFor::Approval);
         assert_eq!(
             asked,
@@ -548,7 +579,7 @@ impl World {
             "people see whether a key is missing"
         );
         let comes = works || !outside.judging.is_empty() || !outside.retries.is_empty();
-        if !comes && self.check.pending.is_empty() {
+        if !comes && self.check.pending.is_empty() && !self.handing {
             assert!(
                 self.machine.is_idle() || self.machine.wants_credentials(),
                 "stuck: nothing will ever happen"
@@ -589,7 +620,11 @@ impl World {
         for _ in 0..PEACE {
             self.disk();
             let outside = &self.outside;
-            if self.machine.wants_credentials() {
+            if self.machine.is_suspended() {
+                self.hand_over();
+            } else if self.check.paused {
+                self.set_paused(false);
+            } else if self.machine.wants_credentials() {
                 self.step(Input::CredentialsArrived);
             } else if outside.request.is_none()
                 && outside.judging.is_empty()

@@ -167,3 +167,77 @@ proptest! {
         prop_assert_eq!(grown(&events), expected);
     }
 }
+
+fn synced(live: &serde_json::Value) -> Event {
+    event(
+        None,
+        "sync",
+        &json!({"seq": 1, "epoch": 1, "live": live, "pending": []}),
+    )
+}
+
+#[test]
+fn after_a_second_sync_the_live_texts_are_those_it_tells() {
+    let told = |item: &str, text: &str| synced(&json!([{"item": item, "offset": 0, "text": text}]));
+    // Pieces were dropped while we were behind.
+    assert_eq!(
+        grown(&[
+            delta(0, "Hel"),
+            delta(9, "zzz"),
+            told("m1.1", "Hello, yo"),
+            delta(9, "u"),
+            message("Hello, you")
+        ]),
+        "Hello, you|"
+    );
+    // It was started again meanwhile, under the same name and under another.
+    assert_eq!(
+        grown(&[delta(0, "Hel"), told("m1.1", "Other"), message("Other!")]),
+        "Hel|Other!|"
+    );
+    assert_eq!(
+        grown(&[delta(0, "Hel"), told("m1.2", "Other")]),
+        "Hel|Other"
+    );
+    // It came to nothing.
+    assert_eq!(grown(&[delta(0, "Hel"), synced(&json!([]))]), "Hel|");
+}
+
+#[test]
+fn pauses_queue_and_commands_in_the_background_are_told() {
+    let cases = [
+        (
+            "session.set",
+            json!({"paused": true, "by": "ann"}),
+            "paused by ann",
+        ),
+        ("session.set", json!({"paused": false}), "resumed"),
+        (
+            "child.spawned",
+            json!({"pid": 12, "kind": "shell", "call": "c", "command": "sleep 9"}),
+            "12 runs in the background: sleep 9",
+        ),
+        (
+            "child.exited",
+            json!({"pid": 12, "signal": 15, "cause": "kill_shell"}),
+            "12 in the background ended: signal 15 (kill_shell)",
+        ),
+        (
+            "prompt.moved",
+            json!({"prompt_id": "01890000-0000-7000-8000-0000000000aa", "position": 0, "by": "ann"}),
+            "ann moved a queued prompt to place 1",
+        ),
+    ];
+    for (kind, data, words) in cases {
+        let shown = grown(&[event(Some(1), kind, &data)]);
+        assert!(shown.contains(words), "{kind}: {shown}");
+    }
+    assert_eq!(
+        grown(&[event(Some(1), "session.set", &json!({"posture": "auto"}))]),
+        ""
+    );
+    assert_eq!(
+        grown(&[event(None, "status", &json!({"behind": 7}))]),
+        "[this client is behind by 7 events, and catches up]"
+    );
+}

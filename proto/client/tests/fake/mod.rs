@@ -23,6 +23,8 @@ pub enum Act {
     EventOf(String, Value),
     /// The end of the subscription that the call itself names.
     Ended(Option<Failure>),
+    /// It does not know the method.
+    Unknown,
     /// Ends the connection.
     Close,
 }
@@ -44,6 +46,9 @@ struct Seen {
 }
 
 struct Inner {
+    version: &'static str,
+    /// The newest protocol it speaks, and what it says to those who do not.
+    speaks: Mutex<Option<(u64, Failure)>>,
     script: Mutex<Script>,
     seen: Mutex<Seen>,
     came: Condvar,
@@ -58,6 +63,14 @@ pub struct Fake {
 impl Fake {
     /// Listens on the socket of a new home. `script` answers everything but hello.
     pub fn start(script: impl FnMut(&Call) -> Vec<Act> + Send + 'static) -> Self {
+        Self::of_version(proto::VERSION, script)
+    }
+
+    /// The same, of another version.
+    pub fn of_version(
+        version: &'static str,
+        script: impl FnMut(&Call) -> Vec<Act> + Send + 'static,
+    ) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("rx")
             .tempdir_in("/tmp")
@@ -66,6 +79,8 @@ impl Fake {
         let listener =
             UnixListener::bind(directory.path().join("run/reasonixd.sock")).expect("listen");
         let inner = Arc::new(Inner {
+            version,
+            speaks: Mutex::new(None),
             script: Mutex::new(Box::new(script)),
             seen: Mutex::new(Seen::default()),
             came: Condvar::new(),
@@ -89,6 +104,11 @@ impl Fake {
 
     pub fn home(&self) -> PathBuf {
         self.directory.path().to_owned()
+    }
+
+    /// From now on it speaks the protocol up to this version, and refuses who begins later.
+    pub fn speaks(&self, newest: u64, refusal: Failure) {
+        *self.inner.speaks.lock().expect("not poisoned") = Some((newest, refusal));
     }
 
     /// All calls so far, without hello.
@@ -159,7 +179,12 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
         let acts = if method == "daemon.hello" {
             assert!(!greeted, "a second hello");
             greeted = true;
-            vec![Act::Answer(hello(&params))]
+            match &*inner.speaks.lock().expect("not poisoned") {
+                Some((newest, refusal)) if params["protocol"][0].as_u64() > Some(*newest) => {
+                    vec![Act::Refuse(refusal.clone())]
+                }
+                _ => vec![Act::Answer(hello(inner.version, &params))],
+            }
         } else {
             assert!(greeted, "{method} before hello");
             let call = Call {
@@ -193,6 +218,10 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
                         json!({"jsonrpc": "2.0", "method": "event.ended", "params": params})
                     )
                 }
+                Act::Unknown => {
+                    let error = json!({"code": -32601, "message": "Method not found"});
+                    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "error": error}))
+                }
                 Act::Close => {
                     let _ = out.shutdown(std::net::Shutdown::Both);
                     return;
@@ -205,9 +234,9 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
     }
 }
 
-fn hello(params: &Value) -> Value {
+fn hello(version: &str, params: &Value) -> Value {
     json!({
-        "daemon": {"version": proto::VERSION, "build": "", "pid": 4_000_000, "started_at": "2026-01-01T00:00:00.000Z",
+        "daemon": {"version": version, "build": "", "pid": 4_000_000, "started_at": "2026-01-01T00:00:00.000Z",
                    "instance": "fake"},
         "protocol": 1, "capabilities": [], "role": params["role"], "home": "/fake", "key_variables": ["FAKE_API_KEY"],
     })

@@ -15,6 +15,16 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/approve 3.1", Said::Approve(Some("3.1".into()))),
         ("/deny", Said::Deny(String::new())),
         ("/deny 3.1 keep it", Said::Deny("3.1 keep it".into())),
+        ("/queue", Said::Queue),
+        (
+            "/edit 2  new  words",
+            Said::Edit("2".into(), "new  words".into()),
+        ),
+        ("/move 0189a 3", Said::Move("0189a".into(), 3)),
+        ("/drop 1", Said::Drop("1".into())),
+        ("/pause", Said::Pause),
+        ("/resume", Said::Resume),
+        ("/help", Said::Help),
         ("/quit", Said::Quit),
     ];
     for (line, said) in cases {
@@ -29,9 +39,33 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
         "/interrupt now",
         "/approve 3.1 4.1",
         "/exit",
+        "/edit",
+        "/edit 2",
+        "/move 2",
+        "/move 2 0",
+        "/move 2 up",
+        "/drop",
+        "/drop 1 2",
+        "/pause now",
         "/",
         "/Quit",
     ] {
         assert_eq!(parse(line), Said::Unknown(line.into()), "{line}");
+    }
+}
+
+#[test]
+fn everything_that_help_names_is_understood() {
+    for line in HELP {
+        for word in line.split_whitespace().take(2) {
+            let word = word.trim_end_matches(',');
+            if word.starts_with('/') {
+                let with = |rest: &str| parse(&format!("{word}{rest}"));
+                let known = ["", " 1", " 1 2"]
+                    .iter()
+                    .any(|rest| !matches!(with(rest), Said::Unknown(_)));
+                assert!(known, "{word}");
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@ use tokio::io::AsyncReadExt as _;
 
 use super::*;
 
+const STUCK: Duration = Duration::from_secs(60);
+
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_is_slow_gets_everything() {
     let (mut ours, mut theirs) = tokio::io::duplex(1);
@@ -18,14 +20,14 @@ async fn a_reader_that_is_slow_gets_everything() {
         }
         got
     });
-    assert!(write_all(&mut ours, b"0123456789").await);
+    assert!(write_all(&mut ours, b"0123456789", STUCK).await);
     assert_eq!(reader.await.expect("no panic"), b"0123456789");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_takes_nothing_is_let_go() {
     let (mut ours, _theirs) = tokio::io::duplex(1);
-    assert!(!write_all(&mut ours, b"0123456789").await);
+    assert!(!write_all(&mut ours, b"0123456789", STUCK).await);
 }
 
 #[test]

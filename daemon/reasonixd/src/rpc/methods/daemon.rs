@@ -39,6 +39,7 @@ pub async fn hello(
     } else {
         params.role
     };
+    daemon.gate.greet(role)?;
     // Only who may drive a session may bring it a key.
     let credentials = if role == Role::Drive {
         params.credentials.clone()
@@ -63,6 +64,8 @@ pub async fn status(
     _: Empty,
 ) -> Result<StatusOutput, Failure> {
     let info = daemon.info();
+    let mut problems = daemon.problems.list();
+    problems.extend(daemon.settings(None).problems);
     Ok(StatusOutput {
         pid: info.pid,
         version: info.version.clone(),
@@ -74,7 +77,7 @@ pub async fn status(
         sessions: daemon.supervisor.counts().await?,
         clients: daemon.clients.list(),
         confinement: daemon.confinement(),
-        problems: daemon.settings(None).problems,
+        problems,
     })
 }
 
@@ -83,6 +86,6 @@ pub async fn shutdown(
     _peer: Arc<Peer>,
     params: ShutdownParams,
 ) -> Result<Empty, Failure> {
-    daemon.ask_shutdown(params.mode);
+    daemon.ask_shutdown(params.mode)?;
     Ok(Empty {})
 }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use proto::Failure;
-use proto::params::process::{ListOutput, ListParams};
+use proto::params::process::{KillOutput, KillParams, ListOutput, ListParams};
 
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
+
+/// From TERM to KILL.
+const GRACE_MS: u64 = 2_000;
 
 pub async fn list(
     daemon: Arc<Daemon>,
@@ -17,4 +20,13 @@ pub async fn list(
         processes: daemon.supervisor.processes(params).await?,
         children: daemon.procs.table(),
     })
+}
+
+pub async fn kill(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: KillParams,
+) -> Result<KillOutput, Failure> {
+    let delivered = daemon.procs.stop_number(params.pid, GRACE_MS);
+    Ok(KillOutput { delivered })
 }

@@ -19,10 +19,13 @@ pub async fn create(
     peer: Arc<Peer>,
     params: p::CreateParams,
 ) -> Result<p::CreateOutput, Failure> {
-    daemon.refuse_when_leaving()?;
+    let guest = daemon.admit()?;
     // The work goes on when the connection is gone in the middle of it: what was begun is finished.
     let client = Client { name: peer.name() };
-    let work = tokio::spawn(async move { daemon.supervisor.create(params, &client).await });
+    let work = tokio::spawn(async move {
+        let _guest = guest;
+        daemon.supervisor.create(params, &client).await
+    });
     work.await.map_err(|error| {
         Failure::new(
             ErrorName::Internal,
@@ -142,7 +145,7 @@ pub async fn prompt(
     peer: Arc<Peer>,
     params: p::PromptParams,
 ) -> Result<p::PromptOutput, Failure> {
-    daemon.refuse_when_leaving()?;
+    let _guest = daemon.admit()?;
     let handle = daemon.supervisor.find(&params.session).await?;
     handle.prompt(params, peer.name()).await
 }
@@ -162,24 +165,26 @@ pub async fn unqueue(
 
 pub async fn interrupt(
     daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
+    peer: Arc<Peer>,
     params: p::OneParams,
 ) -> Result<p::SignalOutput, Failure> {
     daemon
         .supervisor
         .find(&params.session)
         .await?
-        .signal(p::Signal::Int, None)
+        .signal(p::Signal::Int, None, peer.name())
         .await
 }
 
 pub async fn signal(
     daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
+    peer: Arc<Peer>,
     params: p::SignalParams,
 ) -> Result<p::SignalOutput, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
-    handle.signal(params.signal, params.request_id).await
+    handle
+        .signal(params.signal, params.request_id, peer.name())
+        .await
 }
 
 pub async fn wait(
@@ -218,10 +223,29 @@ pub async fn set(
         max_steps: params.max_steps,
         timeout_ms: params.timeout_ms,
         kind: params.kind,
+        paused: None,
         by: Some(peer.name()),
         request_id: params.request_id,
     };
     handle.set(set).await
+}
+
+pub async fn edit(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::EditParams,
+) -> Result<p::QueueOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.edit(params, peer.name()).await
+}
+
+pub async fn reorder(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: p::ReorderParams,
+) -> Result<p::QueueOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.reorder(params, peer.name()).await
 }
 
 pub async fn read(
@@ -230,6 +254,38 @@ pub async fn read(
     params: p::ReadParams,
 ) -> Result<p::ReadOutput, Failure> {
     daemon.supervisor.read(&params).await
+}
+
+pub async fn event(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::EventParams,
+) -> Result<p::PieceOutput, Failure> {
+    daemon.supervisor.event(&params).await
+}
+
+pub async fn steps(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::StepsParams,
+) -> Result<p::StepsOutput, Failure> {
+    daemon.supervisor.steps(&params).await
+}
+
+pub async fn step(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::StepParams,
+) -> Result<p::PieceOutput, Failure> {
+    daemon.supervisor.step(&params).await
+}
+
+pub async fn inspect(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: p::InspectParams,
+) -> Result<p::InspectOutput, Failure> {
+    daemon.supervisor.inspect(&params).await
 }
 
 pub async fn close(

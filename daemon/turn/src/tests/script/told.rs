@@ -46,6 +46,8 @@ fn recorded(body: &Body) -> Option<String> {
         Body::SessionCreated(_)
         | Body::SessionSet(_)
         | Body::PromptQueued(_)
+        | Body::PromptEdited(_)
+        | Body::PromptMoved(_)
         | Body::Usage(_)
         | Body::Unknown { .. } => {
             return None;
@@ -56,6 +58,13 @@ fn recorded(body: &Body) -> Option<String> {
         },
         Body::SessionExited(exited) => format!("exited {}", exited.exit_code),
         Body::SessionReopened(_) => "reopened".into(),
+        Body::SessionSuspended(_) => "suspended".into(),
+        Body::ChildSpawned(child) => format!("child {} runs", child.pid),
+        Body::ChildExited(child) => format!(
+            "child {} is gone: {}",
+            child.pid,
+            child.cause.as_deref().unwrap_or("by itself")
+        ),
         Body::PromptUnqueued(_) => "taken back".into(),
         Body::TurnStarted(_) => "turn starts".into(),
         Body::TurnEnded(ended) => turn_ended(ended),
@@ -113,6 +122,7 @@ fn user(message: &UserMessage) -> String {
     match (message.voice, message.text.as_str()) {
         (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
+        (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),

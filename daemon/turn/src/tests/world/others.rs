@@ -6,12 +6,16 @@ use contract::Outcome;
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
-use proto::record::Verdict;
-use proto::{ApprovalId, CallId};
+use proto::params::session::When;
+use proto::record::{
+    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
+};
+use proto::state::Kind;
+use proto::{ApprovalId, CallId, ItemId, Pid, PromptId};
 
 use super::{Running, World};
 use crate::input::{Resolution, Unattended};
-use crate::tests::made::{judgement, outcome};
+use crate::tests::made::{judgement, outcome, prompt_id};
 use crate::{Answer, Input, Judgement};
 
 impl World {
@@ -109,6 +113,153 @@ impl World {
             arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
             cut: false,
         }
+    }
+
+    // People.
+
+    pub(super) fn people(&mut self) {
+        match self.chance.below(16) {
+            0..3 => self.prompt(When::Queue),
+            3..6 => self.prompt(When::Steer),
+            6..8 => {
+                let prompt = self.some_prompt();
+                self.step(Input::Unqueue(prompt));
+            }
+            8..11 => self.edit(),
+            11..13 => {
+                let prompt_id = self.some_prompt();
+                let position = self.chance.below(4) as u64;
+                self.step(Input::Move(PromptMoved {
+                    prompt_id,
+                    position,
+                    by: "ann".into(),
+                    request_id: None,
+                }));
+            }
+            13 => self.set(),
+            14 => self.child(),
+            _ => self.step(Input::Close { request_id: None }),
+        }
+    }
+
+    /// A prompt that waits, or none that does.
+    fn some_prompt(&mut self) -> PromptId {
+        let waiting: Vec<_> = self.check.queued.iter().map(|queued| queued.id).collect();
+        if waiting.is_empty() || self.chance.once_in(8) {
+            let any = self.chance.below(9) as u64;
+            return prompt_id(any);
+        }
+        self.chance.one_of(&waiting)
+    }
+
+    fn edit(&mut self) {
+        let prompt_id = self.some_prompt();
+        let text = format!("other words {}", self.chance.below(100));
+        let steer = self.chance.once_in(2);
+        self.step(Input::Edit(PromptEdited {
+            prompt_id,
+            text,
+            steer,
+            by: "ann".into(),
+            request_id: None,
+        }));
+    }
+
+    fn set(&mut self) {
+        let set = SessionSet {
+            kind: self
+                .chance
+                .once_in(3)
+                .then(|| self.chance.one_of(&[Kind::Interactive, Kind::Headless])),
+            max_steps: self
+                .chance
+                .once_in(2)
+                .then(|| self.chance.one_of(&[0, 1, 3])),
+            timeout_ms: self
+                .chance
+                .once_in(2)
+                .then(|| self.chance.one_of(&[0, 1_000])),
+            // Not the way to pause.
+            paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
+            ..SessionSet::default()
+        };
+        self.step(Input::Set(set));
+    }
+
+    /// A command in the background comes or goes, known or not.
+    fn child(&mut self) {
+        let pid = Pid(self.chance.below(6) as u64);
+        let input = if self.chance.once_in(2) {
+            Input::ChildExited(ChildExited {
+                pid,
+                code: Some(0),
+                signal: None,
+                cause: None,
+            })
+        } else {
+            Input::ChildSpawned(ChildSpawned {
+                pid,
+                kind: ChildKind::Shell,
+                call: CallId::from("c1"),
+                command: "sleep 9".into(),
+            })
+        };
+        self.step(input);
+    }
+
+    pub(super) fn pause(&mut self) {
+        // Not for long: most of what can happen happens in between.
+        let paused = !self.check.paused || self.chance.once_in(8);
+        self.set_paused(paused);
+    }
+
+    pub(super) fn set_paused(&mut self, paused: bool) {
+        let before = (self.check.paused, self.check.exited, self.log.len());
+        self.step(Input::Pause {
+            paused,
+            by: "ann".into(),
+            request_id: None,
+        });
+        if before.0 == paused || before.1 {
+            assert_eq!(self.log.len(), before.2, "it changes nothing");
+        } else {
+            assert_eq!(self.check.paused, paused && !self.check.exited, "it is so");
+        }
+    }
+
+    // The daemon.
+
+    pub(super) fn suspend(&mut self) {
+        if !self.closing {
+            self.handing = true;
+            self.step(Input::Suspend);
+        }
+    }
+
+    /// Nothing runs any more: the next daemon takes over, in good order.
+    pub(super) fn hand_over(&mut self) {
+        self.durable = self.log.len() as u64;
+        self.crash();
+    }
+
+    /// What the side file may hold when the daemon dies.
+    pub(super) fn kept(&mut self) -> Option<(ItemId, Answer)> {
+        let asked = self.outside.request.clone().map(|(item, _)| item);
+        let item = match self.chance.below(4) {
+            0 => return None,
+            1 => ItemId(format!("m1.{}", self.chance.below(5))),
+            _ => asked?,
+        };
+        let text = self.chance.one_of(&["Once upon", "Once", " \n"]);
+        Some((
+            item,
+            Answer {
+                text: text.into(),
+                calls: vec![self.call()],
+                reported: self.chance.once_in(2).then(Reported::default),
+                ..Answer::default()
+            },
+        ))
     }
 
     // Policy and people.

@@ -1,0 +1,270 @@
+//! What is typed, done.
+
+use std::collections::BTreeMap;
+
+use client::CallError;
+use client::transcript::approval_pieces;
+use proto::hello::Role;
+use proto::methods::{
+    ApprovalAnswer, ApprovalList, SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder,
+    SessionSet, SessionSignal, SessionUnqueue,
+};
+use proto::params::approval::{AnswerParams, Decision, ListParams};
+use proto::params::session::{
+    EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
+    SignalParams, UnqueueParams, When,
+};
+use proto::state::{Kind, OnAsk};
+use proto::{ApprovalId, PromptId, RequestId};
+
+use super::Attached;
+use super::input::{HELP, Said};
+use crate::commands::queue::pick;
+use crate::exit::{self, Error};
+use crate::{output, reach};
+
+impl Attached {
+    /// Does what a line says.
+    pub(super) async fn say(&mut self, said: Said) -> Result<(), Error> {
+        if let Some(words) = self.may_not(&said) {
+            return self.note(words);
+        }
+        let result = match said {
+            Said::Nothing | Said::Quit => Ok(()),
+            Said::Help => HELP.iter().try_for_each(|line| self.note(line)),
+            Said::Prompt(text) => self.prompt(text, When::Queue).await,
+            Said::Steer(text) => self.prompt(text, When::Steer).await,
+            Said::Queue => self.list(),
+            Said::Edit(prompt, text) => self.edit(&prompt, text).await,
+            Said::Move(prompt, place) => self.put(&prompt, place).await,
+            Said::Drop(prompt) => self.take_back(&prompt).await,
+            Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
+            Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
+            Said::Interrupt => self.interrupt().await.map(|_| ()),
+            Said::Approve(id) => self.answer(id, Decision::AllowOnce, None).await,
+            Said::Deny(words) => {
+                let (id, note) = self.split(&words);
+                self.answer(id, Decision::Deny, note).await
+            }
+            Said::Unknown(word) => {
+                return self.note(&format!(
+                    "`{word}` is nothing that can be said here: `/help` shows what can"
+                ));
+            }
+        };
+        match result {
+            // Words that fit no prompt are a slip, not the end.
+            Err(Error::Usage { what, hint }) => {
+                self.note(&what)?;
+                self.note(&hint)
+            }
+            // What the daemon refuses is said; the session is still there.
+            Err(Error::Call(CallError::Failure(failure))) => {
+                if let Some(words) = exit::answered_before(&failure) {
+                    return self.note(&words);
+                }
+                self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
+                if failure.hint.is_empty() {
+                    Ok(())
+                } else {
+                    self.note(&failure.hint)
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// Why this client may not say that; `None` where it may.
+    fn may_not(&self, said: &Said) -> Option<&'static str> {
+        let needs = match said {
+            Said::Nothing | Said::Quit | Said::Help | Said::Queue | Said::Unknown(_) => Role::Watch,
+            Said::Approve(_) | Said::Deny(_) => Role::Approve,
+            Said::Prompt(_)
+            | Said::Steer(_)
+            | Said::Edit(..)
+            | Said::Move(..)
+            | Said::Drop(_)
+            | Said::Pause
+            | Said::Resume
+            | Said::Interrupt => Role::Drive,
+        };
+        match self.role {
+            role if role >= needs => None,
+            Role::Watch => Some(
+                "this client only watches: leave with `/quit`, and attach without `--read-only` or with another `--role`",
+            ),
+            Role::Approve | Role::Drive => Some(
+                "this client only answers questions: leave with `/quit`, and attach with `--role drive`",
+            ),
+        }
+    }
+
+    /// The prompts that wait, with their places.
+    fn list(&mut self) -> Result<(), Error> {
+        let lines: Vec<String> = self.queue.waiting().iter().enumerate().map(line).collect();
+        if lines.is_empty() {
+            return self.note("no prompt waits");
+        }
+        lines.iter().try_for_each(|line| self.note(line))
+    }
+
+    /// The prompt that is meant.
+    fn meant(&self, prompt: &str) -> Result<PromptId, Error> {
+        pick(self.queue.waiting(), prompt)
+            .map(|queued| queued.prompt_id)
+            .map_err(|error| Error::usage(error.to_string(), "`/queue` shows what waits"))
+    }
+
+    async fn edit(&mut self, prompt: &str, text: String) -> Result<(), Error> {
+        let params = EditParams {
+            session: self.session.clone(),
+            prompt_id: self.meant(prompt)?,
+            text,
+            steer: None,
+            request_id: Some(RequestId::new()),
+        };
+        self.client.call::<SessionEdit>(&params).await?;
+        Ok(())
+    }
+
+    async fn put(&mut self, prompt: &str, place: u64) -> Result<(), Error> {
+        let params = ReorderParams {
+            session: self.session.clone(),
+            prompt_id: self.meant(prompt)?,
+            position: place.saturating_sub(1),
+            request_id: Some(RequestId::new()),
+        };
+        self.client.call::<SessionReorder>(&params).await?;
+        Ok(())
+    }
+
+    async fn take_back(&mut self, prompt: &str) -> Result<(), Error> {
+        let params = UnqueueParams {
+            session: self.session.clone(),
+            prompt_id: self.meant(prompt)?,
+        };
+        self.client.call::<SessionUnqueue>(&params).await?;
+        Ok(())
+    }
+
+    /// Sends a signal; `idle`: what it means that there was nothing to do.
+    async fn signal(&mut self, signal: Signal, idle: &str) -> Result<(), Error> {
+        let params = SignalParams {
+            session: self.session.clone(),
+            signal,
+            request_id: Some(RequestId::new()),
+        };
+        if self.client.call::<SessionSignal>(&params).await?.delivered {
+            return Ok(());
+        }
+        self.note(idle)
+    }
+
+    async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
+        if std::mem::take(&mut self.headless) {
+            // A person is here now: it does not exit after each turn, and its questions wait.
+            let params = SetParams {
+                session: self.session.clone(),
+                kind: Some(Kind::Interactive),
+                on_ask: Some(OnAsk::Wait),
+                request_id: Some(RequestId::new()),
+                ..SetParams::default()
+            };
+            self.client.call::<SessionSet>(&params).await?;
+        }
+        let env = if std::mem::take(&mut self.unsure) {
+            reach::lost_environment(&self.client, &self.session).await
+        } else {
+            BTreeMap::new()
+        };
+        let params = PromptParams {
+            session: self.session.clone(),
+            text,
+            when,
+            credentials: self.client.credentials().await,
+            env,
+            request_id: Some(RequestId::new()),
+        };
+        self.client.call::<SessionPrompt>(&params).await?;
+        Ok(())
+    }
+
+    pub(super) async fn interrupt(&self) -> Result<bool, Error> {
+        let params = OneParams {
+            session: self.session.clone(),
+        };
+        Ok(self
+            .client
+            .call::<SessionInterrupt>(&params)
+            .await?
+            .delivered)
+    }
+
+    /// The id and the note of `/deny`: a first word that names an open question is the id.
+    fn split(&self, words: &str) -> (Option<String>, Option<String>) {
+        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let named = self.pending.iter().any(|open| open.approval_id.0 == first);
+        let (id, note) = if named {
+            (Some(first.to_owned()), rest.trim())
+        } else {
+            (None, words)
+        };
+        (id, Some(note.to_owned()).filter(|note| !note.is_empty()))
+    }
+
+    async fn answer(
+        &mut self,
+        id: Option<String>,
+        decision: Decision,
+        note: Option<String>,
+    ) -> Result<(), Error> {
+        let open = match &id {
+            None => self.pending.first().cloned(),
+            Some(id) => match self.pending.iter().find(|open| open.approval_id.0 == *id) {
+                Some(open) => Some(open.clone()),
+                // Either way something has been said.
+                None => return self.listed(id).await,
+            },
+        };
+        let Some(open) = open else {
+            return self.note("there is nothing to answer");
+        };
+        let params = AnswerParams {
+            approval_id: open.approval_id,
+            shown_hash: open.shown_hash,
+            decision,
+            scope: None,
+            note,
+            request_id: Some(RequestId::new()),
+        };
+        self.client.call::<ApprovalAnswer>(&params).await?;
+        Ok(())
+    }
+
+    /// A question that was not shown here: it is shown, and not answered before it was.
+    async fn listed(&mut self, id: &str) -> Result<(), Error> {
+        let params = ListParams {
+            session: Some(self.session.clone()),
+        };
+        let approvals = self.client.call::<ApprovalList>(&params).await?.approvals;
+        match approvals
+            .into_iter()
+            .find(|open| open.approval_id == ApprovalId(id.to_owned()))
+        {
+            None => self.note(&format!("there is no open question `{id}`")),
+            Some(approval) => {
+                for piece in approval_pieces(&approval) {
+                    output::part(&self.painter.paint(&piece))?;
+                }
+                self.pending.push(approval);
+                self.note("now it is shown: say it again")
+            }
+        }
+    }
+}
+
+/// A prompt that waits, on a line.
+fn line((index, queued): (usize, &QueuedPrompt)) -> String {
+    let steer = if queued.steer { " (steers)" } else { "" };
+    format!("{}. {}{steer}, by {}", index + 1, queued.text, queued.by)
+}

@@ -1,0 +1,194 @@
+//! `reasonix inspect`: look into a session.
+
+use clap::ValueEnum;
+use proto::hello::Role;
+use proto::methods::SessionInspect;
+use proto::params::session::{InspectOutput, InspectParams, InspectPart};
+
+use crate::exit::Error;
+use crate::{commands, output, reach, text};
+
+/// Look into a session: its state and settings, its context, the files it changed, its commands, its environment.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// What to look at.
+    #[arg(value_enum, default_value_t = Part::Status)]
+    part: Part,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Part {
+    /// State, queue, settings, who is attached.
+    Status,
+    /// What a request holds now.
+    Context,
+    /// Files that its tools have changed.
+    Files,
+    /// Commands that run.
+    Children,
+    /// What its commands see of the environment.
+    Env,
+}
+
+/// Looks, and changes nothing.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::with("inspect", |options| options.role = Role::Watch).await?;
+    let params = InspectParams {
+        session: args.session,
+        part: match args.part {
+            Part::Status => InspectPart::Status,
+            Part::Context => InspectPart::Context,
+            Part::Files => InspectPart::Files,
+            Part::Children => InspectPart::Children,
+            Part::Env => InspectPart::Env,
+        },
+    };
+    let output = client.call::<SessionInspect>(&params).await?;
+    if args.json {
+        output::json(&output)?;
+    } else {
+        print(output)?;
+    }
+    Ok(0)
+}
+
+fn print(output: InspectOutput) -> Result<(), Error> {
+    match output {
+        output @ InspectOutput::Status { .. } => status(output),
+        output @ InspectOutput::Context { .. } => context(output),
+        InspectOutput::Files { changed } => {
+            let rows: Vec<_> = changed
+                .iter()
+                .map(|file| {
+                    [
+                        file.turn.to_string(),
+                        output::ago(file.at),
+                        format!("+{}", file.added),
+                        format!("−{}", file.removed),
+                        file.path.clone(),
+                    ]
+                })
+                .collect();
+            output::table(["TURN", "AGO", "ADDED", "REMOVED", "PATH"], &rows)
+        }
+        InspectOutput::Children { children } => commands::ps::commands_table(&children),
+        InspectOutput::Env {
+            shown,
+            hidden,
+            lost,
+        } => {
+            for (name, value) in shown {
+                output::line(&text::line(&format!("{name}={value}")))?;
+            }
+            for name in hidden {
+                output::line(&text::line(&format!(
+                    "{name} (only in the daemon's memory)"
+                )))?;
+            }
+            for name in lost {
+                output::line(&text::line(&format!(
+                    "{name} (lost with an earlier life of the daemon; the next prompt from a client that has it brings it)"
+                )))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A name and its value on a line.
+fn row(name: &str, value: &str) -> Result<(), Error> {
+    output::line(&format!("{:<14} {}", text::line(name), text::line(value)))
+}
+
+fn status(status: InspectOutput) -> Result<(), Error> {
+    let InspectOutput::Status {
+        summary,
+        queue,
+        settings,
+        clients,
+    } = status
+    else {
+        return Ok(());
+    };
+    row("session", &format!("{} ({})", summary.pid, summary.session))?;
+    if let Some(name) = &summary.name {
+        row("name", name)?;
+    }
+    let state = commands::ls::state(&summary);
+    row("state", &format!("{state} ({})", summary.cause))?;
+    if let Some(reason) = &summary.read_only {
+        row("read-only", reason)?;
+    }
+    row("model", &summary.model)?;
+    row("directory", &summary.cwd)?;
+    let usage = &summary.usage;
+    row("turns", &summary.turns.to_string())?;
+    row(
+        "tokens",
+        &format!(
+            "{} in ({} cached), {} out, {} requests",
+            output::short(usage.prompt_tokens),
+            output::short(usage.cached_tokens),
+            output::short(usage.output_tokens),
+            usage.requests
+        ),
+    )?;
+    row("created", &summary.created_at.to_string())?;
+    row("active", &format!("{} ago", output::ago(summary.active_at)))?;
+    row("records", &summary.seq.to_string())?;
+    row("questions", &summary.pending_approvals.to_string())?;
+    row("background", &summary.children.to_string())?;
+    for (name, value) in &settings {
+        row(name, value)?;
+    }
+    for client in clients {
+        let role = match client.role {
+            Role::Watch => "watches",
+            Role::Approve => "may answer",
+            Role::Drive => "drives",
+        };
+        row("client", &format!("{} {role}", client.name))?;
+    }
+    for (index, queued) in queue.iter().enumerate() {
+        row(
+            &format!("queued {}", index + 1),
+            &format!("by {}: {}", queued.by, queued.text),
+        )?;
+    }
+    Ok(())
+}
+
+fn context(context: InspectOutput) -> Result<(), Error> {
+    let InspectOutput::Context {
+        tokens,
+        window,
+        prefix_sha256,
+        prefix_bytes,
+        messages,
+        message_bytes,
+    } = context
+    else {
+        return Ok(());
+    };
+    let share = match (tokens * 100).checked_div(window) {
+        Some(percent) => format!(" of {} ({percent} %)", output::short(window)),
+        None => " (how many the model takes is not known)".to_owned(),
+    };
+    row("tokens", &format!("{}{share}", output::short(tokens)))?;
+    row(
+        "prefix",
+        &format!(
+            "{} bytes, SHA-256 {prefix_sha256}",
+            output::short(prefix_bytes)
+        ),
+    )?;
+    row(
+        "messages",
+        &format!("{messages}, {} bytes", output::short(message_bytes)),
+    )
+}

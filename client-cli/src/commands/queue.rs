@@ -1,0 +1,194 @@
+//! `reasonix queue`: prompts that wait in a session.
+
+use clap::Subcommand;
+use client::Client;
+use proto::methods::{SessionEdit, SessionInspect, SessionReorder, SessionUnqueue};
+use proto::params::session::{
+    EditParams, InspectOutput, InspectParams, InspectPart, QueuedPrompt, ReorderParams,
+    UnqueueParams,
+};
+use proto::{PromptId, RequestId};
+
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// Show the prompts that wait in a session, and change them before they start.
+///
+/// PROMPT is the place of a prompt in the queue, from 1, or an unambiguous start of its id.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    change: Option<Change>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Give it other words.
+    Edit {
+        /// Its place, or the start of its id.
+        prompt: String,
+        /// What it is to say.
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Give it another place.
+    Move {
+        /// Its place, or the start of its id.
+        prompt: String,
+        /// The place it is to have, from 1; beyond the end is the end.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        place: u64,
+    },
+    /// Take it back.
+    Rm {
+        /// Its place, or the start of its id.
+        prompt: String,
+    },
+    /// Fold it into the running turn, behind its next results, instead of waiting for the turn's end.
+    Steer {
+        /// Its place, or the start of its id.
+        prompt: String,
+    },
+}
+
+/// Lists, or changes and then lists.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("queue").await?;
+    let queue = waiting(&client, &args.session).await?;
+    let queue = match args.change {
+        None => queue,
+        Some(change) => changed(&client, args.session, change, &queue).await?,
+    };
+    if args.json {
+        output::json(&queue)?;
+    } else if queue.is_empty() {
+        output::progress("no prompt waits");
+    } else {
+        let rows: Vec<_> = queue.iter().enumerate().map(row).collect();
+        output::table(["PLACE", "WHEN", "BY", "ID", "PROMPT"], &rows)?;
+    }
+    Ok(0)
+}
+
+fn row((index, queued): (usize, &QueuedPrompt)) -> [String; 5] {
+    let when = if queued.steer { "steer" } else { "next turn" };
+    [
+        (index + 1).to_string(),
+        when.to_owned(),
+        queued.by.clone(),
+        queued.prompt_id.to_string(),
+        queued.text.replace('\n', "⏎"),
+    ]
+}
+
+/// The queue as it is now.
+async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Error> {
+    let params = InspectParams {
+        session: session.to_owned(),
+        part: InspectPart::Status,
+    };
+    match client.call::<SessionInspect>(&params).await? {
+        InspectOutput::Status { queue, .. } => Ok(queue),
+        _ => Err(Error::Failed {
+            what: "the daemon tells something else than the queue".to_owned(),
+            hint: "`reasonix doctor` tells whether client and daemon fit".to_owned(),
+        }),
+    }
+}
+
+async fn changed(
+    client: &Client,
+    session: String,
+    change: Change,
+    queue: &[QueuedPrompt],
+) -> Result<Vec<QueuedPrompt>, Error> {
+    let request_id = Some(RequestId::new());
+    match change {
+        Change::Edit { prompt, text } => {
+            let params = EditParams {
+                session,
+                prompt_id: pick(queue, &prompt)?.prompt_id,
+                text: text.join(" "),
+                steer: None,
+                request_id,
+            };
+            Ok(client.call::<SessionEdit>(&params).await?.queue)
+        }
+        Change::Steer { prompt } => {
+            let queued = pick(queue, &prompt)?;
+            let params = EditParams {
+                session,
+                prompt_id: queued.prompt_id,
+                text: queued.text.clone(),
+                steer: Some(true),
+                request_id,
+            };
+            Ok(client.call::<SessionEdit>(&params).await?.queue)
+        }
+        Change::Move { prompt, place } => {
+            let params = ReorderParams {
+                session,
+                prompt_id: pick(queue, &prompt)?.prompt_id,
+                position: place.saturating_sub(1),
+                request_id,
+            };
+            Ok(client.call::<SessionReorder>(&params).await?.queue)
+        }
+        Change::Rm { prompt } => {
+            let prompt_id = pick(queue, &prompt)?.prompt_id;
+            let params = UnqueueParams {
+                session: session.clone(),
+                prompt_id,
+            };
+            client.call::<SessionUnqueue>(&params).await?;
+            waiting(client, &session).await
+        }
+    }
+}
+
+/// The prompt that is meant: by its place from 1, or by the start of its id.
+///
+/// # Errors
+/// None, or several.
+pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedPrompt, Error> {
+    /// Shorter starts of an id are places.
+    const ID_MIN: usize = 4;
+    let place = named.parse::<usize>().ok().filter(|_| named.len() < ID_MIN);
+    if let Some(place) = place {
+        let queued = place.checked_sub(1).and_then(|index| queue.get(index));
+        return queued.ok_or_else(|| none(queue, named));
+    }
+    let begins = |id: PromptId| {
+        let id = id.to_string();
+        named.len() >= ID_MIN && id.starts_with(&named.to_lowercase())
+    };
+    let mut fitting = queue.iter().filter(|queued| begins(queued.prompt_id));
+    match (fitting.next(), fitting.next()) {
+        (Some(queued), None) => Ok(queued),
+        (Some(_), Some(_)) => Err(Error::usage(
+            format!("several prompts begin with `{}`", text::line(named)),
+            "name it by its place, or by more of its id",
+        )),
+        (None, _) => Err(none(queue, named)),
+    }
+}
+
+fn none(queue: &[QueuedPrompt], named: &str) -> Error {
+    let what = match queue.len() {
+        0 => "no prompt waits".to_owned(),
+        1 => format!("there is no prompt `{}`: one waits", text::line(named)),
+        count => format!("there is no prompt `{}`: {count} wait", text::line(named)),
+    };
+    Error::usage(
+        what,
+        "`reasonix queue SESSION` shows them, with places and ids",
+    )
+}
+
+#[cfg(test)]
+mod tests;

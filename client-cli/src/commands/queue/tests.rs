@@ -1,0 +1,49 @@
+//! Which prompt is meant.
+
+use super::*;
+
+fn queue() -> Vec<QueuedPrompt> {
+    ["aaaa0000", "aaaa1111", "12340000"]
+        .map(|start| QueuedPrompt {
+            prompt_id: format!("{start}-0000-7000-8000-000000000000")
+                .parse()
+                .unwrap(),
+            text: start.to_owned(),
+            steer: false,
+            by: "x".to_owned(),
+        })
+        .into()
+}
+
+#[test]
+fn a_prompt_is_named_by_place_or_by_the_start_of_its_id() {
+    let queue = queue();
+    for (named, text) in [
+        ("1", "aaaa0000"),
+        ("3", "12340000"),
+        ("aaaa1", "aaaa1111"),
+        ("AAAA0", "aaaa0000"),
+        ("1234", "12340000"),
+        ("aaaa1111-0000-7000-8000-000000000000", "aaaa1111"),
+    ] {
+        assert_eq!(pick(&queue, named).unwrap().text, text, "{named}");
+    }
+}
+
+#[test]
+fn what_is_none_or_several_is_refused_with_what_to_do() {
+    let queue = queue();
+    for (named, words) in [
+        ("0", "there is no prompt"),
+        ("4", "3 wait"),
+        ("aaaa", "several"),
+        ("aaa", "there is no prompt"),
+        ("9999", "there is no prompt"),
+        ("", "there is no prompt"),
+    ] {
+        let error = pick(&queue, named).unwrap_err();
+        assert!(error.to_string().contains(words), "{named}: {error}");
+        assert!(!error.hint().is_empty());
+    }
+    assert_eq!(pick(&[], "1").unwrap_err().to_string(), "no prompt waits");
+}

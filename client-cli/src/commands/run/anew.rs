@@ -1,0 +1,37 @@
+//! A log that was repaired or restored while its run was watched.
+
+use client::Followed;
+use proto::Event;
+
+use crate::exit::Error;
+
+/// Notices that the log that is followed is not the one of this run any more: the end of the turn may never come.
+#[derive(Default)]
+pub struct Anew {
+    synced: bool,
+    marked: bool,
+}
+
+impl Anew {
+    /// The event that has come; an error where it shows that the log is another one.
+    pub fn take(&mut self, followed: Followed) -> Result<Option<Event>, Error> {
+        match followed {
+            Followed::Reconnected => {
+                self.marked = self.synced;
+                Ok(None)
+            }
+            Followed::Event(event) if event.kind == "snapshot" && self.marked => {
+                Err(Error::Failed {
+                    what: "the session's log was repaired or restored: how the turn ended is not known"
+                        .to_owned(),
+                    hint: format!("`reasonix logs {}` shows what there is", event.session),
+                })
+            }
+            Followed::Event(event) => {
+                self.synced |= event.kind == "sync";
+                self.marked &= event.kind != "sync";
+                Ok(Some(event))
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Signals to sessions: what `kill`, `pause` and `resume` share.
+
+use client::{CallError, Client};
+use proto::methods::{ProcessKill, ProcessList, SessionSignal};
+use proto::params::process::{KillParams, ListParams};
+use proto::params::session::{Signal, SignalParams};
+use proto::{ErrorName, Failure, Pid, RequestId};
+
+use crate::exit;
+use crate::output;
+use crate::text;
+
+/// Sends it to each, also where one of them does not exist. Returns the exit code: that of the last that failed.
+pub async fn send(client: &Client, sessions: Vec<String>, signal: Signal) -> u8 {
+    let mut code = 0;
+    for session in sessions {
+        let params = SignalParams {
+            session: session.clone(),
+            signal,
+            request_id: Some(RequestId::new()),
+        };
+        match delivered(client, &params).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let words = nothing(signal, &session);
+                output::progress(&format!("{}: {words}", text::line(&session)));
+            }
+            Err(error) => code = exit::tell(&error.into(), false),
+        }
+    }
+    code
+}
+
+/// Sends it; a number that is no session may be that of a command in the background, which can be stopped.
+async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallError> {
+    let refusal = match client.call::<SessionSignal>(params).await {
+        Ok(answer) => return Ok(answer.delivered),
+        Err(CallError::Failure(failure)) if failure.name == ErrorName::NotFound => failure,
+        Err(error) => return Err(error),
+    };
+    let Ok(pid) = params.session.parse().map(Pid) else {
+        return Err(CallError::Failure(refusal));
+    };
+    match params.signal {
+        Signal::Int | Signal::Term | Signal::Kill => {
+            match client.call::<ProcessKill>(&KillParams { pid }).await {
+                Ok(answer) => Ok(answer.delivered),
+                // It is neither: what was said of sessions is the better answer.
+                Err(CallError::Failure(failure))
+                    if matches!(
+                        failure.name,
+                        ErrorName::NotFound | ErrorName::ProtocolMismatch
+                    ) =>
+                {
+                    Err(CallError::Failure(refusal))
+                }
+                Err(error) => Err(error),
+            }
+        }
+        Signal::Pause | Signal::Resume => Err(match client.call::<ProcessList>(&all()).await {
+            Ok(list) if list.children.iter().any(|child| child.pid == Some(pid)) => {
+                only_sessions(pid).into()
+            }
+            _ => CallError::Failure(refusal),
+        }),
+    }
+}
+
+fn all() -> ListParams {
+    ListParams {
+        all: true,
+        label: None,
+    }
+}
+
+fn only_sessions(pid: Pid) -> Failure {
+    Failure::new(
+        ErrorName::InvalidParams,
+        format!("{pid} is a command in the background; only sessions are paused"),
+        format!("`reasonix kill {pid}` stops it"),
+    )
+}
+
+/// What it means that there was nothing to do.
+fn nothing(signal: Signal, session: &str) -> String {
+    match signal {
+        Signal::Int | Signal::Term | Signal::Kill => "nothing to stop".to_owned(),
+        Signal::Pause => "is paused already, or has exited".to_owned(),
+        Signal::Resume => format!(
+            "is not paused; a session that has exited goes on with `reasonix run -s {} PROMPT`",
+            text::line(session)
+        ),
+    }
+}

@@ -1,0 +1,104 @@
+//! `reasonix steps`: the answers of the model, one by one.
+
+use client::Client;
+use proto::item::CallStatus;
+use proto::methods::SessionSteps;
+use proto::params::session::{Step, StepCall, StepsParams};
+
+use crate::exit::Error;
+use crate::{output, reach};
+
+/// List the steps of a session: each answer of the model with its times, tokens and calls.
+///
+/// `reasonix show SESSION --step N` prints what one of them sent and got.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// Only this turn.
+    #[arg(long, value_name = "N")]
+    turn: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists them, all pages.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("steps").await?;
+    let steps = all(&client, &args).await?;
+    if args.json {
+        output::json(&steps)?;
+        return Ok(0);
+    }
+    let rows: Vec<_> = steps.iter().map(row).collect();
+    output::table(
+        [
+            "STEP", "TURN", "TRIES", "SENT", "FIRST", "TOOK", "TOKENS", "CACHED", "WHAT",
+        ],
+        &rows,
+    )?;
+    Ok(0)
+}
+
+async fn all(client: &Client, args: &Args) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    let mut after = 0;
+    loop {
+        let params = StepsParams {
+            session: args.session.clone(),
+            turn: args.turn,
+            after,
+            limit: 0,
+        };
+        let page = client.call::<SessionSteps>(&params).await?;
+        steps.extend(page.steps);
+        match page.next {
+            Some(next) if next > after => after = next,
+            _ => return Ok(steps),
+        }
+    }
+}
+
+fn row(step: &Step) -> [String; 9] {
+    let calls: Vec<String> = step.calls.iter().map(call).collect();
+    let what = match (step.text.as_str(), calls.is_empty()) {
+        (text, true) => text.to_owned(),
+        ("", false) => calls.join(", "),
+        (text, false) => format!("{} · {text}", calls.join(", ")),
+    };
+    [
+        step.n.to_string(),
+        step.turn.to_string(),
+        step.attempts.to_string(),
+        format!("{}B", output::short(step.request_bytes)),
+        output::lasted(step.first_token_ms),
+        output::lasted(step.duration_ms),
+        format!(
+            "{}→{}",
+            output::short(step.prompt_tokens),
+            output::short(step.output_tokens)
+        ),
+        output::short(step.cached_tokens),
+        what,
+    ]
+}
+
+/// A call in a few words: `bash cargo test 4.2 s`, with what else is to be known.
+fn call(call: &StepCall) -> String {
+    let how = match call.status {
+        None => " (no result yet)",
+        Some(CallStatus::Ok) => "",
+        Some(CallStatus::Failed) => " (failed)",
+        Some(CallStatus::Denied) => " (denied)",
+        Some(CallStatus::Interrupted) => " (interrupted)",
+        Some(CallStatus::Unknown) => " (what it did is not known)",
+        Some(CallStatus::Refused) => " (not run)",
+    };
+    let asked = match call.asked_ms {
+        0 => String::new(),
+        ms => format!(" (asked for {})", output::lasted(ms)),
+    };
+    let took = output::lasted(call.duration_ms);
+    format!("{} {} {took}{asked}{how}", call.tool, call.subject)
+}

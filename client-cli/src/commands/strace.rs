@@ -1,0 +1,87 @@
+//! `reasonix strace`: what a session does, one line a happening.
+
+use client::trace::{Line, Trace};
+use client::{Followed, From};
+use proto::{Event, Seq};
+
+use crate::exit::{self, Error};
+use crate::signals::{Arrived, Signals};
+use crate::{output, reach, text};
+
+/// Trace a session: requests, answers, calls, decisions, questions, with times; from its log, and live with `-f`.
+///
+/// The first column holds seconds since the turn began. The lines come from the log, so that a trace of what is past
+/// and one that was followed are the same.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// Go on with what happens from now on, until the session exits.
+    #[arg(short, long)]
+    follow: bool,
+    /// Only this turn.
+    #[arg(long, value_name = "N")]
+    turn: Option<u64>,
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the trace.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("strace").await?;
+    let mut printer = Printer {
+        trace: Trace::default(),
+        turn: args.turn,
+        json: args.json,
+    };
+    if !args.follow {
+        reach::read(&client, &args.session, Seq(1), |event| printer.print(event)).await?;
+        return Ok(0);
+    }
+    let mut signals = Signals::listen()?;
+    let mut follow = client
+        .follow(&args.session, From::After(Seq(0)), false)
+        .await?;
+    // An exit before this one is past: the session was taken up again, or is looked at afterwards.
+    let newest = follow.attached().seq;
+    loop {
+        tokio::select! {
+            followed = follow.next() => if let Followed::Event(event) = followed? {
+                printer.print(&event)?;
+                if event.kind == "session.exited" && event.seq >= Some(newest) {
+                    return Ok(0);
+                }
+            },
+            arrived = signals.next() => return Ok(match arrived {
+                Arrived::Int => exit::INTERRUPTED,
+                Arrived::Term => exit::TERMINATED,
+                Arrived::Hup => 0,
+            }),
+        }
+    }
+}
+
+struct Printer {
+    trace: Trace,
+    turn: Option<u64>,
+    json: bool,
+}
+
+impl Printer {
+    /// All events are folded, so that numbers and names are right; only the turn that was asked for is printed.
+    fn print(&mut self, event: &Event) -> Result<(), Error> {
+        let lines = self.trace.fold(event);
+        let wanted = |line: &Line| self.turn.is_none_or(|turn| line.turn == Some(turn));
+        lines
+            .iter()
+            .filter(|line| wanted(line))
+            .try_for_each(|line| {
+                if self.json {
+                    output::json(line)
+                } else {
+                    output::line(&text::line(&line.to_string()))
+                }
+            })
+    }
+}

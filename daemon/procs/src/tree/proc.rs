@@ -1,0 +1,132 @@
+//! Reading `/proc`: who there is, who descends from whom.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+
+use rustix::process::Pid;
+
+/// A process as `/proc/<pid>/stat` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub pid: Pid,
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+    pub state: u8,
+    /// When it started, in ticks since the machine did. With the number, it names one process for ever.
+    pub started: u64,
+}
+
+impl Process {
+    /// Has ended; only its parent has not asked how.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x')
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.state == b'T'
+    }
+
+    /// Whether this is still the process of that number, and not a later one that was given it.
+    pub fn is_still_there(&self) -> bool {
+        read(self.pid).is_some_and(|now| now.started == self.started)
+    }
+}
+
+/// The process of this number, if there is one.
+pub(crate) fn read(pid: Pid) -> Option<Process> {
+    let mut line = [0; LINE];
+    let read = File::open(format!("/proc/{pid}/stat"))
+        .and_then(|mut file| file.read(&mut line))
+        .ok()?;
+    parse(pid, line.get(..read)?)
+}
+
+/// A `stat` line is never longer: at most 64 bytes of name, and 50 numbers of 20 digits.
+const LINE: usize = 1200;
+
+/// Visits each descendant of `root`, the moment it is read where its parent was read before it (numbers
+/// ascend from parent to child, except after a wrap or an adoption), else at the end. Who is `spared` is
+/// not visited, and neither is what descends from it.
+pub(crate) fn each_descendant(
+    root: Pid,
+    spared: Option<Pid>,
+    mut visit: impl FnMut(&Process),
+) -> io::Result<()> {
+    let mut family = HashSet::from([root.as_raw_nonzero().get()]);
+    let mut others = Vec::new();
+    let mut take = |family: &mut HashSet<i32>, process: &Process| {
+        let ours = family.contains(&process.parent) && Some(process.pid) != spared;
+        if ours {
+            family.insert(process.pid.as_raw_nonzero().get());
+            visit(process);
+        }
+        ours
+    };
+    each_process(|process| {
+        if !take(&mut family, process) {
+            others.push(*process);
+        }
+    })?;
+    loop {
+        let before = others.len();
+        others.retain(|process| !take(&mut family, process));
+        if others.len() == before {
+            return Ok(());
+        }
+    }
+}
+
+/// Visits each process of the system in ascending order; those that end meanwhile are left out.
+pub(crate) fn each_process(mut visit: impl FnMut(&Process)) -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let pid = name
+            .to_str()
+            .and_then(|name| name.parse().ok())
+            .and_then(Pid::from_raw);
+        if let Some(process) = pid.and_then(read) {
+            visit(&process);
+        }
+    }
+    Ok(())
+}
+
+/// The first fields of a `stat` line. The name in it is the process's own choice, and may hold blanks,
+/// brackets and line ends: what counts starts after the last bracket.
+pub(crate) fn parse(pid: Pid, line: &[u8]) -> Option<Process> {
+    /// Fields between the session and the time of the start.
+    const BETWEEN: usize = 15;
+    let bracket = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(line.get(bracket + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let mut number = || fields.next()?.parse().ok();
+    Some(Process {
+        pid,
+        parent: number()?,
+        group: number()?,
+        session: number()?,
+        state,
+        started: fields.nth(BETWEEN)?.parse().ok()?,
+    })
+}
+
+/// The children of a process, as far as the system tells them quickly. Empty where it does not.
+pub(crate) fn children(of: Pid) -> Vec<Pid> {
+    std::fs::read_to_string(format!("/proc/{of}/task/{of}/children"))
+        .unwrap_or_default()
+        .split_ascii_whitespace()
+        .filter_map(|number| number.parse().ok().and_then(Pid::from_raw))
+        .collect()
+}
+
+/// The number that a process has in the innermost namespace it is in.
+pub(crate) fn inner_number(of: Pid) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{of}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_ascii_whitespace().last()?.parse().ok()
+}

@@ -1,0 +1,114 @@
+//! What binds a command that takes all it can get.
+//!
+//! A bomb is set off only where something binds it; elsewhere the scene says that it was skipped.
+
+use std::io::{Read as _, Write as _};
+
+use procs::{Bound, Mechanism};
+
+use super::*;
+
+/// A bomb that loses its sessions and groups on the way, as an evil one would.
+const BOMBS: [(&str, &str); 2] = [
+    ("plain", ":(){ :|:& };: ; sleep 1000"),
+    (
+        "sessions of their own",
+        "export B='setsid bash -c \"$B\" & setsid bash -c \"$B\" & wait'; eval \"$B\"; sleep 1000",
+    ),
+];
+
+/// What holds the bombs below a number, or why none is set off.
+async fn bound(procs: &Procs) -> Option<Bound> {
+    finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
+    let mechanism = procs.mechanism();
+    let bound = match mechanism {
+        Mechanism::Namespace { bound } => bound,
+        // The limit is on the user's processes all together: other tests would be hit.
+        Mechanism::Looking | Mechanism::Sweep { .. } | Mechanism::Group => None,
+    };
+    if bound.is_none() {
+        say(&format!(
+            "SKIPPED, nothing binds a fork bomb here: {mechanism}"
+        ));
+    }
+    bound
+}
+
+fn bounded(tasks: u32) -> Arc<Procs> {
+    let mut options = options();
+    options.limits.tasks = Some(tasks);
+    Procs::start(options).unwrap()
+}
+
+/// Middle and worst but one in twenty of so many goes.
+fn spread(mut took: Vec<Duration>) -> (Duration, Duration) {
+    took.sort();
+    (took[took.len() / 2], took[took.len() * 19 / 20])
+}
+
+async fn starts(procs: &Procs, goes: usize) -> (Duration, Duration) {
+    let mut took = Vec::new();
+    for _ in 0..goes {
+        let begun = Instant::now();
+        finish(procs.spawn(Pid(2), command(&["true"])).await.unwrap()).await;
+        took.push(begun.elapsed());
+    }
+    spread(took)
+}
+
+/// Round trips over a socket to another thread, as between a client and the daemon.
+fn trips(goes: usize) -> (Duration, Duration) {
+    let (mut ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let echo = std::thread::spawn(move || {
+        let mut byte = [0];
+        while theirs.read_exact(&mut byte).is_ok() {
+            theirs.write_all(&byte).unwrap();
+        }
+    });
+    let mut took = Vec::new();
+    for _ in 0..goes {
+        let begun = Instant::now();
+        ours.write_all(b"x").unwrap();
+        ours.read_exact(&mut [0]).unwrap();
+        took.push(begun.elapsed());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    drop(ours);
+    echo.join().unwrap();
+    spread(took)
+}
+
+#[tokio::test]
+async fn a_fork_bomb_is_bound_and_gone_soon_after_its_stop() {
+    /// Enough to be felt if nothing held, and soon reached.
+    const TASKS: u32 = 1024;
+    let procs = bounded(TASKS);
+    if bound(&procs).await.is_none() {
+        return;
+    }
+    let idle = (starts(&procs, 40).await, trips(200));
+    say(&format!("idle: start {:?}, trip {:?}", idle.0, idle.1));
+    for (name, bomb) in BOMBS {
+        let mark = format!("bomb-{name}-{HOST}-{}", std::process::id());
+        let mut asked = command(&["bash", "-c", bomb]);
+        asked.env.push(("MARK".to_owned(), mark.clone()));
+        let child = procs.spawn(SESSION, asked).await.unwrap();
+        until("it has grown", || marked(&mark).len() > TASKS as usize / 2).await;
+        let busy = (starts(&procs, 40).await, trips(200));
+        say(&format!("{name}: start {:?}, trip {:?}", busy.0, busy.1));
+        // A loose bound, on a machine that does other things too.
+        assert!(busy.0.0 < idle.0.0 * 4 + Duration::from_millis(200));
+        assert!(busy.1.0 < idle.1.0 * 4 + Duration::from_millis(5));
+        let living = marked(&mark).len();
+        // The first numbers of a namespace are given out once, on top.
+        assert!(living <= TASKS as usize + 300, "{living}");
+        let begun = Instant::now();
+        child.control.stop(500);
+        // Its words about failed forks are many, and are read to the end.
+        finish(child).await;
+        let took = begun.elapsed();
+        say(&format!("{name}: {living} lived, gone after {took:?}"));
+        assert_eq!(marked(&mark), [0_u32; 0]);
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    }
+}

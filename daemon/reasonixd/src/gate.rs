@@ -1,0 +1,206 @@
+//! The gate: who is in, who is let in, and whether the daemon is on its way out.
+//!
+//! The wish to go and the count of guests stand under one lock, so that nobody is let in by a daemon that has just
+//! decided to go for want of company. Knows no session and no socket. Asked by `rpc` and `lifecycle`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use proto::hello::Role;
+use proto::params::daemon::ShutdownMode;
+use proto::{ErrorName, Failure};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::idle::{Idle, Seen};
+
+/// Why the daemon goes; the later ones are the harder ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leave {
+    /// It was asked to, once the last turn has ended.
+    WhenIdle,
+    /// It was asked to put what runs to sleep for the next daemon.
+    HandOver,
+    /// It was asked to, at once.
+    Now,
+    /// Nobody has needed it for as long as the settings say.
+    Unused,
+    /// The home that it holds is not there any more.
+    HomeGone,
+}
+
+impl From<ShutdownMode> for Leave {
+    fn from(mode: ShutdownMode) -> Self {
+        match mode {
+            ShutdownMode::Now => Self::Now,
+            ShutdownMode::Idle => Self::WhenIdle,
+            ShutdownMode::HandOver => Self::HandOver,
+        }
+    }
+}
+
+/// The gate of one daemon.
+pub struct Gate {
+    state: Mutex<State>,
+    leave: watch::Sender<Option<Leave>>,
+    hurry: CancellationToken,
+    ending: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    guests: u64,
+    idle: Idle,
+}
+
+/// Somebody who is in. Dropped: they have left.
+pub struct Guest(Arc<Gate>);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.guests = state.guests.saturating_sub(1);
+        // The count starts when they go, not when they came.
+        state.idle.stir();
+    }
+}
+
+impl Gate {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::default(),
+            leave: watch::Sender::new(None),
+            hurry: CancellationToken::new(),
+            ending: CancellationToken::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing below can leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody is there: as long as the guest lives, the daemon is not unused.
+    pub fn enter(self: &Arc<Self>) -> Guest {
+        let mut state = self.lock();
+        state.guests += 1;
+        state.idle.stir();
+        Guest(Arc::clone(self))
+    }
+
+    /// Lets new work in: it counts as a guest until it is done.
+    ///
+    /// # Errors
+    /// `shutting_down` once the daemon is to go in any way: else it would never come to it. `storage`: there is no home.
+    pub fn work(self: &Arc<Self>) -> Result<Guest, Failure> {
+        let mut state = self.lock();
+        match *self.leave.borrow() {
+            None => {
+                state.guests += 1;
+                state.idle.stir();
+                Ok(Guest(Arc::clone(self)))
+            }
+            Some(Leave::HomeGone) => Err(home_gone()),
+            Some(_) => Err(leaving()),
+        }
+    }
+
+    /// Lets a client in that says hello. One that goes when it is idle serves on until then; one that is ending serves
+    /// those who only look.
+    ///
+    /// # Errors
+    /// `shutting_down`: the client does best to wait, and to start the next daemon.
+    pub fn greet(&self, role: Role) -> Result<(), Failure> {
+        // Under the lock: the decision to go for want of company is either before this, or sees this guest.
+        let _state = self.lock();
+        match *self.leave.borrow() {
+            None | Some(Leave::WhenIdle) => Ok(()),
+            Some(Leave::Unused) => Err(leaving()),
+            Some(Leave::HandOver | Leave::Now | Leave::HomeGone) if role < Role::Drive => Ok(()),
+            Some(Leave::HandOver | Leave::Now | Leave::HomeGone) => Err(leaving()),
+        }
+    }
+
+    /// Lets a change pass while the home is there.
+    ///
+    /// # Errors
+    /// `storage`: what was acknowledged now would be lost.
+    pub fn change(&self) -> Result<(), Failure> {
+        match *self.leave.borrow() {
+            Some(Leave::HomeGone) => Err(home_gone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the daemon to go. A harder wish replaces a softer one.
+    pub fn ask(&self, leave: Leave) {
+        let _state = self.lock();
+        self.leave
+            .send_if_modified(|wanted| match wanted.is_none_or(|known| known < leave) {
+                true => {
+                    *wanted = Some(leave);
+                    true
+                }
+                false => false,
+            });
+    }
+
+    /// Looks whether anybody needs the daemon, and where nobody has for so long, asks it to go. `work` is asked under the
+    /// lock that lets work in. `now` is on the boot clock.
+    pub fn look(&self, now: Duration, limit: Option<Duration>, work: impl FnOnce() -> bool) {
+        let mut state = self.lock();
+        let guests = state.guests;
+        let seen = Seen {
+            guests,
+            work: guests == 0 && work(),
+        };
+        if self.leave.borrow().is_none() && state.idle.look(seen, now, limit) {
+            self.leave.send_replace(Some(Leave::Unused));
+        }
+    }
+
+    /// What was asked for so far, and what will be.
+    pub fn asked(&self) -> watch::Receiver<Option<Leave>> {
+        self.leave.subscribe()
+    }
+
+    /// What was asked for so far.
+    pub fn leaves(&self) -> Option<Leave> {
+        *self.leave.borrow()
+    }
+
+    /// It was told to go a second time: whatever can still be waited for is not.
+    pub fn hurry(&self) {
+        self.hurry.cancel();
+    }
+
+    /// Returns when it was told a second time.
+    pub async fn hurried(&self) {
+        self.hurry.cancelled().await;
+    }
+
+    /// The end has begun: there is no way back.
+    pub fn end(&self) {
+        self.ending.cancel();
+    }
+
+    /// Returns when the end has begun.
+    pub async fn ended(&self) {
+        self.ending.cancelled().await;
+    }
+}
+
+fn leaving() -> Failure {
+    let text = "The daemon is on its way out.";
+    let hint = "It takes no new work; repeat this when it is gone, and a new one starts.";
+    Failure::new(ErrorName::ShuttingDown, text, hint).retryable()
+}
+
+fn home_gone() -> Failure {
+    let text = "The home of this daemon was removed or replaced: its sessions can only be read until it has ended.";
+    let hint = "Put the home back; the next daemon takes up what stands in it.";
+    Failure::new(ErrorName::Storage, text, hint)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Who is let in, and when the decision falls.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+
+const LIMIT: Option<Duration> = Some(Duration::from_secs(2));
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[test]
+fn a_guest_keeps_it_and_the_count_starts_when_they_leave() {
+    let gate = Gate::new();
+    let guest = gate.enter();
+    gate.look(at(0), LIMIT, || false);
+    gate.look(at(100), LIMIT, || false);
+    assert_eq!(gate.leaves(), None);
+    drop(guest);
+    gate.look(at(101), LIMIT, || false);
+    gate.look(at(102), LIMIT, || true);
+    gate.look(at(104), LIMIT, || false);
+    assert_eq!(gate.leaves(), None, "there was work at the look before");
+    gate.look(at(106), LIMIT, || false);
+    assert_eq!(gate.leaves(), Some(Leave::Unused));
+}
+
+#[test]
+fn once_it_goes_for_want_of_company_nobody_is_served_halfway() {
+    let gate = Gate::new();
+    gate.look(at(0), LIMIT, || false);
+    gate.look(at(9), LIMIT, || false);
+    assert_eq!(gate.leaves(), Some(Leave::Unused));
+    // A connection that was accepted just after: its hello is told to come again.
+    let _guest = gate.enter();
+    for role in [Role::Watch, Role::Approve, Role::Drive] {
+        let refused = gate.greet(role).expect_err("no hello");
+        assert_eq!(refused.name, ErrorName::ShuttingDown);
+        assert!(refused.retryable);
+    }
+    assert_eq!(
+        gate.work().err().map(|failure| failure.name),
+        Some(ErrorName::ShuttingDown)
+    );
+}
+
+#[test]
+fn a_harder_wish_replaces_a_softer_one_and_never_the_other_way() {
+    let gate = Gate::new();
+    for (ask, holds) in [
+        (Leave::WhenIdle, Leave::WhenIdle),
+        (Leave::HandOver, Leave::HandOver),
+        (Leave::WhenIdle, Leave::HandOver),
+        (Leave::Now, Leave::Now),
+        (Leave::HandOver, Leave::Now),
+    ] {
+        gate.ask(ask);
+        assert_eq!(gate.leaves(), Some(holds));
+    }
+}
+
+#[test]
+fn what_is_let_in_depends_on_why_it_goes() {
+    let names = |leave: Option<Leave>| {
+        let gate = Gate::new();
+        if let Some(leave) = leave {
+            gate.ask(leave);
+        }
+        let name = |result: Result<(), Failure>| result.err().map(|failure| failure.name);
+        (
+            name(gate.greet(Role::Watch)),
+            name(gate.greet(Role::Drive)),
+            name(gate.work().map(drop)),
+            name(gate.change()),
+        )
+    };
+    let no = Some(ErrorName::ShuttingDown);
+    let lost = Some(ErrorName::Storage);
+    assert_eq!(names(None), (None, None, None, None));
+    assert_eq!(names(Some(Leave::WhenIdle)), (None, None, no, None));
+    assert_eq!(names(Some(Leave::HandOver)), (None, no, no, None));
+    assert_eq!(names(Some(Leave::Now)), (None, no, no, None));
+    assert_eq!(names(Some(Leave::Unused)), (no, no, no, None));
+    assert_eq!(names(Some(Leave::HomeGone)), (None, no, lost, lost));
+}
+
+/// Whoever is let in is let in before the decision: many threads that want work, and one that wants to go.
+#[test]
+fn no_work_is_let_in_by_a_daemon_that_goes() {
+    for _ in 0..50 {
+        let gate = Gate::new();
+        let inside = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        let Ok(guest) = gate.work() else { return };
+                        inside.fetch_add(1, Ordering::SeqCst);
+                        assert_ne!(
+                            gate.leaves(),
+                            Some(Leave::Unused),
+                            "it goes with a guest inside"
+                        );
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        drop(guest);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let mut time = 0;
+                while gate.leaves().is_none() {
+                    time += 1;
+                    gate.look(at(time), Some(Duration::ZERO), || false);
+                }
+                assert_eq!(
+                    inside.load(Ordering::SeqCst),
+                    0,
+                    "nobody is inside when it goes"
+                );
+            });
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! When a daemon that nobody needs goes by itself. Pure: told what there is and how late it is.
+//!
+//! Time is that of the boot clock: a laptop's sleep counts, a jump of the wall clock does not. Asked by the gate, under
+//! the lock that also lets clients in.
+
+use std::time::Duration;
+
+/// What keeps a daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Connections, and calls that outlive theirs.
+    pub guests: u64,
+    /// A session is unfinished, or a command runs in the background.
+    pub work: bool,
+}
+
+/// How long there has been nothing to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// The first look that found nothing, since the last one that found something.
+    since: Option<Duration>,
+}
+
+impl Idle {
+    /// Something is going on, or was between two looks: the count starts over.
+    pub fn stir(&mut self) {
+        self.since = None;
+    }
+
+    /// Looks, and says whether it is time to go. `now` is on the boot clock; without a `limit` it never is.
+    pub fn look(&mut self, seen: Seen, now: Duration, limit: Option<Duration>) -> bool {
+        if seen.guests > 0 || seen.work {
+            self.stir();
+            return false;
+        }
+        let since = *self.since.get_or_insert(now);
+        limit.is_some_and(|limit| now.saturating_sub(since) >= limit)
+    }
+}
+
+/// The boot clock. It goes on while the machine sleeps, and never jumps.
+pub fn now() -> Duration {
+    #[cfg(target_os = "linux")]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+    // Elsewhere the monotonic clock is the nearest there is.
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(CLOCK);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

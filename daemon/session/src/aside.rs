@@ -1,0 +1,111 @@
+//! Writes one of the small files beside the log, off the actor's path: one job at a time, the newest wish wins.
+//!
+//! Never delays or fails a session: a file that cannot be written is told about once, and is as good as absent.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use store::aside::Aside;
+use tokio::task::JoinHandle;
+
+/// How long the end of a session waits for the last job.
+const REST_MAX: Duration = Duration::from_secs(2);
+
+/// One file of one session.
+pub struct AsideFile {
+    slot: Arc<Slot>,
+    job: Option<JoinHandle<()>>,
+}
+
+struct Slot {
+    dir: PathBuf,
+    aside: Aside,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    wish: Option<Wish>,
+    /// A job is at work, and looks for the next wish before it ends.
+    busy: bool,
+    /// It has been said that the file cannot be written.
+    told: bool,
+}
+
+enum Wish {
+    Put(Vec<u8>),
+    Remove,
+}
+
+impl AsideFile {
+    /// `dir`: the session's.
+    pub fn new(dir: PathBuf, aside: Aside) -> Self {
+        let slot = Arc::new(Slot {
+            dir,
+            aside,
+            state: Mutex::default(),
+        });
+        Self { slot, job: None }
+    }
+
+    /// Has this content put in place of the old.
+    pub fn put(&mut self, content: Vec<u8>) {
+        self.wish(Wish::Put(content));
+    }
+
+    /// Has the file taken away.
+    pub fn remove(&mut self) {
+        self.wish(Wish::Remove);
+    }
+
+    fn wish(&mut self, wish: Wish) {
+        let mut state = self.slot.lock();
+        state.wish = Some(wish);
+        if std::mem::replace(&mut state.busy, true) {
+            return;
+        }
+        drop(state);
+        let slot = Arc::clone(&self.slot);
+        self.job = Some(tokio::task::spawn_blocking(move || slot.work()));
+    }
+
+    /// Waits for the last job, with a bound: whoever opens the session next finds no job of this life at work.
+    pub async fn rest(&mut self) {
+        if let Some(job) = self.job.take()
+            && tokio::time::timeout(REST_MAX, job).await.is_err()
+        {
+            tracing::warn!(dir = %self.slot.dir.display(), "a file beside the log is not written in time");
+        }
+    }
+}
+
+impl Slot {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does wishes until there is none. Blocks.
+    fn work(&self) {
+        loop {
+            let mut state = self.lock();
+            let Some(wish) = state.wish.take() else {
+                state.busy = false;
+                return;
+            };
+            drop(state);
+            let done = match wish {
+                Wish::Put(content) => store::aside::put(&self.dir, self.aside, &content),
+                Wish::Remove => store::aside::remove(&self.dir, self.aside),
+            };
+            if let Err(error) = done
+                && !std::mem::replace(&mut self.lock().told, true)
+            {
+                tracing::warn!(
+                    reason = store::reason(&error),
+                    "a file beside the log cannot be written"
+                );
+            }
+        }
+    }
+}

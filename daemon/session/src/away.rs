@@ -1,0 +1,165 @@
+//! What happened while no person was there: a fold over the records behind the last one that somebody has seen.
+//!
+//! Pure. The actor feeds it what has become durable; a load feeds it the log. Both come to the same digest.
+
+use std::collections::VecDeque;
+
+use proto::item::Display;
+use proto::live::Away;
+use proto::outcome::{OutcomeKind, UsageTotals};
+use proto::record::Usage;
+use proto::{Body, Record, Seq, Stamp};
+use serde::{Deserialize, Serialize};
+
+/// Files that a digest names.
+const FILES_MAX: usize = 100;
+
+/// When the last person left, and what they had seen: the content of the side file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    pub since: Stamp,
+    pub seq: Seq,
+}
+
+impl Left {
+    /// Reads what the side file holds. What cannot be read is as good as absent.
+    pub fn read(content: &[u8]) -> Option<Self> {
+        serde_json::from_slice(content).ok()
+    }
+
+    pub fn to_json(self) -> Vec<u8> {
+        // Two numbers are always JSON.
+        serde_json::to_vec(&self).unwrap_or_default()
+    }
+}
+
+/// What a record adds to a digest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bit {
+    seq: Seq,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    Ended(OutcomeKind),
+    Changed(String),
+    Ran,
+    Used(UsageTotals),
+}
+
+impl Bit {
+    /// `None` for a record that a digest does not tell about.
+    pub fn of(record: &Record) -> Option<Self> {
+        let what = match &record.body {
+            Body::TurnEnded(ended) => What::Ended(ended.outcome),
+            Body::Usage(usage) => What::Used(totals(usage)),
+            Body::ToolFinished(finished) => match &finished.display {
+                Display::Diff { path, .. } => What::Changed(path.clone()),
+                Display::Command { .. } => What::Ran,
+                Display::Line { .. } => return None,
+            },
+            _ => return None,
+        };
+        Some(Self {
+            seq: record.seq,
+            what,
+        })
+    }
+}
+
+fn totals(usage: &Usage) -> UsageTotals {
+    UsageTotals {
+        requests: 1,
+        prompt_tokens: usage.prompt_tokens,
+        cached_tokens: usage.cached_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        cost_micros: usage.cost_micros.unwrap_or(0),
+        unknown_cost_calls: u64::from(usage.cost_micros.is_none()),
+    }
+}
+
+/// What happened since somebody left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest(Away);
+
+impl Digest {
+    pub fn new(left: Left) -> Self {
+        Self(Away {
+            since: left.since,
+            seq: left.seq,
+            ..Away::default()
+        })
+    }
+
+    /// Takes a bit in, unless it was seen before the person left.
+    pub fn apply(&mut self, bit: &Bit) {
+        let away = &mut self.0;
+        if bit.seq <= away.seq {
+            return;
+        }
+        match &bit.what {
+            What::Ended(outcome) => {
+                away.turns += 1;
+                away.outcome = Some(*outcome);
+            }
+            What::Changed(path) => {
+                if away.files.len() < FILES_MAX && !away.files.contains(path) {
+                    away.files.push(path.clone());
+                }
+            }
+            What::Ran => away.commands += 1,
+            What::Used(totals) => away.usage.add(totals),
+        }
+    }
+}
+
+/// Follows whether a person is there, and keeps the digest while none is.
+#[derive(Clone, Debug, Default)]
+pub struct Absence {
+    /// `None`: a person is there, or there never was one.
+    digest: Option<Digest>,
+    /// Of records that are not on disk yet: nobody has seen them.
+    undurable: VecDeque<Bit>,
+}
+
+impl Absence {
+    /// As a load finds it.
+    pub fn new(digest: Option<Digest>) -> Self {
+        Self {
+            digest,
+            undurable: VecDeque::new(),
+        }
+    }
+
+    /// A record was appended.
+    pub fn appended(&mut self, record: &Record) {
+        self.undurable.extend(Bit::of(record));
+    }
+
+    /// Everything up to `durable` is on disk.
+    pub fn settled(&mut self, durable: Seq) {
+        while let Some(bit) = self.undurable.pop_front_if(|bit| bit.seq <= durable) {
+            if let Some(digest) = &mut self.digest {
+                digest.apply(&bit);
+            }
+        }
+    }
+
+    /// The last person has left.
+    pub fn left(&mut self, left: Left) {
+        self.digest = Some(Digest::new(left));
+    }
+
+    /// A person has come.
+    pub fn returned(&mut self) {
+        self.digest = None;
+    }
+
+    /// What there is to tell to who comes now; `waits`: something waits for a person.
+    pub fn tell(&self, waits: bool) -> Option<Away> {
+        let Digest(away) = self.digest.as_ref()?;
+        (away.turns > 0 || waits).then(|| away.clone())
+    }
+}

@@ -1,0 +1,122 @@
+//! How a session leaves memory: stopped with its daemon, put to sleep for the next one, or cut off by its disk.
+
+use std::time::Duration;
+
+use proto::Stamp;
+use proto::record::SessionExited;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use turn::{Input, StopReason};
+
+use crate::actor::Actor;
+use crate::away::Left;
+
+/// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
+/// without them: the next load writes that they are gone.
+const CHILDREN_OVERDUE: Duration = Duration::from_millis(500);
+
+impl Actor {
+    /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
+    pub(crate) fn stop_unwritable(&mut self) {
+        if let Some(gather) = self.gather.take() {
+            gather.cancel.cancel();
+        }
+        for running in self.running.values() {
+            running.stop.stop(self.grace_ms);
+        }
+        self.held.clear();
+        self.stop_children(self.grace_ms);
+    }
+
+    /// Stops what runs in the background for the session: TERM now, KILL after `grace_ms`.
+    pub(crate) fn stop_children(&self, grace_ms: u64) {
+        self.bench.spawn.stop_session(self.bench.session, grace_ms);
+    }
+
+    /// The session has exited: nothing of it runs on.
+    pub(crate) fn stop_children_of(&self, exited: &SessionExited) {
+        let killed = exited.outcome == proto::outcome::OutcomeKind::Killed;
+        self.stop_children(if killed { 0 } else { self.grace_ms });
+    }
+
+    pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
+        self.closing = Some(reply);
+        if !self.waits_for_person() && !self.machine.is_suspended() {
+            let partial = self.partial();
+            self.step(Input::Stop {
+                reason: StopReason::Shutdown,
+                partial,
+            });
+        }
+        // What runs in the background does not outlive the session's life in memory.
+        self.stop_children(self.grace_ms);
+        let due = Duration::from_millis(self.grace_ms) + CHILDREN_OVERDUE;
+        self.children_due = Some(Instant::now() + due);
+    }
+
+    /// Puts the session to sleep before its next step, for the daemon that comes next.
+    pub(crate) fn begin_suspend(&mut self, reply: oneshot::Sender<()>) {
+        self.suspending.push(reply);
+        if !self.machine.is_suspended() {
+            self.step(Input::Suspend);
+        }
+        self.settle();
+    }
+
+    /// Tells who waits for the session to be suspended, once that is on disk.
+    pub(crate) fn answer_suspending(&mut self) {
+        if self.suspending.is_empty() {
+            return;
+        }
+        let asleep =
+            (self.machine.is_suspended() || self.is_settled()) && self.journal.is_settled();
+        if asleep || self.journal.failed.is_some() {
+            for reply in std::mem::take(&mut self.suspending) {
+                // Who waited may have lost patience.
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    /// Nothing runs, and a question is open, or a person has paused the session: that outlives the daemon, and the turn
+    /// with it.
+    fn waits_for_person(&self) -> bool {
+        let facts = self.machine.facts();
+        (!facts.pending.is_empty() || facts.settings.paused)
+            && self.machine.is_quiet()
+            && self.running.is_empty()
+            && self.held.is_empty()
+            && self.gather.is_none()
+    }
+
+    pub(crate) fn may_end(&self) -> bool {
+        let rests =
+            self.machine.is_idle() || self.waits_for_person() || self.machine.is_suspended();
+        // Set when the session began to close, and taken when they had their time.
+        let alone = self.machine.facts().children.is_empty() || self.children_due.is_none();
+        self.journal.failed.is_some() || (rests && alone && self.journal.is_settled())
+    }
+
+    pub(crate) async fn end(mut self) {
+        self.ended.cancel();
+        if self.fanout.watched() {
+            self.note_seen(Left {
+                since: Stamp::now(),
+                seq: self.journal.index.durable(),
+            });
+        }
+        self.catalog.flush().await;
+        // The catalog knows it all: a session that rests need not be looked at by the next start.
+        if self.is_settled() && self.journal.failed.is_none() {
+            self.journal.clear_marker().await;
+        }
+        self.keeping.rest().await;
+        self.seen_file.rest().await;
+        // The log is given back before anybody is told that it is: the next daemon may come at once.
+        let closing = self.closing.take();
+        drop(self);
+        if let Some(closing) = closing {
+            let _ = closing.send(());
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Prompts that wait, and are changed while they do.
+
+use proto::params::session::{EditParams, QueueOutput, ReorderParams, Signal, Until};
+use proto::{Body, ErrorName, PromptId, RequestId};
+
+use super::house::{House, begin, prompt, until};
+
+/// A session that is paused, at rest, with three prompts that wait.
+async fn with_three() -> (House, Vec<PromptId>) {
+    let mut house = begin(r#"{"text":"one"}"#, "first");
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    house.handle.wait(Until::Turn).await.unwrap();
+    let signal = house.handle.signal(Signal::Pause, None, "ann".into());
+    assert!(signal.await.unwrap().delivered);
+    let mut ids = Vec::new();
+    for text in ["a", "b", "c"] {
+        let made = house.handle.prompt(prompt(text), "ann".into()).await;
+        ids.push(made.unwrap().prompt_id);
+    }
+    (house, ids)
+}
+
+fn edit(prompt_id: PromptId, text: &str, request_id: Option<RequestId>) -> EditParams {
+    EditParams {
+        session: String::new(),
+        prompt_id,
+        text: text.into(),
+        steer: None,
+        request_id,
+    }
+}
+
+fn reorder(prompt_id: PromptId, position: u64, request_id: Option<RequestId>) -> ReorderParams {
+    ReorderParams {
+        session: String::new(),
+        prompt_id,
+        position,
+        request_id,
+    }
+}
+
+fn texts(output: &QueueOutput) -> Vec<&str> {
+    let queue = output.queue.iter();
+    queue.map(|queued| queued.text.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_gets_other_words_and_another_place_and_a_repeat_changes_nothing() {
+    let (house, ids) = with_three().await;
+    let (one, two) = (Some(RequestId::new()), Some(RequestId::new()));
+    let by = || "ann".to_owned();
+    let edited = house
+        .handle
+        .edit(edit(ids[1], "B", one), by())
+        .await
+        .unwrap();
+    assert_eq!(texts(&edited), ["a", "B", "c"]);
+    let moved = house
+        .handle
+        .reorder(reorder(ids[2], 0, two), by())
+        .await
+        .unwrap();
+    assert_eq!(texts(&moved), ["c", "a", "B"]);
+    let seq = house.handle.summary().seq;
+    let again = house
+        .handle
+        .edit(edit(ids[1], "B", one), by())
+        .await
+        .unwrap();
+    assert_eq!(texts(&again), ["c", "a", "B"]);
+    let again = house
+        .handle
+        .reorder(reorder(ids[2], 0, two), by())
+        .await
+        .unwrap();
+    assert_eq!(texts(&again), ["c", "a", "B"]);
+    assert_eq!(house.handle.summary().seq, seq, "a repeat was done again");
+    let other = house.handle.edit(edit(ids[1], "else", one), by()).await;
+    assert_eq!(other.unwrap_err().name, ErrorName::RequestIdReused);
+
+    let far = house
+        .handle
+        .reorder(reorder(ids[2], 99, None), by())
+        .await
+        .unwrap();
+    assert_eq!(texts(&far), ["a", "B", "c"]);
+    let empty = house.handle.edit(edit(ids[1], "  ", None), by()).await;
+    assert_eq!(empty.unwrap_err().name, ErrorName::InvalidParams);
+    let strange = house
+        .handle
+        .edit(edit(PromptId::new(), "x", None), by())
+        .await;
+    let strange = strange.unwrap_err();
+    assert_eq!(strange.name, ErrorName::NotFound);
+    assert!(!strange.hint.is_empty());
+
+    let resume = house.handle.signal(Signal::Resume, None, by());
+    assert!(resume.await.unwrap().delivered);
+    house.handle.wait(Until::Turn).await.unwrap();
+    let said: Vec<String> = house
+        .records()
+        .into_iter()
+        .filter_map(|record| match record.body {
+            Body::User(message) => Some(message.text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        said,
+        ["first", "a", "B", "c"],
+        "they are said as they stood"
+    );
+    let late = house
+        .handle
+        .edit(edit(ids[1], "too late", None), by())
+        .await;
+    assert_eq!(late.unwrap_err().name, ErrorName::NotFound);
+    // Where "as it was" cannot be looked up any more, a repeat still gets its answer.
+    let again = house
+        .handle
+        .edit(edit(ids[1], "B", one), by())
+        .await
+        .unwrap();
+    assert!(texts(&again).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_queue_is_answered_when_it_is_on_disk() {
+    let (house, ids) = with_three().await;
+    house.gate.close();
+    let begun = house.gate.begun();
+    let (handle, id) = (house.handle.clone(), ids[0]);
+    let editing = tokio::spawn(async move { handle.edit(edit(id, "A", None), "ann".into()).await });
+    until("the change is on its way to the disk", || {
+        house.gate.begun() > begun
+    })
+    .await;
+    assert!(!editing.is_finished(), "acknowledged before it was on disk");
+    house.gate.open();
+    assert_eq!(texts(&editing.await.unwrap().unwrap()), ["A", "b", "c"]);
+}

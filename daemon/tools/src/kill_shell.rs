@@ -1,0 +1,112 @@
+//! `kill_shell`: stops a command in the background and everything that it started.
+
+use std::time::Duration;
+
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::Pid;
+use proto::item::{CallStatus, Display};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::arguments::{self, Arguments};
+use crate::memory::Memory;
+
+/// How long after the first signal the answer comes at the latest.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    id: u64,
+}
+
+impl Arguments for Args {
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("bash_id", "id"),
+        ("shell_id", "id"),
+        ("job_id", "id"),
+        ("pid", "id"),
+    ];
+}
+
+pub(crate) struct KillShell {
+    spec: ToolSpec,
+}
+
+impl KillShell {
+    pub(crate) fn new() -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "kill_shell",
+                description: include_str!("kill_shell.md").trim_ascii(),
+                schema: arguments::schema::<Args>(),
+                family: Family::Bash,
+                // It ends only what the session itself has started: nobody is asked.
+                read_only: true,
+            },
+        }
+    }
+}
+
+impl Tool for KillShell {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    }
+
+    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
+        let args: Args = arguments::typed(arguments.clone())?;
+        let text = format!("stop {}, which runs in the background", args.id);
+        Ok(Preview {
+            display: Display::Line { text },
+        })
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        async move {
+            match stop(arguments, &context).await {
+                Ok(outcome) | Err(outcome) => outcome,
+            }
+        }
+        .boxed()
+    }
+}
+
+async fn stop(arguments: Map<String, Value>, context: &CallContext) -> Result<Outcome, Outcome> {
+    let args: Args = arguments::typed(arguments)?;
+    let shell = Memory::with_shells(context)?.shells().get(Pid(args.id))?;
+    let stopped = async {
+        let ran = shell.stop().await;
+        shell.ended().await;
+        ran
+    };
+    // Cancel-safe: what was told to stop goes on stopping; the others only wait.
+    let ran = tokio::select! {
+        biased;
+        ran = stopped => ran,
+        () = context.cancel.cancelled() => {
+            return Err(Outcome::with_status(
+                CallStatus::Interrupted,
+                format!("{} was told to stop; its end was not waited for", args.id),
+            ));
+        }
+        () = tokio::time::sleep(WAIT_MAX) => {
+            return Err(Outcome::failed(format!(
+                "{} was told to stop and is not gone yet; look again with `bash_output`",
+                args.id
+            )));
+        }
+    };
+    let look = shell.look(false).await?;
+    Ok(look.told(if ran { "" } else { "it had ended before: " }, None))
+}

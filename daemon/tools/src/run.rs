@@ -1,0 +1,208 @@
+//! One command from its start to its end: its time limit, its stops, and how it ended, in words.
+//!
+//! What becomes of its output is the caller's: `bash` in the foreground, `shells` in the background.
+
+use std::time::Duration;
+
+use contract::spawn::ChildControl;
+use contract::{Child, ChildEvent, ChildExit};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use tokio::time::Instant;
+
+use crate::capture::{OUTPUT_MAX, Stream};
+
+/// Milliseconds between TERM and KILL where nobody says otherwise.
+pub(crate) const GRACE_MS: u64 = 2000;
+/// How long after KILL the end must have been reported.
+const LOST_AFTER: Duration = Duration::from_secs(5);
+
+/// A command that runs. Dropping it kills everything it started.
+pub(crate) struct Run {
+    events: BoxStream<'static, ChildEvent>,
+    control: Box<dyn ChildControl>,
+    started: Instant,
+    limit: Option<Duration>,
+    /// Its time limit; after a stop the moment at which it counts as lost.
+    until: Option<Instant>,
+    stopped: Option<Stopped>,
+}
+
+/// What comes next of it.
+pub(crate) enum Step {
+    Output(Stream, Vec<u8>),
+    Ended(End),
+}
+
+/// Why a command was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    Time,
+    Output,
+    /// The call that waits for it was stopped.
+    Cancelled,
+    /// `kill_shell`.
+    Killed,
+    /// The session is not loaded any more.
+    Unloaded,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// `None`: the spawner did not say.
+    pub(crate) exit: Option<ChildExit>,
+    pub(crate) stopped: Option<Stopped>,
+    pub(crate) took: Duration,
+    limit: Option<Duration>,
+}
+
+impl Run {
+    /// `started`: when the start was asked for. `limit`: how long it may run from now on.
+    pub(crate) fn new(child: Child, started: Instant, limit: Option<Duration>) -> Self {
+        Self {
+            events: child.events,
+            control: child.control,
+            started,
+            limit,
+            until: limit.and_then(|limit| Instant::now().checked_add(limit)),
+            stopped: None,
+        }
+    }
+
+    /// How long it has been running.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Tells it to stop; it may be told again, more firmly. The first reason stays.
+    pub(crate) fn stop(&mut self, why: Stopped, grace_ms: u64) {
+        let lost = Instant::now() + Duration::from_millis(grace_ms) + LOST_AFTER;
+        self.until = Some(match self.until {
+            Some(until) if self.is_stopped() => until.min(lost),
+            Some(_) | None => lost,
+        });
+        self.stopped.get_or_insert(why);
+        self.control.stop(grace_ms);
+    }
+
+    /// Waits for what comes next; stops the command at its time limit. Not called again after the end.
+    ///
+    /// Cancel-safe: dropping it loses nothing.
+    pub(crate) async fn next(&mut self) -> Step {
+        loop {
+            let until = self.until;
+            let over = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            // Cancel-safe: one only waits, the other takes an event or none.
+            let event = tokio::select! {
+                biased;
+                () = over => {
+                    if self.is_stopped() {
+                        return Step::Ended(self.end(None));
+                    }
+                    self.stop(Stopped::Time, GRACE_MS);
+                    continue;
+                }
+                event = self.events.next() => event,
+            };
+            return match event {
+                Some(ChildEvent::Stdout(bytes)) => Step::Output(Stream::Stdout, bytes),
+                Some(ChildEvent::Stderr(bytes)) => Step::Output(Stream::Stderr, bytes),
+                Some(ChildEvent::Exited(exit)) => Step::Ended(self.end(Some(exit))),
+                None => Step::Ended(self.end(None)),
+            };
+        }
+    }
+
+    fn end(&self, exit: Option<ChildExit>) -> End {
+        End {
+            exit,
+            stopped: self.stopped,
+            took: self.elapsed(),
+            limit: self.limit,
+        }
+    }
+}
+
+impl End {
+    pub(crate) fn is_success(&self) -> bool {
+        self.stopped.is_none() && self.exit.is_some_and(|exit| exit.code == Some(0))
+    }
+
+    /// Exit code or signal, how long it took, and why, in one line.
+    pub(crate) fn told(&self) -> String {
+        let how = match self.exit {
+            Some(ChildExit {
+                signal: Some(signal),
+                ..
+            }) => format!("ended by signal {signal}{}", signal_name(signal)),
+            Some(ChildExit {
+                code: Some(code), ..
+            }) => format!("exit code {code}"),
+            Some(ChildExit {
+                code: None,
+                signal: None,
+                ..
+            })
+            | None => "its end was not reported".to_owned(),
+        };
+        let why = match self.stopped {
+            Some(why) => format!("{}; ", self.stop_told(why)),
+            None => String::new(),
+        };
+        let swept = match self.exit.map_or(0, |exit| exit.swept) {
+            0 => String::new(),
+            count => format!("; {count} processes it left behind were stopped"),
+        };
+        format!("{why}{how}, {:.2} s{swept}", self.took.as_secs_f64())
+    }
+
+    fn stop_told(&self, why: Stopped) -> String {
+        match why {
+            Stopped::Time => format!(
+                "stopped at its time limit of {} s",
+                self.limit.unwrap_or_default().as_secs_f64()
+            ),
+            Stopped::Output => format!("stopped after {} MB of output", OUTPUT_MAX / 1024 / 1024),
+            Stopped::Cancelled => "stopped by the user".to_owned(),
+            Stopped::Killed => "stopped by `kill_shell`".to_owned(),
+            Stopped::Unloaded => "stopped with its session".to_owned(),
+        }
+    }
+
+    /// For the log: why, where it did not end by itself.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let cause = match self.stopped {
+            Some(Stopped::Time) => "its time limit",
+            Some(Stopped::Output) => "too much output",
+            Some(Stopped::Cancelled) => "the user",
+            Some(Stopped::Killed) => "kill_shell",
+            Some(Stopped::Unloaded) => "the session ended",
+            None if self.exit.is_none() => "its end was not reported",
+            None => return None,
+        };
+        Some(cause.to_owned())
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (HUP)",
+        2 => " (INT)",
+        6 => " (ABRT)",
+        9 => " (KILL)",
+        11 => " (SEGV)",
+        13 => " (PIPE)",
+        15 => " (TERM)",
+        _ => "",
+    }
+}

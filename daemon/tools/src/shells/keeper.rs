@@ -1,0 +1,146 @@
+//! The task of one command in the background: drains it, answers looks, stops it, reports its end.
+//!
+//! Owns the command and its output. Ends when its row is gone.
+
+use std::sync::Arc;
+
+use contract::tool::Shells as Session;
+use proto::Pid;
+use proto::record::ChildExited;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use super::{Look, Place};
+use crate::bash::TOKENS_MAX;
+use crate::capture::Capture;
+use crate::run::{End, GRACE_MS, Run, Step, Stopped};
+use crate::truncate;
+
+/// Clean text kept of the beginning and of the end once the command has ended: as much as can be told at once.
+const END_MAX_ENDED: usize = 32 * 1024;
+
+/// What is wanted of a keeper.
+pub(super) enum Ask {
+    Look {
+        whole_lines: bool,
+        reply: oneshot::Sender<Look>,
+    },
+    Stop,
+}
+
+pub(super) struct Keeper {
+    pub number: Pid,
+    pub run: Run,
+    pub capture: Capture,
+    /// The model was told of the file that holds all of the output.
+    pub named: bool,
+    pub place: Place,
+    pub inbox: mpsc::Receiver<Ask>,
+    /// Set when the end has been reported.
+    pub ended: watch::Sender<Option<Instant>>,
+    pub session: Arc<dyn Session>,
+}
+
+impl Keeper {
+    pub(super) async fn keep(mut self) {
+        let end = self.until_ended().await;
+        let Self {
+            number,
+            run,
+            mut capture,
+            mut named,
+            place,
+            mut inbox,
+            ended,
+            session,
+        } = self;
+        // Where the end was not reported, this kills whatever is left.
+        drop(run);
+        session.exited(ChildExited {
+            pid: number,
+            code: end.exit.and_then(|exit| exit.code),
+            signal: end.exit.and_then(|exit| exit.signal),
+            cause: end.cause(),
+        });
+        drop((place, session));
+        capture.finish().await;
+        capture.shrink(END_MAX_ENDED);
+        ended.send_replace(Some(Instant::now()));
+        while let Some(ask) = inbox.recv().await {
+            match ask {
+                Ask::Look { reply, .. } => {
+                    look(&mut capture, &mut named, State::Ended(end), reply).await;
+                    // A file that was made only for this look is not held open.
+                    capture.finish().await;
+                }
+                Ask::Stop => {}
+            }
+        }
+        if !named {
+            capture.discard_spill().await;
+        }
+    }
+
+    async fn until_ended(&mut self) -> End {
+        let mut has_row = true;
+        loop {
+            // Cancel-safe: both say so of themselves. In no order, so that a flood delays no question.
+            tokio::select! {
+                step = self.run.next() => match step {
+                    Step::Output(stream, bytes) => {
+                        self.capture.push(stream, &bytes).await;
+                        if self.capture.too_much() && !self.run.is_stopped() {
+                            self.run.stop(Stopped::Output, GRACE_MS);
+                        }
+                    }
+                    Step::Ended(end) => return end,
+                },
+                ask = self.inbox.recv(), if has_row => match ask {
+                    Some(Ask::Look { whole_lines, reply }) => {
+                        if !whole_lines {
+                            self.capture.take_begun();
+                        }
+                        let state = State::Runs(self.run.elapsed());
+                        look(&mut self.capture, &mut self.named, state, reply).await;
+                    }
+                    Some(Ask::Stop) => self.run.stop(Stopped::Killed, GRACE_MS),
+                    None => {
+                        has_row = false;
+                        self.run.stop(Stopped::Unloaded, 0);
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// How a command stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    /// For how long.
+    Runs(std::time::Duration),
+    Ended(End),
+}
+
+/// Answers a look. What nobody waits for any more is kept for the next.
+async fn look(capture: &mut Capture, named: &mut bool, state: State, reply: oneshot::Sender<Look>) {
+    let kept = if truncate::cut(capture.pieces(), TOKENS_MAX, "").cut {
+        let kept = capture.keep_spill().await;
+        *named |= kept.file().is_some();
+        Some(kept)
+    } else {
+        None
+    };
+    // The wait for the disk may have been too long for them.
+    if reply.is_closed() {
+        return;
+    }
+    let look = Look {
+        state,
+        output_bytes: capture.bytes(),
+        text: capture.take(),
+        kept,
+    };
+    // They left just now: their call was dropped with its turn, and nobody reads its result.
+    let _ = reply.send(look);
+}

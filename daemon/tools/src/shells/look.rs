@@ -1,0 +1,100 @@
+//! What a look at a command in the background found, in words.
+
+use contract::Outcome;
+use proto::item::{CallStatus, Display};
+
+use super::keeper::State;
+use crate::bash::{TAIL_CHARS, TOKENS_MAX};
+use crate::capture::{Ends, Kept};
+use crate::filter::Filter;
+use crate::truncate::Pieces;
+
+/// State, and what is new.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(super) state: State,
+    /// Bytes that it has printed since its start.
+    pub(super) output_bytes: u64,
+    pub(super) text: Ends,
+    /// Where all of the output is, when the new text may be too long to be told.
+    pub(super) kept: Option<Kept>,
+}
+
+impl Look {
+    /// The outcome, with `before` in front of the state.
+    pub(crate) fn told(self, before: &str, filter: Option<&Filter>) -> Outcome {
+        let state = match &self.state {
+            State::Runs(since) => format!("running, {:.2} s", since.as_secs_f64()),
+            State::Ended(end) => end.told(),
+        };
+        let (output, cut) = self.output(filter);
+        let exit = match &self.state {
+            State::Runs(_) => None,
+            State::Ended(end) => end.exit,
+        };
+        let tail = match filter {
+            None => self.text.last(TAIL_CHARS),
+            Some(_) => last(&output, TAIL_CHARS),
+        };
+        Outcome {
+            status: CallStatus::Ok,
+            text: format!("{before}{state}\n{output}"),
+            display: Display::Command {
+                exit_code: exit.and_then(|exit| exit.code),
+                signal: exit.and_then(|exit| exit.signal),
+                output_bytes: self.output_bytes,
+                tail,
+                sandbox_stopped: false,
+            },
+            spill: self
+                .kept
+                .filter(|_| cut)
+                .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
+        }
+    }
+
+    /// What is new, for the model, and whether something of it was left out.
+    fn output(&self, filter: Option<&Filter>) -> (String, bool) {
+        let nowhere = Kept::Nowhere(String::new());
+        let kept = self.kept.as_ref().unwrap_or(&nowhere);
+        let pieces = self.text.pieces();
+        let Some(filter) = filter else {
+            let cut = kept.cut(pieces, TOKENS_MAX);
+            return if cut.text.is_empty() {
+                ("(nothing new)\n".to_owned(), false)
+            } else {
+                (cut.text, cut.cut)
+            };
+        };
+        let filtered = filter.apply(pieces);
+        let found = Pieces {
+            head: &filtered.head,
+            missing: pieces.missing,
+            tail: &filtered.tail,
+        };
+        let mut cut = kept.cut(found, TOKENS_MAX);
+        if pieces.missing > 0 {
+            cut.text
+                .push_str("[`filter` saw nothing of what is no longer in memory]\n");
+        }
+        if cut.text.is_empty() {
+            let text = match filtered.skipped {
+                0 => "(nothing new)\n".to_owned(),
+                count => format!("(nothing new that matches; {count} lines skipped)\n"),
+            };
+            return (text, false);
+        }
+        (cut.text, cut.cut)
+    }
+}
+
+/// The end of a text.
+fn last(text: &str, chars_max: usize) -> String {
+    let start = text
+        .char_indices()
+        .rev()
+        .take(chars_max)
+        .last()
+        .map_or(text.len(), |(at, _)| at);
+    text[start..].to_owned()
+}

@@ -1,0 +1,42 @@
+//! What was asked, in forms that repeats can be compared by: a `request_id` that comes again with other content is
+//! refused.
+
+use proto::params::approval::Decision;
+use proto::record::SessionSet;
+use proto::{ApprovalId, PromptId};
+
+/// A prompt in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_prompt(text: &str, steer: bool) -> String {
+    format!("prompt {steer} {text}")
+}
+
+/// New words of a prompt in a form that repeats can be compared by. `steer` is what the record says: where the request
+/// left it open, a repeat is the same under either.
+#[must_use]
+pub fn content_of_edit(prompt: PromptId, text: &str, steer: bool) -> String {
+    format!("edit {prompt} {steer} {text}")
+}
+
+/// A new place of a prompt in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_move(prompt: PromptId, position: u64) -> String {
+    format!("move {prompt} {position}")
+}
+
+/// An answer to an approval in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
+    format!("answer {id} {decision:?}")
+}
+
+/// A change of settings in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_set(set: &SessionSet) -> String {
+    let bare = SessionSet {
+        by: None,
+        request_id: None,
+        ..set.clone()
+    };
+    serde_json::to_string(&bare).unwrap_or_default()
+}

@@ -1,0 +1,103 @@
+//! A turn that is under way, and its calls, as the log tells them.
+
+use std::collections::HashSet;
+
+use proto::item::{Finish, ToolCall};
+use proto::outcome::{Denied, TurnEnded, UsageTotals};
+use proto::{ApprovalId, CallId, ItemId, PromptId, Stamp};
+
+use super::since;
+
+/// A turn that has started and not ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenTurn {
+    pub number: u64,
+    pub started_at: Stamp,
+    /// The prompt that it began with.
+    pub prompt_id: Option<PromptId>,
+    /// How long it has been paused, less the pause that lasts; since when that does.
+    pub paused_ms: u64,
+    pub paused_at: Option<Stamp>,
+    /// Messages so far: the next one's number.
+    pub items: u64,
+    /// Answers so far.
+    pub steps: u64,
+    pub tool_calls: u64,
+    pub usage: UsageTotals,
+    pub text: String,
+    pub denied: Vec<Denied>,
+    /// A call did what it was asked, and its result stands after the last unattended denial.
+    pub ok_since_denial: bool,
+    /// The calls of the newest answer.
+    pub calls: Vec<OpenCall>,
+    /// What was denied in this turn stays denied.
+    pub refused: HashSet<(String, String)>,
+    /// The newest message is an answer without calls: how it ended. The turn is to be settled by it.
+    pub plain_answer: Option<Finish>,
+    /// That answer was cut off by the daemon's end, and the turn is to go on from it.
+    pub cut_off: bool,
+    /// The log ends the turn though calls of it have no result, which nothing but an edited log does: it stays open
+    /// until they have, and is ended in the same way again.
+    pub over: Option<TurnEnded>,
+    /// The model has been told to answer in words after an empty answer.
+    pub prodded: bool,
+    /// The last request of the turn is, or was, without tools.
+    pub summing_up: bool,
+}
+
+/// A call of the newest answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    pub call: ToolCall,
+    pub stage: Stage,
+    /// What policy said when it looked last.
+    pub read_only: bool,
+}
+
+/// How far a call has come, as the log tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing happened yet.
+    Open,
+    /// A person is asked.
+    Asked(ApprovalId),
+    /// A person said yes to what was shown; it has not started.
+    Approved { shown_hash: String },
+    /// It was denied, and never runs; its result, in these words, waits for its place.
+    Denied { words: String },
+    /// It runs, or ran when the daemon died.
+    Started { read_only: bool },
+    /// It has its result.
+    Closed,
+}
+
+impl OpenTurn {
+    /// The id of the next message of this turn.
+    #[must_use]
+    pub fn next_item(&self) -> ItemId {
+        ItemId(format!("m{}.{}", self.number, self.items + 1))
+    }
+
+    /// Calls of the newest answer that have no result.
+    #[must_use]
+    pub fn unanswered(&self) -> bool {
+        self.calls.iter().any(|open| open.stage != Stage::Closed)
+    }
+
+    /// How long the turn has run at this moment, in milliseconds of the wall clock, less the time that it was paused.
+    #[must_use]
+    pub fn ran_ms(&self, now: Stamp) -> u64 {
+        let paused = self.paused_at.map_or(0, |at| since(at, now));
+        since(self.started_at, now)
+            .saturating_sub(self.paused_ms)
+            .saturating_sub(paused)
+    }
+
+    pub(super) fn stage(&mut self, call: &CallId, stage: Stage) {
+        let open = self.calls.iter_mut().find(|open| open.call.id == *call);
+        // A result is final, whatever an edited log says behind it.
+        if let Some(open) = open.filter(|open| open.stage != Stage::Closed) {
+            open.stage = stage;
+        }
+    }
+}

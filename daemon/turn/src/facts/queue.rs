@@ -1,0 +1,76 @@
+//! The prompts that wait, as a fold: what came, what was taken back, what was said differently and put elsewhere.
+
+use proto::params::session::QueuedPrompt;
+use proto::record::{PromptEdited, PromptMoved, PromptQueued};
+use proto::{PromptId, Record};
+
+use super::content::{content_of_edit, content_of_move, content_of_prompt};
+use super::{Facts, first_line};
+
+impl Facts {
+    /// Whether a prompt waits: it was accepted, and has neither been said nor taken back.
+    #[must_use]
+    pub fn waits(&self, prompt: PromptId) -> bool {
+        self.queue.iter().any(|queued| queued.prompt_id == prompt)
+    }
+
+    pub(super) fn apply_queued(&mut self, prompt: &PromptQueued, record: &Record) {
+        self.queue.push_back(QueuedPrompt {
+            prompt_id: prompt.prompt_id,
+            text: prompt.text.clone(),
+            steer: prompt.steer,
+            by: prompt.by.clone(),
+        });
+        self.woken = self.exited.is_some();
+        self.asked_since = true;
+        self.last_line = first_line(&prompt.text);
+        self.remember(
+            prompt.request_id,
+            record,
+            content_of_prompt(&prompt.text, prompt.steer),
+            Some(prompt.prompt_id),
+        );
+    }
+
+    pub(super) fn apply_unqueued(&mut self, prompt: PromptId) {
+        self.queue.retain(|queued| queued.prompt_id != prompt);
+    }
+
+    pub(super) fn apply_edited(&mut self, edited: &PromptEdited, record: &Record) {
+        let waiting = self
+            .queue
+            .iter_mut()
+            .find(|queued| queued.prompt_id == edited.prompt_id);
+        if let Some(queued) = waiting {
+            if self.last_line == first_line(&queued.text) {
+                self.last_line = first_line(&edited.text);
+            }
+            queued.text.clone_from(&edited.text);
+            queued.steer = edited.steer;
+        }
+        self.remember(
+            edited.request_id,
+            record,
+            content_of_edit(edited.prompt_id, &edited.text, edited.steer),
+            Some(edited.prompt_id),
+        );
+    }
+
+    pub(super) fn apply_moved(&mut self, moved: &PromptMoved, record: &Record) {
+        let place = self
+            .queue
+            .iter()
+            .position(|queued| queued.prompt_id == moved.prompt_id);
+        if let Some(queued) = place.and_then(|place| self.queue.remove(place)) {
+            let end = self.queue.len();
+            let place = usize::try_from(moved.position).unwrap_or(end).min(end);
+            self.queue.insert(place, queued);
+        }
+        self.remember(
+            moved.request_id,
+            record,
+            content_of_move(moved.prompt_id, moved.position),
+            Some(moved.prompt_id),
+        );
+    }
+}

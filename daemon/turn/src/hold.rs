@@ -1,0 +1,250 @@
+//! What keeps a session from starting anything new: a pause, a hand-over. And the clock of its turn, which stands
+//! still in a pause.
+//!
+//! There is one gate for each kind of start, and each asks `Step::held`: `start_next` (turns), `ask_again` (requests),
+//! `resend` (their next tries), `proceed` (looking at calls) and `judged` (running them). What was held is done by
+//! `Step::release`.
+
+use proto::record::{SessionSet, SessionState, SessionSuspended};
+use proto::state::{Kind, State, WaitingFor};
+use proto::{Body, RequestId};
+
+use crate::input::{Answer, Effect, StopReason};
+use crate::machine::{Asking, Machine, Phase, Step, Waits};
+
+/// What the machine knows of starts beyond the log. Gone with a crash; `recover` makes it anew.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hold {
+    /// The daemon hands over. Never ends within a life.
+    pub suspending: bool,
+    /// The queue stands behind a turn that the daemon's end cut off, and waits for a person.
+    pub rests: bool,
+    /// Since when the session is paused, on the monotonic clock.
+    pub paused_ms: Option<u64>,
+    /// The open turn's time, where it is bounded.
+    pub clock: Option<Clock>,
+}
+
+/// The time that a turn has left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clock {
+    turn: u64,
+    /// What was left when it last began to run.
+    left_ms: u64,
+    /// When it last began to run, on the monotonic clock; `None` while it stands still.
+    runs_since: Option<u64>,
+}
+
+impl Clock {
+    fn left(self, now_ms: u64) -> u64 {
+        let ran = self.runs_since.map_or(0, |at| now_ms.saturating_sub(at));
+        self.left_ms.saturating_sub(ran)
+    }
+}
+
+impl Machine {
+    /// Whether the session is suspended for a hand-over: nothing runs, and nothing will.
+    #[must_use]
+    pub fn is_suspended(&self) -> bool {
+        self.hold.suspending && self.phase.is_quiet()
+    }
+
+    /// Whether no request is in flight and no call runs. It may wait for a person, a key, a retry or the end of a pause.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.phase.is_quiet()
+    }
+}
+
+impl Phase {
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Idle | Self::Held => true,
+            Self::Asking(asking) => asking.waits != Waits::Answer,
+            Self::Calls(calls) => calls.running.is_empty(),
+            Self::Stopping { .. } => false,
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Whether nothing new may start.
+    pub fn held(&self) -> bool {
+        self.facts.settings.paused || self.hold.suspending
+    }
+
+    /// Takes `PAUSE` or `RESUME`. What would change nothing is not logged.
+    pub(crate) fn pause(
+        &mut self,
+        phase: Phase,
+        paused: bool,
+        by: &str,
+        request_id: Option<RequestId>,
+    ) -> Phase {
+        if self.facts.exited.is_some() || self.facts.settings.paused == paused {
+            return phase;
+        }
+        self.append(Body::SessionSet(SessionSet {
+            paused: Some(paused),
+            by: Some(by.to_owned()),
+            request_id,
+            ..SessionSet::default()
+        }));
+        if paused {
+            self.stand_still(&format!("paused by {by}"));
+            phase
+        } else {
+            self.release(phase, &format!("resumed by {by}"))
+        }
+    }
+
+    /// The state and the clocks of a pause, at its begin or after a crash in it.
+    pub(crate) fn stand_still(&mut self, cause: &str) {
+        if self.facts.state.state != State::Paused {
+            self.append(Body::SessionState(SessionState {
+                state: State::Paused,
+                waiting_for: None,
+                cause: cause.to_owned(),
+                retry_in_ms: None,
+            }));
+        }
+        let now = self.now.mono_ms;
+        self.hold.paused_ms = Some(now);
+        if let Some(clock) = &mut self.hold.clock {
+            clock.left_ms = clock.left(now);
+            clock.runs_since = None;
+        }
+    }
+
+    /// The pause is over: takes the state back to what it would be, and does what was held.
+    fn release(&mut self, phase: Phase, cause: &str) -> Phase {
+        let now = self.now.mono_ms;
+        let paused_ms = self
+            .hold
+            .paused_ms
+            .take()
+            .map_or(0, |from| now.saturating_sub(from));
+        match phase {
+            Phase::Idle => self.release_at_rest(cause),
+            Phase::Asking(mut asking) => {
+                asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
+                self.release_request(asking, cause)
+            }
+            Phase::Calls(calls) => {
+                if self.facts.pending.is_empty() {
+                    self.state(State::Running, None, cause, None);
+                } else {
+                    self.state(State::Waiting, Some(WaitingFor::Approval), cause, None);
+                }
+                self.run_clock();
+                self.proceed(calls)
+            }
+            Phase::Held => {
+                self.state(State::Running, None, cause, None);
+                self.run_clock();
+                self.go_on()
+            }
+            Phase::Stopping { .. } => {
+                self.state(State::Running, None, cause, None);
+                phase
+            }
+        }
+    }
+
+    fn release_at_rest(&mut self, cause: &str) -> Phase {
+        let headless = self.facts.settings.kind == Kind::Headless;
+        if self.facts.unsettled && headless && self.facts.queue.is_empty() {
+            return self.exit_with_turn();
+        }
+        self.state(State::Idle, None, cause, None);
+        if self.wants_turn() {
+            return self.start_next();
+        }
+        Phase::Idle
+    }
+
+    fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
+        match asking.waits {
+            Waits::Answer | Waits::Resume => self.state(State::Running, None, cause, None),
+            Waits::Retry { due_ms } => {
+                let left = due_ms.saturating_sub(self.now.mono_ms);
+                self.state(State::Waiting, Some(WaitingFor::Retry), cause, Some(left));
+            }
+            Waits::Credentials => {
+                self.state(State::Waiting, Some(WaitingFor::Credentials), cause, None);
+            }
+        }
+        self.run_clock();
+        if asking.waits == Waits::Resume {
+            return self.resend(asking);
+        }
+        Phase::Asking(asking)
+    }
+
+    /// Whether the queue's first is to start as soon as it may: not one that was left behind by an exit or a crash.
+    pub(crate) fn wants_turn(&self) -> bool {
+        let left_behind = self.facts.exited.is_some() && !self.facts.woken;
+        !self.facts.queue.is_empty() && !left_behind && !self.hold.rests
+    }
+
+    /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.
+    pub(crate) fn suspend(&mut self, phase: Phase) -> Phase {
+        self.hold.suspending = true;
+        phase
+    }
+
+    /// Writes down that the session is suspended, where there is something to go on with. Looked at after each step:
+    /// an answer to a question, or a pause, may come after the mark.
+    pub(crate) fn mark_suspended(&mut self, phase: &Phase) {
+        let left = self.facts.open.is_some() || self.wants_turn();
+        if self.hold.suspending && left && phase.is_quiet() && !self.facts.suspended {
+            self.append(Body::SessionSuspended(SessionSuspended::default()));
+        }
+    }
+
+    /// Bounds the open turn's time, where there is a limit.
+    pub fn arm_timeout(&mut self) {
+        let limit = self.facts.settings.timeout_ms;
+        self.hold.clock = (limit > 0).then_some(Clock {
+            turn: self.facts.turns,
+            left_ms: limit,
+            runs_since: None,
+        });
+        if !self.facts.settings.paused {
+            self.run_clock();
+        }
+    }
+
+    /// Lets the clock run on where it stood.
+    fn run_clock(&mut self) {
+        let now = self.now.mono_ms;
+        if let Some(clock) = &mut self.hold.clock
+            && clock.runs_since.is_none()
+        {
+            clock.runs_since = Some(now);
+            self.effects.push(Effect::ArmTimeout {
+                turn: clock.turn,
+                in_ms: clock.left_ms,
+            });
+        }
+    }
+
+    /// A timer of a turn has run out: the turn is stopped, where its time has.
+    pub(crate) fn time_up(&mut self, phase: Phase, turn: u64, partial: Option<Answer>) -> Phase {
+        let open = self.facts.open.as_ref().map(|open| open.number);
+        let Some(clock) = self.hold.clock.filter(|clock| clock.turn == turn) else {
+            return phase;
+        };
+        // In a pause the clock stands still, and is armed again when the pause ends.
+        if open != Some(turn) || clock.runs_since.is_none() {
+            return phase;
+        }
+        let left = clock.left(self.now.mono_ms);
+        if left > 0 {
+            // A timer from before a pause.
+            self.effects.push(Effect::ArmTimeout { turn, in_ms: left });
+            return phase;
+        }
+        self.stop(phase, StopReason::Timeout, partial)
+    }
+}

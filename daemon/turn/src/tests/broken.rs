@@ -1,0 +1,398 @@
+//! Logs that somebody edited: every line is valid, and what they say is not. The next request is (I2).
+
+use proptest::prelude::*;
+use proto::item::{AssistantMessage, Finish, ToolCall, ToolMessage};
+use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::params::session::When;
+use proto::record::{PromptQueued, SessionExited, ToolStarted, TurnStarted, Verdict};
+use proto::state::Kind;
+use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
+
+use super::made::{created, judgement, outcome, prompt_id};
+use super::storm::storms;
+use super::world::log_of;
+use crate::input::Unattended;
+use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy};
+
+const POLICIES: [RecoverPolicy; 2] = [RecoverPolicy::Continue, RecoverPolicy::Idle];
+
+/// What the strictest provider sees of a log: whether each call has its one result before anything else is said.
+#[derive(Default)]
+struct Conversation {
+    unanswered: Vec<CallId>,
+    /// A line in the middle is missing that nothing behind it can make up for.
+    lost: bool,
+}
+
+impl Conversation {
+    fn take(&mut self, body: &Body) {
+        match body {
+            Body::User(_) => self.lost |= !self.unanswered.is_empty(),
+            Body::Assistant(message) => {
+                self.lost |= !self.unanswered.is_empty();
+                self.unanswered = message.calls.iter().map(|call| call.id.clone()).collect();
+            }
+            Body::Tool(message) => {
+                let place = self.unanswered.iter().position(|id| *id == message.call);
+                match place {
+                    Some(place) => {
+                        self.unanswered.remove(place);
+                    }
+                    None => self.lost = true,
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Recovers a session from this log, says something to it, and lets all go well. Panics where a request is not valid.
+/// `None` where the log itself had lost what cannot be made up for.
+fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
+    let mut said = Conversation::default();
+    log.iter().for_each(|record| said.take(&record.body));
+    let lost = said.lost;
+    let now = Now {
+        wall: log.last().expect("a log has records").at,
+        mono_ms: 0,
+    };
+    let mut machine = Machine::new(Facts::fold(log), Limits::default());
+    let mut todo = machine.recover(policy, None, now);
+    let prompt = PromptQueued {
+        prompt_id: prompt_id(77_777),
+        text: "go on".into(),
+        steer: false,
+        by: "ann".into(),
+        request_id: None,
+    };
+    let mut next = vec![
+        Input::Prompt {
+            prompt,
+            when: When::Queue,
+        },
+        Input::Pause {
+            paused: false,
+            by: "ann".into(),
+            request_id: None,
+        },
+    ];
+    let mut asked = 0;
+    for _ in 0..10_000 {
+        let mut happens = Vec::new();
+        for effect in std::mem::take(&mut todo) {
+            match effect {
+                Effect::Append(record) => said.take(&record.body),
+                Effect::Ask { .. } => {
+                    asked += 1;
+                    assert!(
+                        lost || (said.unanswered.is_empty() && !said.lost),
+                        "I2: every call has its result before the next request"
+                    );
+                    happens.push(Input::Answered(Box::new(Answer {
+                        text: "Done.".into(),
+                        finish: Some(Finish::Stop),
+                        ..Answer::default()
+                    })));
+                }
+                Effect::Judge { call } => {
+                    let judgement = judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
+                    happens.push(Input::Judged {
+                        call: call.id,
+                        judgement: Box::new(judgement),
+                    });
+                }
+                Effect::Run { call, .. } => happens.push(Input::CallEnded {
+                    call: call.id,
+                    outcome: Box::new(outcome(proto::item::CallStatus::Ok)),
+                    duration_ms: 1,
+                }),
+                _ => {}
+            }
+        }
+        if happens.is_empty() {
+            let pending = machine.facts().pending.keys().next().cloned();
+            match (pending, next.pop()) {
+                (Some(id), input) => {
+                    next.extend(input);
+                    happens.push(yes(id));
+                }
+                (None, Some(input)) => happens.push(input),
+                (None, None) => break,
+            }
+        }
+        for input in happens {
+            todo.extend(machine.step(input, now));
+        }
+    }
+    assert!(machine.is_idle(), "it comes to rest");
+    assert!(machine.facts().queue.is_empty(), "and all is worked off");
+    assert!(asked > 0, "the model was asked");
+    (!lost).then_some(machine)
+}
+
+fn yes(id: proto::ApprovalId) -> Input {
+    Input::Resolved(Box::new(crate::input::Resolution {
+        approval_id: id,
+        decision: proto::params::approval::Decision::AllowOnce,
+        scope: None,
+        note: None,
+        by: "ann".into(),
+        unattended: false,
+        request_id: None,
+    }))
+}
+
+/// A log of these records behind the first, each in this turn.
+fn log(records: Vec<(Option<u64>, Body)>) -> Vec<Record> {
+    let first = (None, Body::SessionCreated(created(Kind::Interactive, 0, 0)));
+    std::iter::once(first)
+        .chain(records)
+        .zip(1..)
+        .map(|((turn, body), seq)| Record {
+            seq: Seq(seq),
+            at: Stamp(1),
+            turn,
+            body,
+        })
+        .collect()
+}
+
+fn turn_starts(number: u64) -> (Option<u64>, Body) {
+    let prompt_id = prompt_id(number);
+    (Some(number), Body::TurnStarted(TurnStarted { prompt_id }))
+}
+
+fn prompt(number: u64) -> (Option<u64>, Body) {
+    let prompt = PromptQueued {
+        prompt_id: prompt_id(number),
+        text: "go".into(),
+        steer: false,
+        by: "ann".into(),
+        request_id: None,
+    };
+    (None, Body::PromptQueued(prompt))
+}
+
+fn said(number: u64) -> (Option<u64>, Body) {
+    let message = proto::item::UserMessage {
+        item: ItemId(format!("m{number}.1")),
+        prompt_id: Some(prompt_id(number)),
+        text: "go".into(),
+        context: None,
+        voice: proto::item::Voice::Prompt,
+    };
+    (Some(number), Body::User(message))
+}
+
+fn calls(number: u64, ids: &[&str]) -> (Option<u64>, Body) {
+    let message = AssistantMessage {
+        item: ItemId(format!("m{number}.2")),
+        text: String::new(),
+        reasoning: String::new(),
+        calls: ids
+            .iter()
+            .map(|id| ToolCall {
+                id: CallId::from(*id),
+                name: "write".into(),
+                arguments: "{}".into(),
+                cut: false,
+            })
+            .collect(),
+        finish: Finish::ToolCalls,
+    };
+    (Some(number), Body::Assistant(message))
+}
+
+fn starts(number: u64, id: &str) -> (Option<u64>, Body) {
+    let started = ToolStarted {
+        call: CallId::from(id),
+        tool: "write".into(),
+        subject: String::new(),
+        read_only: false,
+    };
+    (Some(number), Body::ToolStarted(started))
+}
+
+fn result(number: u64, id: &str) -> (Option<u64>, Body) {
+    let message = ToolMessage {
+        item: ItemId(format!("m{number}.3")),
+        call: CallId::from(id),
+        tool: "write".into(),
+        status: proto::item::CallStatus::Ok,
+        text: "ok".into(),
+    };
+    (Some(number), Body::Tool(message))
+}
+
+fn turn_ends(number: u64) -> (Option<u64>, Body) {
+    let ended = TurnEnded {
+        outcome: OutcomeKind::Completed,
+        reason: None,
+        text: String::new(),
+        error: None,
+        usage: proto::outcome::UsageTotals::default(),
+        steps: 1,
+        tool_calls: 2,
+        duration_ms: 1,
+        denied: Vec::new(),
+    };
+    (Some(number), Body::TurnEnded(ended))
+}
+
+fn exits() -> (Option<u64>, Body) {
+    let exited = SessionExited {
+        outcome: OutcomeKind::Completed,
+        reason: None,
+        exit_code: 0,
+        request_id: None,
+    };
+    (None, Body::SessionExited(exited))
+}
+
+#[test]
+fn calls_of_a_turn_that_ended_get_their_results() {
+    for policy in POLICIES {
+        let mut records = vec![prompt(1), turn_starts(1), said(1), calls(1, &["a", "b"])];
+        for more in [starts(1, "a"), result(1, "a")] {
+            records.push(more);
+            let mut ended = records.clone();
+            ended.push(turn_ends(1));
+            let machine = lives_on(&log(ended.clone()), policy).expect("nothing is lost");
+            assert_eq!(
+                machine.facts().turns,
+                2,
+                "the next prompt has a turn of its own"
+            );
+            ended.push(exits());
+            lives_on(&log(ended), policy).expect("nothing is lost");
+        }
+    }
+}
+
+#[test]
+fn what_had_started_is_not_run_again_though_its_turn_is_said_to_have_ended() {
+    for policy in POLICIES {
+        let log = log(vec![
+            prompt(1),
+            turn_starts(1),
+            said(1),
+            calls(1, &["a", "b"]),
+            starts(1, "a"),
+            turn_ends(1),
+        ]);
+        let mut machine = Machine::new(Facts::fold(&log), Limits::default());
+        let statuses: Vec<_> = machine
+            .recover(policy, None, Now::default())
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Append(record) => match &record.body {
+                    Body::Tool(message) => Some((message.call.0.clone(), message.status)),
+                    _ => None,
+                },
+                other => panic!("nothing is begun: {other:?}"),
+            })
+            .collect();
+        use proto::item::CallStatus::{Interrupted, Unknown};
+        assert_eq!(
+            statuses,
+            [("a".to_owned(), Unknown), ("b".to_owned(), Interrupted)]
+        );
+        assert!(machine.is_idle());
+        assert_eq!(
+            machine.recover(policy, None, Now::default()),
+            [],
+            "once is enough"
+        );
+    }
+}
+
+#[test]
+fn a_turn_in_a_turn_is_begun_behind_the_results_of_the_first() {
+    for policy in POLICIES {
+        let log = log(vec![
+            prompt(1),
+            turn_starts(1),
+            said(1),
+            calls(1, &["a", "b"]),
+            prompt(2),
+            turn_starts(2),
+        ]);
+        lives_on(&log, policy).expect("nothing is lost");
+    }
+}
+
+#[test]
+fn an_answer_outside_a_turn_gets_the_results_of_its_calls() {
+    for policy in POLICIES {
+        let log = log(vec![prompt(1), said(1), calls(1, &["a"])]);
+        lives_on(&log, policy).expect("nothing is lost");
+    }
+}
+
+proptest! {
+    #![proptest_config(storms())]
+
+    /// Any lines may be missing: nothing panics, and what can be mended is.
+    #[test]
+    fn a_log_with_holes_goes_on_with_valid_requests(
+        seed in any::<u64>().no_shrink(),
+        gone in any::<u64>(),
+        steps in 0_usize..60,
+        goes_on in any::<bool>(),
+    ) {
+        let policy = POLICIES[usize::from(goes_on)];
+        let log: Vec<_> = log_of(seed, steps)
+            .into_iter()
+            .filter(|record| record.seq.0 == 1 || gone.rotate_left(record.seq.0 as u32) & 7 != 0)
+            .collect();
+        lives_on(&log, policy);
+    }
+}
+
+/// A log of one world, edited by chance: lines are taken out, doubled, moved, or taken from another world.
+fn edited(seed: u64, steps: usize) -> Vec<Record> {
+    let mut chance = super::chance::Chance::new(seed);
+    let mut log = log_of(seed, steps);
+    let other = log_of(seed ^ 0x5555, steps);
+    for _ in 0..=chance.below(4) {
+        if log.len() < 3 {
+            break;
+        }
+        let place = 1 + chance.below(log.len() - 1);
+        match chance.below(5) {
+            0 => drop(log.remove(place)),
+            1 => log.insert(place, log[place].clone()),
+            2 => {
+                let record = log.remove(place);
+                log.insert(1 + chance.below(log.len()), record);
+            }
+            3 => log.insert(place, other[chance.below(other.len())].clone()),
+            _ => log.truncate(place),
+        }
+    }
+    for (record, seq) in log.iter_mut().zip(1..) {
+        record.seq = Seq(seq);
+    }
+    log
+}
+
+proptest! {
+    #![proptest_config(storms())]
+
+    /// Whatever was done to the lines: nothing panics, and the session comes to rest.
+    #[test]
+    fn a_log_of_which_lines_were_moved_goes_on(
+        seed in any::<u64>().no_shrink(),
+        steps in 0_usize..60,
+        goes_on in any::<bool>(),
+    ) {
+        lives_on(&edited(seed, steps), POLICIES[usize::from(goes_on)]);
+    }
+}
+#[test]
+fn scratch_one() {
+    let log = edited(9902476742256616569, 12);
+    for record in &log { println!("{} {:?} {:.200}", record.seq, record.turn, format!("{:?}", record.body)); }
+    let mut machine = Machine::new(Facts::fold(&log), Limits::default());
+    for e in machine.recover(RecoverPolicy::Idle, None, Now::default()) { println!("  {:.200}", format!("{e:?}")); }
+}

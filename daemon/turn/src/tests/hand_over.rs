@@ -1,0 +1,262 @@
+//! A hand-over: nothing new starts, and the next life goes on, once. Commands in the background, which never do.
+
+use super::script::check;
+
+#[test]
+fn a_session_at_rest_needs_no_mark() {
+    check(
+        "
+        > suspend
+        > crash idle
+    ",
+    );
+}
+
+#[test]
+fn what_runs_ends_first() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > suspend
+        > model calls read a, write b
+          model calls a b | suspended
+        > crash idle
+          notice: The daemon was restarted | judge a
+        > policy a allow
+          started a | run a | judge b
+        > suspend
+        > policy b allow
+        > ends a ok
+          finished a ok | result a ok | suspended
+        > crash idle
+          notice: The daemon was restarted | judge b
+        > policy b allow
+          started b | run b once that is on disk
+        > suspend
+        > ends b ok
+          finished b ok | result b ok | suspended
+        > crash idle
+          notice: The daemon was restarted | ask
+        > suspend
+        > model says Done.
+          model: Done. | turn ends completed | idle | suspended
+        > crash idle
+          turn starts | running | prompt: two | ask
+    ",
+    );
+}
+
+#[test]
+fn what_was_handed_over_goes_on_once() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > suspend
+        > model calls write a
+          model calls a | suspended
+        > crash idle
+          notice: The daemon was restarted | judge a
+        > crash idle after session.set
+          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          result a interrupted: Not run: the daemon stopped before this call was started |
+          turn ends interrupted (shutdown) | idle
+    ",
+    );
+}
+
+#[test]
+fn waits_are_handed_over() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model breaks transient
+          waiting for retry | try again in 500 ms
+        > suspend
+          suspended
+        > retry
+        > crash idle
+          notice: The daemon was restarted | running | ask
+        > suspend
+        > model breaks lost-key
+          waiting for credentials | suspended
+        > key
+        > crash idle
+          notice: The daemon was restarted | running | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask
+          question 7.1 about a | waiting for approval
+        > suspend
+          suspended
+        > ann yes 7.1
+          ann answers 7.1: allow once | running | suspended
+        > crash idle
+          notice: The daemon was restarted | judge a
+        > policy a ask
+          started a | run a once that is on disk
+    ",
+    );
+}
+
+#[test]
+fn a_pause_is_handed_over() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model calls write a
+          model calls a | judge a
+        > suspend
+          suspended
+        > pause
+          paused | suspended
+        > crash idle
+          notice: The daemon was restarted
+        > resume
+          running | judge a
+        > pause
+          paused
+        > suspend
+          suspended
+        > resume
+          running | suspended
+        > crash idle
+          notice: The daemon was restarted | judge a
+    ",
+    );
+}
+
+#[test]
+fn a_stop_in_a_hand_over_works_as_ever() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > suspend
+        > stop user showing Once
+          drop the request | model (interrupted): Once | turn ends interrupted (user) | idle |
+          suspended
+        > crash idle
+          turn starts | running | prompt: two | ask
+        > suspend
+        > stop term
+          drop the request | turn ends interrupted (term) | exited 143
+        > crash idle
+    ",
+    );
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > suspend
+        > stop shutdown
+          drop the request | turn ends interrupted (shutdown) | idle
+        > crash idle
+        > user three
+          turn starts | running | prompt: two | ask
+    ",
+    );
+}
+
+#[test]
+fn a_prompt_that_comes_to_a_session_that_is_handed_over_starts_in_the_next_life() {
+    check(
+        "
+        > suspend
+        > user one
+          suspended
+        > crash idle
+          turn starts | running | prompt: one | ask
+    ",
+    );
+    check(
+        "
+        > close
+          exited 0
+        > suspend
+        > user one
+          suspended
+        > crash idle
+          reopened | turn starts | running | prompt: one | ask
+    ",
+    );
+}
+
+#[test]
+fn a_crash_in_a_hand_over_keeps_what_was_shown() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > suspend
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | ask
+    ",
+    );
+}
+
+#[test]
+fn commands_in_the_background_come_and_go() {
+    check(
+        "
+        > child 9 ends
+        > child 9 runs
+          child 9 runs
+        > child 9 runs
+        > child 9 ends
+          child 9 is gone: by itself
+        > child 9 ends
+    ",
+    );
+}
+
+#[test]
+fn commands_in_the_background_end_with_the_daemon() {
+    for policy in ["continue", "idle"] {
+        check(&format!(
+            "
+            > child 8 runs
+              child 8 runs
+            > child 9 runs
+              child 9 runs
+            > crash {policy}
+              child 8 is gone: the daemon stopped | child 9 is gone: the daemon stopped
+            > crash {policy} after child.exited
+            > crash {policy} before child.exited
+              child 9 is gone: the daemon stopped
+        "
+        ));
+    }
+}
+
+#[test]
+fn a_command_may_end_after_its_session() {
+    check(
+        "
+        > child 9 runs
+          child 9 runs
+        > stop kill
+          exited 137
+        > child 9 ends
+          child 9 is gone: by itself
+        > crash idle
+    ",
+    );
+    check(
+        "
+        > child 9 runs
+          child 9 runs
+        > stop kill
+          exited 137
+        > crash idle
+          child 9 is gone: the daemon stopped
+    ",
+    );
+}

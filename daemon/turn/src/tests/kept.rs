@@ -1,0 +1,291 @@
+//! What had been shown of an answer when the daemon died: kept once, gone on from, and never taken for whole.
+
+use contract::provider::Reported;
+use proto::item::Finish;
+use proto::{Body, ItemId};
+
+use super::made::created;
+use super::script::check;
+use crate::{Answer, Effect, Facts, Limits, Machine, Now, RecoverPolicy};
+
+#[test]
+fn a_turn_goes_on_from_what_was_shown() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | ask
+        > model says upon a time.
+          model: upon a time. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn a_turn_that_is_given_up_keeps_what_was_shown() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > crash idle showing Once
+          model (interrupted): Once | notice: The daemon stopped in the middle of this turn |
+          turn ends interrupted (shutdown) | idle
+        > crash continue after message.assistant
+          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          idle
+    ",
+    );
+}
+
+#[test]
+fn what_is_blank_or_of_another_answer_is_ignored() {
+    for shown in ["\t of m1.2", "Once of m1.3", "Once of m1.1", "Once of m0.2"] {
+        check(&format!(
+            "
+            > user one
+              turn starts | running | prompt: one | ask
+            > crash continue showing {shown}
+              notice: The daemon was restarted | ask
+        "
+        ));
+    }
+    // The answer is whole: the side file was not dropped yet.
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model calls read a
+          model calls a | judge a
+        > crash continue showing Once of m1.2
+          notice: The daemon was restarted | judge a
+        > crash continue showing Once of m1.3
+          notice: The daemon was restarted | judge a
+    ",
+    );
+    // The turn's prompt did not reach the disk, and so there was no request that the log knows of.
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > crash continue after turn.started showing Once of m1.1
+          notice: The daemon was restarted | running | prompt: one | ask
+    ",
+    );
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model says First.
+          model: First. | turn ends completed | idle
+        > crash continue after message.assistant showing Once of m1.3
+          notice: The daemon was restarted | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn a_second_crash_at_any_point_is_right_as_well() {
+    let begins = "
+        > user one
+          turn starts | running | prompt: one | ask
+        > steer and this
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | steer: and this | ask
+    ";
+    // Before what was kept: the request is made again, with or without the side file.
+    check(&format!(
+        "{begins}
+        > crash continue before message.assistant
+          notice: The daemon was restarted | steer: and this | ask
+    "
+    ));
+    check(&format!(
+        "{begins}
+        > crash continue before message.assistant showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | steer: and this | ask
+    "
+    ));
+    // Behind it: it is not kept twice, and the daemon's words follow.
+    check(&format!(
+        "{begins}
+        > crash continue after message.assistant showing Once of m1.2
+          notice: The daemon was restarted | daemon: go on | steer: and this | ask
+    "
+    ));
+    check(&format!(
+        "{begins}
+        > crash idle after message.assistant
+          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          idle
+    "
+    ));
+    // Behind the daemon's words.
+    check(&format!(
+        "{begins}
+        > crash continue before message.user
+          notice: The daemon was restarted | steer: and this | ask
+    "
+    ));
+    // In the request that follows.
+    check(&format!(
+        "{begins}
+        > crash continue showing Twice
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Twice | daemon: go on | ask
+    "
+    ));
+}
+
+#[test]
+fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
+    for before in ["", "showing Once of m9.9"] {
+        check(&format!(
+            "
+            > user one
+              turn starts | running | prompt: one | ask
+            > crash continue {before}
+              notice: The daemon was restarted | ask
+            > stop user showing Once upon
+              drop the request | model (interrupted): Once upon | turn ends interrupted (user) | idle
+            > crash continue after message.assistant
+              notice: The daemon stopped in the middle of this turn |
+              turn ends interrupted (shutdown) | idle
+        "
+        ));
+    }
+    // The notice of a recovery reached the disk and what it speaks of did not, nor was it there again.
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | ask
+        > crash continue before message.assistant
+          notice: The daemon was restarted | ask
+        > stop user showing Once upon
+          drop the request | model (interrupted): Once upon | turn ends interrupted (user) | idle
+        > crash continue after message.assistant
+          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          idle
+    ",
+    );
+}
+
+#[test]
+fn what_was_kept_is_gone_on_from_after_a_pause_too() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > pause
+          paused
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | notice: The daemon was restarted | daemon: go on
+        > resume
+          running | ask
+    ",
+    );
+}
+
+#[test]
+fn half_an_answer_is_half_a_step() {
+    check(
+        "
+        > session interactive max_steps=1
+        > user one
+          turn starts | running | prompt: one | ask
+        > crash continue showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | daemon: sum up | ask without tools
+        > crash continue showing All is
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): All is | daemon: go on | ask without tools
+        > model says done.
+          model: done. | turn ends max steps | idle
+    ",
+    );
+}
+
+/// A machine that was asked something and then died, with this answer kept.
+fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
+    let now = Now::default();
+    let mut machine = Machine::new(Facts::default(), Limits::default());
+    machine.record(
+        Body::SessionCreated(created(proto::state::Kind::Interactive, 0, 0)),
+        now,
+    );
+    let prompt = proto::record::PromptQueued {
+        prompt_id: super::made::prompt_id(1),
+        text: "one".into(),
+        steer: false,
+        by: "ann".into(),
+        request_id: None,
+    };
+    let when = proto::params::session::When::Queue;
+    machine.step(crate::Input::Prompt { prompt, when }, now);
+    let mut machine = Machine::new(machine.facts().clone(), Limits::default());
+    let effects = machine.recover(policy, Some((ItemId::from("m1.2"), kept)), now);
+    (machine, effects)
+}
+
+#[test]
+fn what_was_kept_has_no_calls_and_is_no_answer_of_a_script() {
+    for policy in [RecoverPolicy::Continue, RecoverPolicy::Idle] {
+        for reported in [None, Some(Reported::default())] {
+            let kept = Answer {
+                text: "Once".into(),
+                reasoning: "Hm.".into(),
+                calls: vec![proto::item::ToolCall {
+                    id: "a".into(),
+                    name: "write".into(),
+                    arguments: "{".into(),
+                    cut: true,
+                }],
+                reported,
+                ..Answer::default()
+            };
+            let (machine, effects) = recovered(policy, kept);
+            let (mut messages, mut usages) = (Vec::new(), 0);
+            for effect in &effects {
+                let Effect::Append(record) = effect else {
+                    continue;
+                };
+                match &record.body {
+                    Body::Assistant(message) => messages.push(message.clone()),
+                    Body::Usage(usage) => {
+                        assert!(usage.reported, "only what was reported is counted");
+                        usages += 1;
+                    }
+                    _ => {}
+                }
+            }
+            let [message] = &messages[..] else {
+                panic!("it is kept once: {messages:?}")
+            };
+            assert_eq!(message.finish, Finish::Interrupted);
+            assert_eq!(
+                (message.text.as_str(), message.reasoning.as_str()),
+                ("Once", "Hm.")
+            );
+            assert_eq!(message.calls, []);
+            assert_eq!(usages, usize::from(reported.is_some()));
+            assert_eq!(
+                machine.facts().answered,
+                0,
+                "the script's place is the same"
+            );
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! What a session did, one line a happening, as a fold over its durable events: the same live and from the log.
+//!
+//! Pure. Only durable events count, so that two readers of one log see the same lines; times are those of the
+//! records, and never go backwards. Everything here is raw: whoever prints it strips what a terminal would obey.
+
+mod what;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+
+use proto::item::{Display, ToolMessage, UserMessage, Voice};
+use proto::outcome::TurnEnded;
+use proto::record::{
+    ApprovalResolved, PolicyDecided, SessionSet, SessionState, ToolFinished, Usage,
+};
+use proto::state::{State, WaitingFor};
+use proto::{ApprovalId, Body, CallId, Event, ItemId, PromptId, Seq, Stamp};
+use serde::Serialize;
+
+pub use what::{Tokens, What};
+
+/// A line of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The record that tells it.
+    pub seq: Seq,
+    pub turn: Option<u64>,
+    /// When it happened, by the wall clock; never before the line above.
+    pub at: Stamp,
+    /// Milliseconds since its turn began; absent outside turns.
+    pub t_ms: Option<u64>,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// Characters of a prompt, a subject or an error that a line shows.
+const SHOWN: usize = 100;
+
+/// What of a session's past is needed for its next line. Begin with its first event.
+#[derive(Debug, Default)]
+pub struct Trace {
+    last: Stamp,
+    began: Option<(u64, Stamp)>,
+    prompts: HashMap<PromptId, String>,
+    /// Answers by their item, in the order in which they are first heard of.
+    numbers: HashMap<ItemId, u64>,
+    tools: HashMap<CallId, String>,
+    asked: HashMap<ApprovalId, Stamp>,
+    /// Calls whose end was told.
+    ended: HashSet<CallId>,
+}
+
+impl Trace {
+    /// The lines that an event adds. Events without a `seq` add none.
+    pub fn fold(&mut self, event: &Event) -> Vec<Line> {
+        let Some(seq) = event.seq else {
+            return Vec::new();
+        };
+        if event.kind == "turn.started"
+            && let Some(turn) = event.turn
+        {
+            self.began = Some((turn, event.at.max(self.last)));
+        }
+        let happened = match event.body() {
+            Ok(body) => self.body(body, event.at),
+            Err(_) => now(event.at, other(&event.kind, event.data.get())),
+        };
+        happened
+            .into_iter()
+            .map(|(at, what)| {
+                self.last = self.last.max(at);
+                Line {
+                    seq,
+                    turn: event.turn,
+                    at: self.last,
+                    t_ms: self.since(event.turn),
+                    what,
+                }
+            })
+            .collect()
+    }
+
+    /// Milliseconds from the beginning of a turn to the newest line.
+    fn since(&self, turn: Option<u64>) -> Option<u64> {
+        let (began, at) = self.began?;
+        (turn == Some(began)).then(|| between(at, self.last))
+    }
+
+    fn body(&mut self, body: Body, at: Stamp) -> Vec<(Stamp, What)> {
+        let what = match body {
+            Body::SessionCreated(created) => What::Created {
+                pid: created.pid,
+                model: format!("{}/{}", created.provider, created.model),
+                cwd: created.cwd,
+            },
+            Body::SessionSet(set) => return set_lines(set, at),
+            Body::SessionState(state) => return state_line(state, at),
+            Body::SessionExited(exited) => What::Exited {
+                outcome: exited.outcome,
+                reason: exited.reason,
+                exit_code: exited.exit_code,
+            },
+            Body::SessionReopened(reopened) => What::Reopened { by: reopened.by },
+            Body::SessionSuspended(_) => What::Suspended,
+            Body::PromptQueued(queued) => {
+                let prompt = short(&queued.text);
+                self.prompts.insert(queued.prompt_id, prompt.clone());
+                What::Queued {
+                    prompt,
+                    steer: queued.steer,
+                    by: queued.by,
+                }
+            }
+            Body::PromptUnqueued(unqueued) => self.requeued(unqueued.prompt_id, "taken back"),
+            Body::PromptEdited(edited) => {
+                self.prompts.insert(edited.prompt_id, short(&edited.text));
+                self.requeued(edited.prompt_id, &format!("edited by {}", edited.by))
+            }
+            Body::PromptMoved(moved) => {
+                let how = format!("moved to place {} by {}", moved.position + 1, moved.by);
+                self.requeued(moved.prompt_id, &how)
+            }
+            Body::TurnStarted(started) => What::TurnStart {
+                prompt: self.prompt(started.prompt_id),
+            },
+            Body::TurnEnded(ended) => turn_end(ended),
+            Body::User(message) => return self.user(message, at),
+            Body::Assistant(message) => {
+                self.number(&message.item);
+                for call in message.calls {
+                    self.tools.insert(call.id, call.name);
+                }
+                return Vec::new();
+            }
+            Body::Tool(message) => return self.result(message, at),
+            Body::PolicyDecided(decided) => self.call(decided),
+            Body::ToolStarted(started) => What::Start {
+                call: started.call,
+                tool: started.tool,
+                subject: short(&started.subject),
+            },
+            Body::ToolFinished(finished) => self.run(finished),
+            Body::ApprovalRequested(approval) => {
+                self.asked.insert(approval.approval_id.clone(), at);
+                What::Asked {
+                    approval: approval.approval_id,
+                    tool: approval.tool,
+                    subject: short(&approval.subject),
+                }
+            }
+            Body::ApprovalResolved(resolved) => self.answered(resolved, at),
+            Body::ChildSpawned(child) => What::ChildSpawned {
+                pid: child.pid,
+                command: short(&child.command),
+            },
+            Body::ChildExited(child) => What::ChildExited {
+                pid: child.pid,
+                code: child.code,
+                signal: child.signal,
+                cause: child.cause,
+            },
+            Body::Usage(usage) => return self.usage(&usage, at),
+            Body::Notice(notice) => What::Notice {
+                level: notice.level,
+                text: short(&notice.text),
+            },
+            Body::Unknown { kind, data } => other(&kind, data.get()),
+        };
+        now(at, what)
+    }
+
+    fn prompt(&self, id: PromptId) -> String {
+        self.prompts.get(&id).cloned().unwrap_or_default()
+    }
+
+    fn requeued(&self, id: PromptId, how: &str) -> What {
+        What::Requeued {
+            how: how.to_owned(),
+            prompt: self.prompt(id),
+        }
+    }
+
+    /// The number of an answer in its session, from 1: as `session.steps` counts them.
+    fn number(&mut self, item: &ItemId) -> u64 {
+        let next = self.numbers.len() as u64 + 1;
+        *self.numbers.entry(item.clone()).or_insert(next)
+    }
+
+    fn tool(&self, call: &CallId) -> String {
+        self.tools.get(call).cloned().unwrap_or_default()
+    }
+
+    /// A prompt began its turn, which told it; what comes in mid-turn is told here.
+    fn user(&self, message: UserMessage, at: Stamp) -> Vec<(Stamp, What)> {
+        if message.voice == Voice::Prompt {
+            return Vec::new();
+        }
+        let text = short(&message.text);
+        now(
+            at,
+            What::Told {
+                voice: message.voice,
+                text,
+            },
+        )
+    }
+
+    /// A result whose call was not told to have ended: it never ran, or nobody saw its end.
+    fn result(&mut self, message: ToolMessage, at: Stamp) -> Vec<(Stamp, What)> {
+        if self.ended.remove(&message.call) {
+            return Vec::new();
+        }
+        let text = short(&message.text);
+        now(
+            at,
+            What::Result {
+                call: message.call,
+                tool: message.tool,
+                status: message.status,
+                text,
+            },
+        )
+    }
+
+    fn call(&self, decided: PolicyDecided) -> What {
+        What::Call {
+            tool: self.tool(&decided.call),
+            call: decided.call,
+            subject: short(&decided.subject),
+            verdict: decided.verdict,
+            unattended: decided.unattended,
+            rule: decided.rule,
+            layer: decided.layer,
+        }
+    }
+
+    fn run(&mut self, finished: ToolFinished) -> What {
+        self.ended.insert(finished.call.clone());
+        let (exit_code, signal) = match finished.display {
+            Display::Command {
+                exit_code, signal, ..
+            } => (exit_code, signal),
+            Display::Line { .. } | Display::Diff { .. } => (None, None),
+        };
+        What::Run {
+            call: finished.call,
+            tool: finished.tool,
+            status: finished.status,
+            duration_ms: finished.duration_ms,
+            exit_code,
+            signal,
+        }
+    }
+
+    fn answered(&mut self, resolved: ApprovalResolved, at: Stamp) -> What {
+        let asked = self.asked.remove(&resolved.approval_id);
+        What::Answered {
+            approval: resolved.approval_id,
+            decision: resolved.decision,
+            by: resolved.by,
+            after_ms: asked.map(|asked| between(asked, at)),
+            note: resolved.note.as_deref().map(short),
+        }
+    }
+
+    /// One record tells three happenings: when the request went out, when the first token came, when the answer was
+    /// whole.
+    fn usage(&mut self, usage: &Usage, at: Stamp) -> Vec<(Stamp, What)> {
+        let n = self.number(&usage.item);
+        let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        let out = Stamp(at.0.saturating_sub(ms(usage.duration_ms)));
+        let request = What::Request {
+            n,
+            attempt: usage.attempt,
+            bytes: usage.request_bytes,
+        };
+        let first = What::FirstToken {
+            n,
+            after_ms: usage.first_token_ms,
+        };
+        let answer = What::Answer {
+            n,
+            duration_ms: usage.duration_ms,
+            tokens: usage.reported.then_some(Tokens {
+                prompt: usage.prompt_tokens,
+                cached: usage.cached_tokens,
+                output: usage.output_tokens,
+                cost_micros: usage.cost_micros,
+            }),
+        };
+        let heard = Stamp(out.0.saturating_add(ms(usage.first_token_ms)));
+        vec![(out, request), (heard.min(at), first), (at, answer)]
+    }
+}
+
+fn now(at: Stamp, what: What) -> Vec<(Stamp, What)> {
+    vec![(at, what)]
+}
+
+fn between(from: Stamp, to: Stamp) -> u64 {
+    u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0)
+}
+
+fn turn_end(ended: TurnEnded) -> What {
+    What::TurnEnd {
+        outcome: ended.outcome,
+        reason: ended.reason,
+        duration_ms: ended.duration_ms,
+        steps: ended.steps,
+        tool_calls: ended.tool_calls,
+        error: ended.error.map(|failure| short(&failure.message)),
+    }
+}
+
+/// Waits that have a reason of their own. The others are told by what they wait for.
+fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
+    match (state.state, state.waiting_for) {
+        (State::Waiting, Some(WaitingFor::Retry)) => now(
+            at,
+            What::Retry {
+                in_ms: state.retry_in_ms,
+                cause: short(&state.cause),
+            },
+        ),
+        (State::Waiting, Some(WaitingFor::Credentials)) => now(
+            at,
+            What::WaitsForKey {
+                cause: short(&state.cause),
+            },
+        ),
+        (State::Waiting, Some(WaitingFor::Approval) | None)
+        | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
+    }
+}
+
+/// A pause or its end, and the other settings that changed, each as `name=value`.
+fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
+    let by = set.by.clone();
+    let mut lines = match set.paused {
+        Some(true) => now(at, What::Paused { by: by.clone() }),
+        Some(false) => now(at, What::Resumed { by: by.clone() }),
+        None => Vec::new(),
+    };
+    let changes = words::changes(&set);
+    if !changes.is_empty() {
+        lines.push((at, What::Set { changes, by }));
+    }
+    lines
+}
+
+fn other(kind: &str, data: &str) -> What {
+    What::Other {
+        kind: kind.to_owned(),
+        data: short(data),
+    }
+}
+
+/// The first line of a text, cut, with an ellipsis where something is left out.
+fn short(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! A trace, word by word.
+
+use proto::Pid;
+use serde_json::{Value, json};
+
+use super::*;
+
+const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
+
+/// Records of a session: seconds, turn, kind, data.
+fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<Event> {
+    let records = records.iter().enumerate();
+    records
+        .map(|(index, (at, turn, kind, data))| Event {
+            seq: Some(Seq(index as u64 + 1)),
+            session: Pid(3),
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "whole milliseconds of a test"
+            )]
+            at: Stamp((at * 1000.0).round() as i64),
+            turn: *turn,
+            kind: (*kind).into(),
+            data: serde_json::value::to_raw_value(data).unwrap(),
+        })
+        .collect()
+}
+
+fn text(events: &[Event]) -> String {
+    let mut trace = Trace::default();
+    let lines = events.iter().flat_map(|event| trace.fold(event));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn usage(attempt: u32, first: u64, duration: u64, reported: bool) -> Value {
+    json!({"item": "m3.1", "step": 1, "attempt": attempt, "prompt_tokens": 1200, "cached_tokens": 1100,
+           "output_tokens": 85, "reasoning_tokens": 0, "reported": reported, "request_bytes": 12_345,
+           "first_token_ms": first, "duration_ms": duration})
+}
+
+fn sums() -> Value {
+    json!({"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
+           "cost_micros": 0, "unknown_cost_calls": 0})
+}
+
+/// A turn with everything that usually happens in one.
+fn turn() -> Vec<Event> {
+    let t = Some(3);
+    log(&[
+        (
+            99.0,
+            None,
+            "prompt.queued",
+            json!({"prompt_id": PROMPT, "text": "Fix the test\nplease", "by": "reasonix run"}),
+        ),
+        (100.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (
+            100.0,
+            t,
+            "message.user",
+            json!({"item": "m3.0", "text": "Fix the test\nplease", "voice": "prompt"}),
+        ),
+        (
+            100.5,
+            t,
+            "session.state",
+            json!({"state": "waiting", "waiting_for": "retry", "cause": "429 slow down", "retry_in_ms": 2000}),
+        ),
+        (
+            104.5,
+            t,
+            "message.assistant",
+            json!({"item": "m3.1", "text": "", "finish": "tool_calls",
+            "calls": [{"id": "c1", "name": "bash", "arguments": "{}"}, {"id": "c2", "name": "bash", "arguments": "{}"}]}),
+        ),
+        (104.5, t, "usage", usage(2, 420, 1900, true)),
+        (
+            104.6,
+            t,
+            "policy.decided",
+            json!({"call": "c1", "verdict": "ask", "rule": "fallback", "layer": "built-in",
+            "read_only": false, "subject": "cargo test", "input_sha256": ""}),
+        ),
+        (
+            104.6,
+            t,
+            "approval.requested",
+            json!({"approval_id": "3.1", "session": 3, "call": "c1", "tool": "bash",
+            "subject": "cargo test", "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": [],
+            "shown_hash": "h", "asked_at": "2026-01-01T00:00:00.000Z"}),
+        ),
+        (
+            105.0,
+            t,
+            "session.set",
+            json!({"paused": true, "by": "reasonix pause"}),
+        ),
+        (
+            106.0,
+            t,
+            "session.set",
+            json!({"paused": false, "by": "reasonix resume", "posture": "auto"}),
+        ),
+        (
+            116.7,
+            t,
+            "approval.resolved",
+            json!({"approval_id": "3.1", "call": "c1", "decision": "allow_once", "by": "ann"}),
+        ),
+        (
+            116.7,
+            t,
+            "tool.started",
+            json!({"call": "c1", "tool": "bash", "subject": "cargo test", "read_only": false}),
+        ),
+        (
+            120.9,
+            t,
+            "tool.finished",
+            json!({"call": "c1", "tool": "bash", "status": "ok", "duration_ms": 4200,
+            "display": {"type": "command", "exit_code": 0, "signal": null, "output_bytes": 1, "tail": "x"}}),
+        ),
+        (
+            120.9,
+            t,
+            "message.tool",
+            json!({"item": "m3.2", "call": "c1", "tool": "bash", "status": "ok", "text": "x"}),
+        ),
+        (
+            120.9,
+            t,
+            "policy.decided",
+            json!({"call": "c2", "verdict": "allow", "rule": "Bash(sleep:*)", "layer": "session",
+            "read_only": false, "subject": "sleep 9 &", "input_sha256": ""}),
+        ),
+        (
+            121.0,
+            t,
+            "child.spawned",
+            json!({"pid": 12, "kind": "shell", "call": "c2", "command": "sleep 9"}),
+        ),
+        (
+            121.0,
+            t,
+            "message.tool",
+            json!({"item": "m3.3", "call": "c2", "tool": "bash", "status": "unknown", "text": "The daemon stopped."}),
+        ),
+        (
+            121.5,
+            t,
+            "child.exited",
+            json!({"pid": 12, "signal": 15, "cause": "kill_shell"}),
+        ),
+        (121.6, t, "compaction.done", json!({"kept": 4})),
+        (
+            122.0,
+            t,
+            "turn.ended",
+            json!({"outcome": "completed", "text": "Done.", "usage": sums(), "steps": 1, "tool_calls": 2, "duration_ms": 22_000}),
+        ),
+        (123.0, None, "session.suspended", json!({})),
+        (
+            124.0,
+            None,
+            "notice",
+            json!({"level": "warning", "text": "mind the gap"}),
+        ),
+        (
+            125.0,
+            None,
+            "session.exited",
+            json!({"outcome": "killed", "reason": "term", "exit_code": 143}),
+        ),
+    ])
+}
+
+const GOLDEN: &str = "        \
+        -  prompt by reasonix run \"Fix the test…\"
+    0.000  turn 3 start \"Fix the test…\"
+    0.500  retry in 2.00 s: 429 slow down
+    2.600  request #1 try 2 → 12.3 kB
+    3.020  first token #1 0.42 s
+    4.500  answer #1 1.90 s 1200→85 tokens (cached 1100)
+    4.600  call bash \"cargo test\" to be asked by fallback (built-in)
+    4.600  asks 3.1 bash \"cargo test\"
+    5.000  paused by reasonix pause
+    6.000  resumed by reasonix resume
+    6.000  set posture=auto by reasonix resume
+   16.700  asked 3.1 → allow_once by ann after 12.1 s
+   16.700  start bash \"cargo test\"
+   20.900  run bash 4.20 s exit 0
+   20.900  call bash \"sleep 9 &\" allowed by Bash(sleep:*) (session)
+   21.000  child 12 spawned \"sleep 9\"
+   21.000  result bash unknown: The daemon stopped.
+   21.500  child 12 exited signal 15 (kill_shell)
+   21.600  compaction.done {\"kept\":4}
+   22.000  turn 3 end completed 22.0 s, 1 steps, 2 calls
+        -  suspended: the daemon hands over
+        -  warning: mind the gap
+        -  exited killed (TERM) code 143
+";
+
+#[test]
+fn a_turn_is_told_line_by_line() {
+    assert_eq!(text(&turn()), GOLDEN);
+}
+
+#[test]
+fn a_trace_from_the_log_and_a_live_one_are_the_same() {
+    // Live, events without a number come in between, and some come twice as far as their kinds go.
+    let mut live = Vec::new();
+    for event in turn() {
+        let mut passing = event.clone();
+        passing.seq = None;
+        live.extend([passing, event]);
+    }
+    assert_eq!(text(&live), GOLDEN);
+}
+
+#[test]
+fn a_line_for_programs_has_its_numbers() {
+    let mut trace = Trace::default();
+    let lines: Vec<Value> = turn()
+        .iter()
+        .flat_map(|event| trace.fold(event))
+        .map(|line| serde_json::to_value(&line).unwrap())
+        .collect();
+    assert_eq!(
+        lines[5],
+        json!({"seq": 6, "turn": 3, "at": "1970-01-01T00:01:44.500Z", "t_ms": 4500, "what": "answer", "n": 1,
+               "duration_ms": 1900, "tokens": {"prompt": 1200, "cached": 1100, "output": 85}})
+    );
+    assert_eq!(lines[3]["what"], "request");
+    assert_eq!(lines[0]["t_ms"], Value::Null);
+}
+
+#[test]
+fn a_clock_that_goes_back_takes_no_line_with_it() {
+    let t = Some(1);
+    let events = log(&[
+        (100.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (101.0, t, "notice", json!({"level": "info", "text": "one"})),
+        (50.0, t, "notice", json!({"level": "info", "text": "two"})),
+        (50.0, t, "usage", usage(1, 10, 5_000, false)),
+    ]);
+    let expected = "    0.000  turn 1 start \"\"
+    1.000  notice: one
+    1.000  notice: two
+    1.000  request #1 try 1 → 12.3 kB
+    1.000  first token #1 0.01 s
+    1.000  answer #1 5.00 s tokens not reported
+";
+    assert_eq!(text(&events), expected);
+}
+
+#[test]
+fn what_does_not_read_is_a_line_and_no_end() {
+    let events = log(&[
+        (
+            1.0,
+            None,
+            "turn.ended",
+            json!({"oversized_bytes": 2_000_000}),
+        ),
+        (1.0, None, "of.tomorrow", json!({"a": 1})),
+    ]);
+    assert_eq!(
+        text(&events),
+        "        -  turn.ended {\"oversized_bytes\":2000000}\n        -  of.tomorrow {\"a\":1}\n"
+    );
+}

@@ -1,0 +1,283 @@
+//! A line of the trace in words.
+
+use std::fmt::{self, Display};
+
+use proto::item::{CallStatus, Voice};
+use proto::params::approval::Decision;
+use proto::record::{ChildExited, Level, SessionSet, Unattended, Verdict};
+use serde_json::Value;
+
+use super::{Line, Tokens, What};
+use crate::transcript::{exit_words, outcome_words};
+
+/// Settings that changed, each as `name=value`, the pause apart.
+pub(super) fn changes(set: &SessionSet) -> Vec<String> {
+    let Ok(Value::Object(fields)) = serde_json::to_value(set) else {
+        return Vec::new();
+    };
+    let settings = fields
+        .into_iter()
+        .filter(|(name, _)| !["paused", "by", "request_id"].contains(&name.as_str()));
+    settings
+        .map(|(name, value)| match value {
+            Value::String(value) => format!("{name}={value}"),
+            value => format!("{name}={value}"),
+        })
+        .collect()
+}
+
+/// Milliseconds as seconds.
+struct Seconds(u64);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = std::time::Duration::from_millis(self.0).as_secs_f64();
+        match self.0 {
+            0..=9_999 => write!(f, "{seconds:.2} s"),
+            _ => write!(f, "{seconds:.1} s"),
+        }
+    }
+}
+
+/// Bytes, short: `950 B`, `12.3 kB`.
+struct Bytes(u64);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0..=999 => write!(f, "{} B", self.0),
+            1_000..=999_999 => write!(f, "{}.{} kB", self.0 / 1_000, self.0 % 1_000 / 100),
+            _ => write!(
+                f,
+                "{}.{} MB",
+                self.0 / 1_000_000,
+                self.0 % 1_000_000 / 100_000
+            ),
+        }
+    }
+}
+
+impl Display for Line {
+    /// `   1.900 s  answer …`: seconds since the turn began, or a dash outside of turns.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.t_ms {
+            Some(ms) => write!(f, "{:>5}.{:03}  ", ms / 1_000, ms % 1_000)?,
+            None => write!(f, "{:>9}  ", "-")?,
+        }
+        match (&self.what, self.turn) {
+            (What::TurnStart { prompt }, turn) => {
+                write!(f, "turn {} start \"{prompt}\"", turn.unwrap_or(0))
+            }
+            (What::TurnEnd { .. }, turn) => write!(f, "turn {} {}", turn.unwrap_or(0), self.what),
+            (what, _) => what.fmt(f),
+        }
+    }
+}
+
+impl Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Created { pid, model, cwd } => write!(f, "session {pid} {model} in {cwd}"),
+            Self::Queued { prompt, steer, by } => {
+                let how = if *steer { "steer" } else { "prompt" };
+                write!(f, "{how} by {by} \"{prompt}\"")
+            }
+            Self::Requeued { how, prompt } => write!(f, "prompt {how} \"{prompt}\""),
+            Self::TurnStart { prompt } => write!(f, "start \"{prompt}\""),
+            Self::Told { voice, text } => match voice {
+                Voice::Prompt => write!(f, "told \"{text}\""),
+                Voice::Steer => write!(f, "steered \"{text}\""),
+                Voice::Daemon => write!(f, "reminded \"{text}\""),
+            },
+            Self::Request { n, attempt, bytes } => {
+                write!(f, "request #{n} try {attempt} → {}", Bytes(*bytes))
+            }
+            Self::FirstToken { n, after_ms } => {
+                write!(f, "first token #{n} {}", Seconds(*after_ms))
+            }
+            Self::Retry { in_ms, cause } => match in_ms {
+                Some(ms) => write!(f, "retry in {}: {cause}", Seconds(*ms)),
+                None => write!(f, "retry: {cause}"),
+            },
+            Self::WaitsForKey { cause } => write!(f, "waits for a key: {cause}"),
+            Self::Paused { by } => write!(f, "paused{}", By(by)),
+            Self::Resumed { by } => write!(f, "resumed{}", By(by)),
+            Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), By(by)),
+            Self::Suspended => f.write_str("suspended: the daemon hands over"),
+            Self::Reopened { by } => write!(f, "reopened by {by}"),
+            Self::Notice { level, text } => match level {
+                Level::Info => write!(f, "notice: {text}"),
+                Level::Warning => write!(f, "warning: {text}"),
+                Level::Error => write!(f, "error: {text}"),
+            },
+            Self::Other { kind, data } => write!(f, "{kind} {data}"),
+            Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
+            Self::Call { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
+            | Self::Start { .. }
+            | Self::Run { .. }
+            | Self::Result { .. }
+            | Self::ChildSpawned { .. }
+            | Self::ChildExited { .. } => self.calls(f),
+        }
+    }
+}
+
+impl What {
+    /// Ends of turns, answers and sessions.
+    fn ends(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TurnEnd {
+                outcome,
+                reason,
+                duration_ms,
+                steps,
+                tool_calls,
+                error,
+            } => {
+                let outcome = outcome_words(*outcome, *reason);
+                let took = Seconds(*duration_ms);
+                write!(f, "end {outcome} {took}, {steps} steps, {tool_calls} calls")?;
+                error.iter().try_for_each(|error| write!(f, ": {error}"))
+            }
+            Self::Answer {
+                n,
+                duration_ms,
+                tokens,
+            } => {
+                write!(f, "answer #{n} {}", Seconds(*duration_ms))?;
+                let Some(tokens) = tokens else {
+                    return f.write_str(" tokens not reported");
+                };
+                let Tokens {
+                    prompt,
+                    cached,
+                    output,
+                    cost_micros,
+                } = tokens;
+                write!(f, " {prompt}→{output} tokens (cached {cached})")?;
+                let Some(micros) = cost_micros else {
+                    return Ok(());
+                };
+                write!(f, " ${}.{:06}", micros / 1_000_000, micros % 1_000_000)
+            }
+            Self::Exited {
+                outcome,
+                reason,
+                exit_code,
+            } => write!(
+                f,
+                "exited {} code {exit_code}",
+                outcome_words(*outcome, *reason)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls, the questions about them, and commands in the background.
+    fn calls(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call {
+                tool,
+                subject,
+                verdict,
+                unattended,
+                rule,
+                layer,
+                ..
+            } => {
+                let verdict = verdict_words(*verdict, *unattended);
+                write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
+            }
+            Self::Asked {
+                approval,
+                tool,
+                subject,
+            } => write!(f, "asks {approval} {tool} \"{subject}\""),
+            Self::Answered {
+                approval,
+                decision,
+                by,
+                after_ms,
+                note,
+            } => {
+                let decision = match decision {
+                    Decision::AllowOnce => "allow_once",
+                    Decision::AllowSession => "allow_session",
+                    Decision::Deny => "deny",
+                };
+                write!(f, "asked {approval} → {decision} by {by}")?;
+                if let Some(ms) = after_ms {
+                    write!(f, " after {}", Seconds(*ms))?;
+                }
+                note.iter().try_for_each(|note| write!(f, ": {note}"))
+            }
+            Self::Start { tool, subject, .. } => write!(f, "start {tool} \"{subject}\""),
+            Self::Run {
+                tool,
+                status,
+                duration_ms,
+                exit_code,
+                signal,
+                ..
+            } => {
+                let took = Seconds(*duration_ms);
+                match (exit_code, signal) {
+                    (Some(code), _) => write!(f, "run {tool} {took} exit {code}"),
+                    (None, Some(signal)) => write!(f, "run {tool} {took} signal {signal}"),
+                    (None, None) => write!(f, "run {tool} {took} {}", status_word(*status)),
+                }
+            }
+            Self::Result {
+                tool, status, text, ..
+            } => write!(f, "result {tool} {}: {text}", status_word(*status)),
+            Self::ChildSpawned { pid, command } => write!(f, "child {pid} spawned \"{command}\""),
+            Self::ChildExited {
+                pid,
+                code,
+                signal,
+                cause,
+            } => {
+                let child = ChildExited {
+                    pid: *pid,
+                    code: *code,
+                    signal: *signal,
+                    cause: cause.clone(),
+                };
+                write!(f, "child {pid} exited {}", exit_words(&child))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// ` by NAME`, where it is known.
+struct By<'a>(&'a Option<String>);
+
+impl Display for By<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|by| write!(f, " by {by}"))
+    }
+}
+
+fn verdict_words(verdict: Verdict, unattended: Option<Unattended>) -> &'static str {
+    match (verdict, unattended) {
+        (Verdict::Allow, _) => "allowed",
+        (Verdict::Deny, _) => "denied",
+        (Verdict::Ask, None) => "to be asked",
+        (Verdict::Ask, Some(Unattended::Allowed)) => "allowed unattended",
+        (Verdict::Ask, Some(Unattended::Denied)) => "denied unattended",
+    }
+}
+
+fn status_word(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Ok => "ok",
+        CallStatus::Failed => "failed",
+        CallStatus::Denied => "denied",
+        CallStatus::Interrupted => "interrupted",
+        CallStatus::Unknown => "unknown",
+        CallStatus::Refused => "refused",
+    }
+}

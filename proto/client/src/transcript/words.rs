@@ -1,0 +1,125 @@
+//! Small things in words: states, outcomes, answers.
+
+use std::time::Duration;
+
+use proto::item::CallStatus;
+use proto::outcome::{OutcomeKind, Reason};
+use proto::params::approval::Decision;
+use proto::record::{ApprovalResolved, ChildExited, SessionSet, SessionState};
+use proto::state::{State, WaitingFor};
+use serde_json::Value;
+
+/// What a live `status` says that a person should see.
+pub(super) fn status(status: &Value) -> Option<String> {
+    if let Some(behind) = status["behind"].as_u64() {
+        return Some(format!(
+            "this client is behind by {behind} events, and catches up"
+        ));
+    }
+    status["read_only"]
+        .as_str()
+        .map(|reason| format!("the session can only be read: {reason}"))
+}
+
+/// What a state says that is not shown otherwise.
+pub(super) fn state_words(state: &SessionState) -> Option<String> {
+    match (state.state, state.waiting_for) {
+        (State::Waiting, Some(WaitingFor::Retry)) => Some(match state.retry_in_ms {
+            Some(ms) => format!("waits {:.1} s: {}", Seconds(ms).get(), state.cause),
+            None => format!("waits: {}", state.cause),
+        }),
+        (State::Waiting, Some(WaitingFor::Credentials)) => {
+            Some(format!("waits for a key: {}", state.cause))
+        }
+        // The question itself is shown.
+        (State::Waiting, Some(WaitingFor::Approval) | None) => None,
+        (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
+    }
+}
+
+/// What a change of settings says that a person should see: that the session is paused, or goes on.
+pub(super) fn set_words(set: &SessionSet) -> Option<String> {
+    let by = set
+        .by
+        .as_ref()
+        .map_or_else(String::new, |by| format!(" by {by}"));
+    set.paused.map(|paused| match paused {
+        true => format!("paused{by}: nothing new starts until it is resumed"),
+        false => format!("resumed{by}"),
+    })
+}
+
+/// How a command in the background ended: `exit 0`, `signal 15 (kill_shell)`, …
+#[must_use]
+pub fn exit_words(child: &ChildExited) -> String {
+    let how = match (child.code, child.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "how is not known".to_owned(),
+    };
+    match &child.cause {
+        Some(cause) => format!("{how} ({cause})"),
+        None => how,
+    }
+}
+
+/// Milliseconds, to be shown as seconds.
+struct Seconds(u64);
+
+impl Seconds {
+    fn get(&self) -> f64 {
+        Duration::from_millis(self.0).as_secs_f64()
+    }
+}
+
+pub(super) fn status_words(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Ok => "done",
+        CallStatus::Failed => "failed",
+        CallStatus::Denied => "denied",
+        CallStatus::Interrupted => "interrupted",
+        CallStatus::Unknown => "the daemon stopped while it ran; what it did is not known",
+        CallStatus::Refused => "not run",
+    }
+}
+
+/// An outcome in words: `completed`, `interrupted (timeout)`, …
+#[must_use]
+pub fn outcome_words(outcome: OutcomeKind, reason: Option<Reason>) -> String {
+    let outcome = match outcome {
+        OutcomeKind::Completed => "completed",
+        OutcomeKind::Failed => "failed",
+        OutcomeKind::Interrupted => "interrupted",
+        OutcomeKind::Killed => "killed",
+        OutcomeKind::BudgetExceeded => "budget exceeded",
+        OutcomeKind::MaxSteps => "step limit reached",
+        OutcomeKind::ContextFull => "context full",
+        OutcomeKind::Blocked => "blocked",
+    };
+    match reason {
+        None => outcome.to_owned(),
+        Some(Reason::User) => format!("{outcome} (by a person)"),
+        Some(Reason::Timeout) => format!("{outcome} (time limit)"),
+        Some(Reason::Shutdown) => format!("{outcome} (the daemon stopped)"),
+        Some(Reason::Term) => format!("{outcome} (TERM)"),
+        Some(Reason::Denied) => format!("{outcome} (nobody was there to allow it)"),
+    }
+}
+
+/// Who answered what.
+#[must_use]
+pub fn resolved_words(resolved: &ApprovalResolved) -> String {
+    let decision = match resolved.decision {
+        Decision::AllowOnce => "allowed once",
+        Decision::AllowSession => "allowed for the session",
+        Decision::Deny => "denied",
+    };
+    let note = resolved
+        .note
+        .as_deref()
+        .map_or_else(String::new, |note| format!(": {note}"));
+    format!(
+        "[{}] {decision} by {}{note}",
+        resolved.approval_id, resolved.by
+    )
+}

@@ -1,0 +1,146 @@
+//! Durable events that are too large for a frame, made whole: the daemon sends them without their data, which is
+//! fetched piece by piece. Texts that come in pieces anyway (`session.step`) come together here too.
+
+use proto::methods::{Method, SessionEvent, SessionStep};
+use proto::params::session::{EventParams, PieceOutput, StepParams, StepPart};
+use proto::{Event, Seq};
+use serde_json::value::RawValue;
+
+use crate::call::{CallError, Client};
+
+/// The largest data that is fetched. What is larger stays as it came.
+pub const WHOLE_MAX: u64 = 64 * 1024 * 1024;
+
+/// How large the event is that came without its data; `None` for one that is whole.
+#[must_use]
+pub fn oversized(event: &Event) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Left {
+        oversized_bytes: u64,
+    }
+    event.seq?;
+    serde_json::from_str::<Left>(event.data.get())
+        .ok()
+        .map(|left| left.oversized_bytes)
+}
+
+/// A text that is being fetched: what is there already.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    text: String,
+}
+
+/// What a piece made of the whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fetched {
+    /// More is to come.
+    Part,
+    Whole,
+    /// The pieces do not fit together, or the whole is too large.
+    Broken,
+}
+
+impl Pieces {
+    /// Where the next piece starts.
+    pub(crate) fn offset(&self) -> u64 {
+        self.text.len() as u64
+    }
+
+    /// Takes the piece that starts at [`Self::offset`].
+    pub(crate) fn take(&mut self, piece: &PieceOutput) -> Fetched {
+        if piece.total > WHOLE_MAX || self.offset() + piece.text.len() as u64 > piece.total {
+            return Fetched::Broken;
+        }
+        self.text.push_str(&piece.text);
+        match piece.next {
+            Some(next) if next == self.offset() && !piece.text.is_empty() => Fetched::Part,
+            None if self.offset() == piece.total => Fetched::Whole,
+            _ => Fetched::Broken,
+        }
+    }
+
+    /// The event with the data that has come together; `None` where that is no JSON.
+    pub(crate) fn fill(&mut self, event: &Event) -> Option<Event> {
+        let data = RawValue::from_string(std::mem::take(&mut self.text)).ok()?;
+        Some(Event {
+            data,
+            ..event.clone()
+        })
+    }
+}
+
+impl Client {
+    /// The event with its data, where it came without. One that cannot be had whole is returned as it came.
+    pub async fn whole(&self, session: &str, event: Event) -> Event {
+        let (Some(seq), Some(bytes)) = (event.seq, oversized(&event)) else {
+            return event;
+        };
+        if bytes > WHOLE_MAX {
+            return event;
+        }
+        let mut pieces = Pieces::default();
+        loop {
+            let fetched = match self.piece(session, seq, pieces.offset()).await {
+                Ok(piece) => pieces.take(&piece),
+                Err(_) => Fetched::Broken,
+            };
+            match fetched {
+                Fetched::Part => {}
+                Fetched::Whole => return pieces.fill(&event).unwrap_or(event),
+                Fetched::Broken => return event,
+            }
+        }
+    }
+
+    /// A piece of an event's data.
+    pub(crate) async fn piece(
+        &self,
+        session: &str,
+        seq: Seq,
+        offset: u64,
+    ) -> Result<PieceOutput, CallError> {
+        let params = EventParams {
+            session: session.to_owned(),
+            seq,
+            offset,
+        };
+        self.call::<SessionEvent>(&params).await
+    }
+
+    /// All that one step sent, or got, piece by piece into `out`.
+    ///
+    /// # Errors
+    /// There is no such step, or the daemon is gone; what `out` answers; pieces that do not fit together.
+    pub async fn step<E: From<CallError>>(
+        &self,
+        session: &str,
+        n: u64,
+        part: StepPart,
+        mut out: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut offset = 0;
+        loop {
+            let params = StepParams {
+                session: session.to_owned(),
+                n,
+                part,
+                offset,
+            };
+            let piece = self.call::<SessionStep>(&params).await?;
+            out(&piece.text)?;
+            let end = offset + piece.text.len() as u64;
+            match piece.next {
+                None if end == piece.total => return Ok(()),
+                Some(next) if next == end && !piece.text.is_empty() => offset = next,
+                _ => {
+                    let method = SessionStep::NAME.to_owned();
+                    return Err(CallError::Pieces { method }.into());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! A session's commands see the environment of the terminal that made it: not that of another session, and not that of
+//! whoever happened to start the daemon.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use proto::Pid;
+use testkit::Script;
+use tests::program::run;
+use tests::{Done, House};
+
+/// A directory with a program `which-one` that says its name.
+fn place(house: &House, name: &str) -> PathBuf {
+    let place = house.root().join(name);
+    std::fs::create_dir(&place).expect("a directory");
+    let program = place.join("which-one");
+    std::fs::write(&program, format!("#!/bin/sh\necho it is {name}\n")).expect("a program");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    place
+}
+
+/// A run from a terminal whose `PATH` begins with this directory.
+fn from(house: &House, place: &std::path::Path, arguments: &[&str]) -> Done {
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", place.display());
+    run(house.command(arguments).env("PATH", path)).expect_code(0)
+}
+
+/// What the commands of a session printed, in order.
+fn printed(house: &House, pid: u64) -> Vec<String> {
+    let results = house.log(Pid(pid)).check().results();
+    results
+        .iter()
+        .map(|result| result.text.lines().last().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs() {
+    let script = (0..8).fold(Script::new(), |script, _| {
+        script.runs("which-one").says("Done.")
+    });
+    let house = House::playing(&script);
+    let (one, two) = (place(&house, "one"), place(&house, "two"));
+    // The first one starts the daemon: its environment is not the others'.
+    from(&house, &one, &["run", "--on-ask", "allow", "x"]);
+    let daemon = house.daemon_pid();
+    from(&house, &two, &["run", "--on-ask", "allow", "x"]);
+    assert_eq!(house.daemon_pid(), daemon, "one daemon");
+    assert_eq!(printed(&house, 1), ["it is one"]);
+    assert_eq!(printed(&house, 2), ["it is two"]);
+
+    // After a crash a session has its own again, whoever prompts it.
+    house.kill_daemon_and_parent();
+    from(
+        &house,
+        &two,
+        &["run", "-s", "1", "--on-ask", "allow", "again"],
+    );
+    from(
+        &house,
+        &one,
+        &["run", "-s", "2", "--on-ask", "allow", "again"],
+    );
+    assert_eq!(printed(&house, 1), ["it is one", "it is one"]);
+    assert_eq!(printed(&house, 2), ["it is two", "it is two"]);
+}

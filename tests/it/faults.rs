@@ -1,0 +1,7 @@
+//! Faults of the disk under the real daemon: killed at a system call, calls that fail or take long, a disk that is full
+//! and then is not. Rows of the fault matrix; what stands in their names is its number there.
+//!
+//! `REASONIX_SWEEP=20` kills at the first twenty calls of each kind.
+
+mod full;
+mod traced;

@@ -1,0 +1,323 @@
+//! System calls that kill, fail or wait: the daemon proper runs under `strace`, which puts the fault in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use proto::state::OnAsk;
+use proto::{Body, ErrorName, Pid, SessionId};
+use serde_json::{Value, json};
+use testkit::Script;
+use tests::{House, skip, until};
+
+/// A turn with reads, a write and commands.
+fn script() -> Script {
+    let append = |text: &str| json!({"path": "written.txt", "content": text, "append": true});
+    Script::new()
+        .calls_all(&[
+            ("read_file", json!({"path": "notes.txt"})),
+            ("read_file", json!({"path": "notes.txt"})),
+        ])
+        .calls("write_file", &append("one\n"))
+        .runs("echo two >> ran.txt")
+        .runs("echo three >> ran.txt")
+        .says("It is done.")
+}
+
+fn house() -> House {
+    let house = House::playing(&script());
+    house.settings("[daemon]\nrecover = \"continue\"");
+    house.files("//- notes.txt\nsome notes\n");
+    house
+}
+
+fn create(house: &House) -> (CreateParams, PathBuf) {
+    let mut params = house.create("Do it.");
+    params.on_ask = Some(OnAsk::Allow);
+    let log = log_of(house, params.session);
+    (params, log)
+}
+
+fn log_of(house: &House, session: SessionId) -> PathBuf {
+    let sessions = house.home().join("sessions");
+    sessions.join(session.to_string()).join("log.jsonl")
+}
+
+/// `strace` with a fault, of these calls; on one file, or wherever.
+fn under(calls: &str, fault: &str, file: Option<&PathBuf>) -> Vec<String> {
+    let mut words: Vec<String> = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        .map(str::to_owned)
+        .into();
+    words.extend(["-e".into(), format!("trace={calls}")]);
+    words.extend(["-e".into(), format!("inject={calls}:{fault}")]);
+    if let Some(file) = file {
+        words.extend(["-P".into(), file.display().to_string()]);
+    }
+    words
+}
+
+fn start(house: &House, words: &[String]) -> bool {
+    house.daemon_under(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// How far a sweep goes.
+fn sweep() -> u64 {
+    let wished = std::env::var("REASONIX_SWEEP").ok();
+    wished.and_then(|text| text.parse().ok()).unwrap_or(3)
+}
+
+/// Makes the session and waits for its end, as far as the daemon lives: whether its creation was acknowledged.
+fn try_it(house: &House, params: &CreateParams) -> bool {
+    let mut raw = house.raw();
+    let create = serde_json::to_value(params).expect("JSON");
+    let mut say = |method: &str, params: &Value| {
+        let line = json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params});
+        if raw.bytes(format!("{line}\n").as_bytes()).is_err() {
+            return None;
+        }
+        raw.frame()
+    };
+    let hello = say(
+        "daemon.hello",
+        &tests::raw::hello_params("raw", Role::Drive),
+    );
+    let created = hello.and_then(|_| say("session.create", &create));
+    let acknowledged = created.is_some_and(|frame| frame.get("result").is_some());
+    if acknowledged {
+        say("session.wait", &json!({"session": params.session}));
+    }
+    acknowledged
+}
+
+/// After a kill: another life, in which the session comes to its end, with nothing lost and nothing done twice.
+fn survives(house: &House, params: &CreateParams, acknowledged: bool, what: &str) {
+    until("the killed daemon to be gone", || {
+        house.processes().is_empty().then_some(())
+    });
+    house.daemon_alone();
+    let mut raw = house.raw_as(Role::Drive);
+    let known = raw.call("session.get", &json!({"session": params.session}));
+    assert!(
+        known.is_ok() || !acknowledged,
+        "{what}: an acknowledged session is gone"
+    );
+    // What was not acknowledged is asked for again: it is the same session.
+    let again = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &again)
+        .unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
+    raw.call("session.wait", &json!({"session": params.session}))
+        .expect("wait");
+    let logs = house.logs();
+    assert_eq!(logs.len(), 1, "{what}: one session");
+    let log = logs[0].check();
+    assert_eq!(log.count("prompt.queued"), 1, "{what}: one prompt");
+    let ended = log.bodies().into_iter().find_map(|body| match body {
+        Body::TurnEnded(ended) => Some(ended.text),
+        _ => None,
+    });
+    assert_eq!(ended.as_deref(), Some("It is done."), "{what}");
+    for (file, lines) in [
+        ("written.txt", vec!["one"]),
+        ("ran.txt", vec!["two", "three"]),
+    ] {
+        let text = std::fs::read_to_string(house.project().join(file)).unwrap_or_default();
+        let mut counts = BTreeMap::new();
+        for line in text.lines() {
+            *counts.entry(line).or_insert(0) += 1;
+        }
+        assert!(
+            counts
+                .iter()
+                .all(|(line, count)| lines.contains(line) && *count == 1),
+            "{what}: {file} has {text:?}"
+        );
+    }
+    // No half-made file lies about.
+    let strays: Vec<_> = strays(&house.home());
+    assert!(strays.is_empty(), "{what}: {strays:?}");
+}
+
+/// Files that look like the half of something.
+fn strays(directory: &std::path::Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(strays(&path));
+        } else if name.contains(".tmp") || name.ends_with('~') {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn kill_at(calls: &str, only_log: bool) {
+    if skip::unless(skip::strace(), "a `strace` that can put faults in") {
+        return;
+    }
+    let mut hits = 0;
+    for nth in 1..=sweep() {
+        let house = house();
+        let (params, log) = create(&house);
+        let what = format!("killed at {calls} number {nth}");
+        let words = under(
+            calls,
+            &format!("signal=KILL:when={nth}"),
+            only_log.then_some(&log),
+        );
+        let acknowledged = start(&house, &words) && try_it(&house, &params);
+        // One that was not hit is ended here.
+        if house.daemon_pid().is_some() {
+            house.kill_daemon();
+        } else {
+            hits += 1;
+        }
+        survives(&house, &params, acknowledged, &what);
+    }
+    assert!(hits > 0, "no {calls} was hit: the sweep tried nothing");
+}
+
+#[test]
+fn f01_killed_at_a_write_of_the_log() {
+    kill_at("writev,write,pwrite64,pwritev", true);
+}
+
+#[test]
+fn f02_killed_at_a_sync_of_the_log() {
+    kill_at("fdatasync,fsync", true);
+}
+
+#[test]
+fn f02_killed_at_any_sync() {
+    kill_at("fdatasync,fsync", false);
+}
+
+#[test]
+fn f02_killed_at_a_rename() {
+    kill_at("rename,renameat,renameat2", false);
+}
+
+#[test]
+fn f02_killed_at_an_unlink() {
+    kill_at("unlink,unlinkat", false);
+}
+
+/// A session whose log fails in this way turns read-only and says why; the daemon and other sessions live.
+fn fails(calls: &str, fault: &str) {
+    if skip::unless(skip::strace(), "a `strace` that can put faults in") {
+        return;
+    }
+    let house = House::playing(&Script::new().says("One.").says("Two.").says("Three."));
+    let mut hurt = house.create("");
+    hurt.prompt = None;
+    let log = log_of(&house, hurt.session);
+    assert!(start(&house, &under(calls, fault, Some(&log))));
+    let mut raw = house.raw_as(Role::Drive);
+    // The fault befalls one of the first writes: from then on nothing is acknowledged.
+    let create = serde_json::to_value(&hurt).expect("JSON");
+    let mut acknowledged = Vec::new();
+    let mut refused = raw.call("session.create", &create).err();
+    for number in 0..6 {
+        if refused.is_some() {
+            break;
+        }
+        let prompt = json!({"session": hurt.session, "text": format!("prompt {number}")});
+        match raw.call("session.prompt", &prompt) {
+            Ok(output) => acknowledged.push(output["prompt_id"].clone()),
+            Err(failure) => refused = Some(failure),
+        }
+        let _ = raw.call(
+            "session.wait",
+            &json!({"session": hurt.session, "timeout_ms": 2000}),
+        );
+    }
+    let refused = refused.expect("a write that failed is told");
+    assert_eq!(refused.name, ErrorName::Storage, "{refused:?}");
+    // Another session works.
+    let mut other = house.create("hello");
+    other.on_ask = Some(OnAsk::Allow);
+    let made = raw
+        .call(
+            "session.create",
+            &serde_json::to_value(&other).expect("JSON"),
+        )
+        .expect("another session");
+    raw.call("session.wait", &json!({"session": other.session}))
+        .expect("wait");
+    let pid = Pid(made["pid"].as_u64().expect("a pid"));
+    assert_eq!(house.log(pid).check().count("turn.ended"), 1);
+    // In the next life, without the fault, everything that was acknowledged is there.
+    house.stop_daemon();
+    house.daemon_alone();
+    let mut raw = house.raw_as(Role::Drive);
+    if acknowledged.is_empty() {
+        return;
+    }
+    let page = json!({"session": hurt.session, "from_seq": 1});
+    let page = raw.call("session.read", &page).expect("read").to_string();
+    for prompt in acknowledged {
+        assert!(
+            page.contains(prompt.as_str().expect("an id")),
+            "{prompt}: {page}"
+        );
+    }
+}
+
+#[test]
+fn f17_a_write_that_fails_is_never_acknowledged() {
+    fails("writev", "error=EIO:when=2+");
+}
+
+#[test]
+fn f18_a_sync_that_fails_once_is_never_acknowledged_nor_tried_again() {
+    fails("fdatasync", "error=EIO:when=2");
+}
+
+#[test]
+fn f30_a_slow_disk_delays_its_session_and_nobody_else() {
+    if skip::unless(skip::strace(), "a `strace` that can put faults in") {
+        return;
+    }
+    let house = House::playing(&Script::new().says("One.").says("Two."));
+    let mut slow = house.create("");
+    slow.prompt = None;
+    let log = log_of(&house, slow.session);
+    let words = under("fdatasync", "delay_exit=1500000", Some(&log));
+    assert!(start(&house, &words));
+    let mut raw = house.raw_as(Role::Drive);
+    let since = Instant::now();
+    let waiting = raw.ask(
+        "session.create",
+        &serde_json::to_value(&slow).expect("JSON"),
+    );
+    // Others are answered while that disk is waited for.
+    let mut other = house.raw_as(Role::Drive);
+    let mut rounds = 0;
+    while since.elapsed() < Duration::from_millis(1200) {
+        let begun = Instant::now();
+        other.call("daemon.status", &json!({})).expect("a status");
+        assert!(
+            begun.elapsed() < Duration::from_millis(700),
+            "{:?}",
+            begun.elapsed()
+        );
+        rounds += 1;
+    }
+    assert!(rounds > 10, "{rounds} answers");
+    let created = raw.frame().expect("an answer");
+    assert_eq!(created["id"], json!(waiting));
+    assert!(
+        since.elapsed() >= Duration::from_millis(1400),
+        "acknowledged before it was on disk: {:?}",
+        since.elapsed()
+    );
+    // In order, and whole.
+    let prompt = json!({"session": slow.session, "text": "hello"});
+    raw.call("session.prompt", &prompt).expect("prompt");
+    raw.call("session.wait", &json!({"session": slow.session}))
+        .expect("wait");
+    assert_eq!(house.logs()[0].check().count("turn.ended"), 1);
+}

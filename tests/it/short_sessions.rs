@@ -1,0 +1,127 @@
+//! A thousand short sessions in one daemon: nothing grows with their number. Not its descriptors, not its threads, not
+//! its memory beyond a bound, not what lies in the temporary directory, not what it holds loaded.
+
+use std::fs;
+use std::time::Duration;
+
+use proto::hello::Role;
+use proto::methods::{DaemonStatus, SessionCreate, SessionWait};
+use proto::params::Empty;
+use proto::params::session::{Until, WaitParams};
+use proto::state::{Kind, OnAsk};
+use serde_json::json;
+use testkit::Script;
+use tests::{House, soon};
+
+const SESSIONS: usize = 1_000;
+/// Sessions at once.
+const AT_ONCE: usize = 25;
+
+/// What a process holds.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    descriptors: usize,
+    threads: usize,
+    memory: u64,
+    children: usize,
+}
+
+fn held(pid: u32, memory: u64) -> Held {
+    let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
+    let children = tests::processes::all()
+        .iter()
+        .filter(|process| process.ppid == pid)
+        .count();
+    Held {
+        descriptors: count("fd"),
+        threads: count("task"),
+        memory,
+        children,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_short_sessions_leave_nothing_behind() {
+    let script = Script::new()
+        .calls("read_file", &json!({"path": "notes.txt"}))
+        .says("Read.");
+    let house = House::playing(&script);
+    // An hundredth of a minute: what is done goes from memory while others come.
+    house.settings("[daemon]\nevict_minutes = 0.01");
+    house.files("//- notes.txt\nsome notes\n");
+    let temporary = house.root().join("tmp");
+    fs::create_dir(&temporary).expect("a directory");
+    house.daemon_with(&[("TMPDIR", temporary.as_os_str())]);
+    let daemon = house.daemon_pid().expect("a daemon");
+    let client = house.client("driver", Role::Drive).await;
+    let status = async || {
+        client
+            .call::<DaemonStatus>(&Empty {})
+            .await
+            .expect("a status")
+    };
+    let mut early = None;
+    for round in 0..SESSIONS / AT_ONCE {
+        let sessions = (0..AT_ONCE).map(|number| {
+            let (client, mut params) = (client.clone(), house.create(&format!("{round}.{number}")));
+            (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+            async move {
+                let created = client.call::<SessionCreate>(&params).await.expect("create");
+                let wait = WaitParams {
+                    session: created.pid.to_string(),
+                    until: Until::Exit,
+                    timeout_ms: None,
+                };
+                let waited = client.call::<SessionWait>(&wait).await.expect("wait");
+                assert_eq!(waited.exit_code, 0);
+            }
+        });
+        soon("a round of sessions", futures::future::join_all(sessions)).await;
+        // The first rounds warm it up.
+        if round == 3 {
+            early = Some(held(daemon, status().await.memory_bytes));
+        }
+    }
+    let early = early.expect("rounds");
+    // What is loaded goes after a while.
+    let begun = std::time::Instant::now();
+    let mut loaded = u64::MAX;
+    while loaded > 0 && begun.elapsed() < Duration::from_secs(20) {
+        loaded = status().await.sessions.loaded;
+        tests::wait::step().await;
+    }
+    assert_eq!(loaded, 0, "sessions that are done go from memory");
+    let late = held(daemon, status().await.memory_bytes);
+    assert_eq!(status().await.sessions.stored, SESSIONS as u64);
+    assert!(
+        late.descriptors <= early.descriptors + 8,
+        "descriptors: {early:?} {late:?}"
+    );
+    assert!(
+        late.threads <= early.threads + 4,
+        "threads: {early:?} {late:?}"
+    );
+    assert!(
+        late.children <= early.children,
+        "children: {early:?} {late:?}"
+    );
+    assert!(
+        late.memory <= early.memory + 48_000_000,
+        "memory: {early:?} {late:?}"
+    );
+    let open: Vec<_> = fs::read_dir(house.home().join("open"))
+        .expect("the markers")
+        .flatten()
+        .collect();
+    assert!(open.is_empty(), "markers: {open:?}");
+    let files: Vec<_> = fs::read_dir(&temporary)
+        .expect("the temporary directory")
+        .flatten()
+        .collect();
+    assert!(files.is_empty(), "temporary files: {files:?}");
+    // One that is long gone from memory is there when it is wanted.
+    let _ = house
+        .reasonix(&["run", "-s", "1", "once more"])
+        .expect_code(0);
+    assert_eq!(house.log(proto::Pid(1)).check().count("turn.ended"), 2);
+}

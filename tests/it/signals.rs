@@ -1,0 +1,273 @@
+//! Signals end to end: PAUSE and RESUME from each state and across the death of the daemon, KILL that comes together
+//! with a natural end, signals to all sessions with a label.
+
+use client::{Client, Follow};
+use proto::hello::Role;
+use proto::methods::{
+    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionPrompt, SessionSignal,
+};
+use proto::params::approval::{AnswerParams, Decision, ListParams};
+use proto::params::session::{OneParams, PromptParams, Signal, SignalParams, When};
+use proto::state::{OnAsk, State};
+use proto::{Pid, RequestId};
+use serde_json::json;
+use testkit::Script;
+use testkit::model::{Answer, Gate, Model, Place};
+use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
+use tests::{Chance, House, soon, until};
+
+fn house(model: &Model) -> House {
+    let house = House::new();
+    house.settings("[daemon]\nrecover = \"continue\"\n");
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    house
+}
+
+async fn create(house: &House, client: &Client, on_ask: OnAsk) -> Pid {
+    let mut params = house.create("Begin.");
+    params.on_ask = Some(on_ask);
+    soon("a session", client.call::<SessionCreate>(&params))
+        .await
+        .expect("create")
+        .pid
+}
+
+async fn signal(client: &Client, pid: Pid, signal: Signal) {
+    let params = SignalParams {
+        session: pid.to_string(),
+        signal,
+        request_id: Some(RequestId::new()),
+    };
+    let output = soon("a signal", client.call::<SessionSignal>(&params)).await;
+    assert!(output.expect("signal").delivered, "{signal:?}");
+}
+
+async fn state(client: &Client, pid: Pid) -> State {
+    let one = OneParams {
+        session: pid.to_string(),
+    };
+    let summary = soon("a summary", client.call::<SessionGet>(&one)).await;
+    summary.expect("get").state
+}
+
+/// Waits for a record of this kind that holds this text.
+async fn record(follow: &mut Follow, kind: &str, text: &str) {
+    to(follow, &format!("`{kind}` with `{text}`"), |event| {
+        event.seq.is_some() && event.kind == kind && event.data.get().contains(text)
+    })
+    .await;
+}
+
+/// The paused session stays paused, and asks the model nothing, also over a death of the daemon; resumed, it comes to
+/// the end of its turn.
+async fn paused_until_resumed(house: &House, model: &Model, pid: Pid, requests: usize, dies: bool) {
+    if dies {
+        house.kill_daemon_and_parent();
+        house.daemon();
+    }
+    let client = house.client("after", Role::Drive).await;
+    assert_eq!(state(&client, pid).await, State::Paused);
+    assert_eq!(model.count(), requests, "a paused session asks nothing");
+    let begun = house.project().join("ran.txt");
+    assert!(!begun.exists(), "a paused session runs nothing");
+    signal(&client, pid, Signal::Resume).await;
+    let mut follow = from_the_start(&client, pid).await;
+    let events = to_end_of_turn(&mut follow).await;
+    let last = events.last().expect("an end").data.get();
+    assert!(last.contains(r#""completed""#), "{last}");
+    to_rest(&mut follow).await;
+    let text = std::fs::read_to_string(&begun).unwrap_or_default();
+    assert_eq!(text, "once\n", "what it wanted to run ran once");
+    let log = house.log(pid);
+    assert_eq!(log.check().count("turn.ended"), 1);
+}
+
+fn run_once() -> Answer {
+    Answer::call("bash", json!({"command": "echo once >> ran.txt"}))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_while_idle_it_takes_prompts_and_starts_none() {
+    for dies in [false, true] {
+        let model = Model::start([run_once(), Answer::text("Done.")]);
+        let house = house(&model);
+        let client = house.client("driver", Role::Drive).await;
+        let mut params = house.create("");
+        (params.prompt, params.on_ask) = (None, Some(OnAsk::Allow));
+        let created = client.call::<SessionCreate>(&params).await.expect("create");
+        signal(&client, created.pid, Signal::Pause).await;
+        let prompt = PromptParams {
+            session: created.pid.to_string(),
+            text: "Begin.".into(),
+            when: When::Queue,
+            credentials: Default::default(),
+            env: Default::default(),
+            request_id: Some(RequestId::new()),
+        };
+        client.call::<SessionPrompt>(&prompt).await.expect("prompt");
+        paused_until_resumed(&house, &model, created.pid, 0, dies).await;
+        model.assert_prefix();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_in_a_stream_it_hears_the_answer_to_its_end_and_runs_nothing_of_it() {
+    for dies in [false, true] {
+        let gate = Gate::new();
+        let first = Answer::text("Let me run something for you.")
+            .and_call("bash", json!({"command": "echo once >> ran.txt"}));
+        let model = Model::start([first.held(Place::Middle, &gate), Answer::text("Done.")]);
+        let house = house(&model);
+        let client = house.client("driver", Role::Drive).await;
+        let pid = create(&house, &client, OnAsk::Allow).await;
+        let mut follow = from_the_start(&client, pid).await;
+        gate.reached().await;
+        signal(&client, pid, Signal::Pause).await;
+        gate.open();
+        record(&mut follow, "message.assistant", "for you.").await;
+        paused_until_resumed(&house, &model, pid, 1, dies).await;
+        model.assert_prefix();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_in_a_call_it_lets_it_end_and_asks_nothing() {
+    for dies in [false, true] {
+        let gate = tests::Gate::command("gate");
+        let model = Model::start([
+            Answer::call("bash", json!({"command": gate})),
+            run_once(),
+            Answer::text("Done."),
+        ]);
+        let house = house(&model);
+        let gate = tests::Gate::new(&house, "gate");
+        let client = house.client("driver", Role::Drive).await;
+        let pid = create(&house, &client, OnAsk::Allow).await;
+        let mut follow = from_the_start(&client, pid).await;
+        tokio::task::block_in_place(|| gate.wait());
+        signal(&client, pid, Signal::Pause).await;
+        gate.open();
+        record(&mut follow, "message.tool", "through").await;
+        paused_until_resumed(&house, &model, pid, 1, dies).await;
+        model.assert_prefix();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_while_it_waits_for_a_person_it_takes_the_answer_and_runs_nothing() {
+    for dies in [false, true] {
+        let model = Model::start([run_once(), Answer::text("Done.")]);
+        let house = house(&model);
+        let client = house.client("driver", Role::Drive).await;
+        let pid = create(&house, &client, OnAsk::Wait).await;
+        let mut follow = from_the_start(&client, pid).await;
+        record(&mut follow, "approval.requested", "once").await;
+        signal(&client, pid, Signal::Pause).await;
+        let list = client
+            .call::<ApprovalList>(&ListParams::default())
+            .await
+            .expect("list");
+        let approval = &list.approvals[0];
+        let answer = AnswerParams {
+            approval_id: approval.approval_id.clone(),
+            shown_hash: approval.shown_hash.clone(),
+            decision: Decision::AllowOnce,
+            scope: None,
+            note: None,
+            request_id: Some(RequestId::new()),
+        };
+        client.call::<ApprovalAnswer>(&answer).await.expect("a yes");
+        paused_until_resumed(&house, &model, pid, 1, dies).await;
+        model.assert_prefix();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_that_comes_with_the_natural_end_gives_one_end() {
+    const SESSIONS: u64 = 40;
+    let house = House::playing(
+        &Script::new()
+            .says("It is done, in some words.")
+            .in_pieces(6, std::time::Duration::from_millis(1)),
+    );
+    house.daemon();
+    let client = house.client("driver", Role::Drive).await;
+    let mut chance = Chance::of(7);
+    let mut racing = Vec::new();
+    for _ in 0..SESSIONS {
+        let mut params = house.create("Say it.");
+        params.kind = proto::state::Kind::Headless;
+        let pause = std::time::Duration::from_micros(chance.below(40_000));
+        let client = client.clone();
+        racing.push(tokio::spawn(async move {
+            let created = client.call::<SessionCreate>(&params).await.expect("create");
+            let due = std::time::Instant::now() + pause;
+            while std::time::Instant::now() < due {
+                tests::wait::step().await;
+            }
+            let kill = SignalParams {
+                session: created.pid.to_string(),
+                signal: Signal::Kill,
+                request_id: Some(RequestId::new()),
+            };
+            client.call::<SessionSignal>(&kill).await.expect("signal");
+        }));
+    }
+    for race in racing {
+        soon("a session and its kill", race).await.expect("a race");
+    }
+    until("all sessions to have exited", || {
+        house
+            .logs()
+            .iter()
+            .all(|log| log.count("session.exited") > 0)
+            .then_some(())
+    });
+    let mut outcomes = std::collections::BTreeMap::new();
+    for log in house.logs() {
+        log.check();
+        assert_eq!(log.count("session.exited"), 1, "{:?}", log.kinds());
+        assert_eq!(log.count("turn.ended"), 1, "{:?}", log.kinds());
+        let last = log.lines.last().expect("a record");
+        assert_eq!(last.kind, "session.exited", "nothing follows the end");
+        let outcome = if last.data.contains("killed") {
+            "killed"
+        } else {
+            "completed"
+        };
+        *outcomes.entry(outcome).or_insert(0) += 1;
+    }
+    assert_eq!(outcomes.values().sum::<u64>(), SESSIONS);
+}
+
+#[test]
+fn signals_reach_all_sessions_with_a_label_and_no_other() {
+    let script = Script::new().runs("sleep 4177").says("Never said.");
+    let house = House::playing(&script);
+    house.daemon();
+    for label in ["blue", "blue", "red"] {
+        let _ = house
+            .reasonix(&[
+                "run", "--detach", "--on-ask", "allow", "--label", label, "x",
+            ])
+            .expect_code(0);
+    }
+    let _ = house.reasonix(&["pause", "--label", "red"]).expect_code(0);
+    let _ = house
+        .reasonix(&["kill", "-s", "KILL", "--label", "blue"])
+        .expect_code(0);
+    let ended = |pid: u64| house.log(Pid(pid)).count("session.exited");
+    until("the blue ones to have exited", || {
+        (ended(1) == 1 && ended(2) == 1).then_some(())
+    });
+    let left = house.reasonix(&["ps", "--json"]).expect_code(0).json();
+    let left = left["processes"].as_array().expect("processes");
+    let left: Vec<_> = left
+        .iter()
+        .map(|session| (session["pid"].clone(), session["state"].clone()))
+        .collect();
+    assert_eq!(left, [(json!(3), json!("paused"))]);
+    let _ = house.reasonix(&["kill", "-s", "KILL", "3"]).expect_code(0);
+    house.log(Pid(3)).check();
+}
