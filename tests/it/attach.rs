@@ -247,6 +247,32 @@ async fn a_follower_gets_every_event_once_however_often_its_connection_breaks() 
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_ends_right_after_hello_is_only_another_try() {
+    let house = House::playing(&Script::new().says("Hello."));
+    house.daemon();
+    let proxy = Proxy::start(&house.root().join("p"), &house.socket());
+    for _ in 0..60 {
+        // Closed with the answer to hello; soon after, connections last again.
+        proxy.close_after(1);
+        let before = proxy.connections();
+        let options = {
+            let mut options = house.client_options("follower");
+            options.paths.socket = proxy.path().to_path_buf();
+            options
+        };
+        let connecting = tokio::spawn(Client::connect(options));
+        while proxy.connections() < before + 2 && !connecting.is_finished() {
+            tests::wait::step().await;
+        }
+        proxy.close_after(0);
+        let connected = soon("a connection", connecting).await.expect("no panic");
+        if let Err(error) = connected {
+            panic!("it gave up: {error:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_double() {
     let house = House::playing(&gated());

@@ -24,6 +24,8 @@ struct Shared {
     cut_after: AtomicU64,
     /// Each connection draws its own number of bytes from this span.
     span: Mutex<Option<(u64, u64, Chance)>>,
+    /// A connection is closed, between two frames, when so many bytes have come from the daemon; 0: never.
+    close_after: AtomicU64,
     gone: AtomicBool,
 }
 
@@ -94,6 +96,12 @@ impl Proxy {
         self.shared.cut_after.store(bytes, Ordering::SeqCst);
     }
 
+    /// From now on, each connection is closed once it has passed on so many bytes from the daemon, the last of them
+    /// included; 0: never.
+    pub fn close_after(&self, bytes: u64) {
+        self.shared.close_after.store(bytes, Ordering::SeqCst);
+    }
+
     /// From now on, each new connection is cut after a number of bytes of its own, at least `low` and below `high`.
     pub fn cut_between(&self, low: u64, high: u64, seed: u64) {
         let mut span = self
@@ -126,31 +134,46 @@ fn pass_on(client: UnixStream, daemon: UnixStream, shared: &Arc<Shared>) {
     if let (Ok(one), Ok(two)) = (client.try_clone(), daemon.try_clone()) {
         shared.ends().extend([one, two]);
     }
-    std::thread::spawn(move || copy(client, daemon, |_| true));
+    std::thread::spawn(move || copy(client, daemon, |_| Pass::On));
     let shared = Arc::clone(shared);
     let (mut passed, drawn) = (0, shared.draw());
     std::thread::spawn(move || {
         copy(daemon_too, client_too, |bytes| {
             passed += bytes;
-            let limit = shared.cut_after.load(Ordering::SeqCst);
-            let within = |limit: u64| limit == 0 || passed <= limit;
-            within(limit) && within(drawn)
+            let over = |limit: u64| limit != 0 && passed > limit;
+            let close = shared.close_after.load(Ordering::SeqCst);
+            if over(shared.cut_after.load(Ordering::SeqCst)) || over(drawn) {
+                Pass::Half
+            } else if close != 0 && passed >= close {
+                Pass::Last
+            } else {
+                Pass::On
+            }
         });
     });
 }
 
-/// Copies until one side ends, or `go_on` has had enough.
-fn copy(mut from: UnixStream, mut to: UnixStream, mut go_on: impl FnMut(u64) -> bool) {
+/// What becomes of a piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    On,
+    /// Half of it, and then the connection breaks.
+    Half,
+    /// All of it, and then the connection is closed.
+    Last,
+}
+
+/// Copies until one side ends, or `pass` has had enough.
+fn copy(mut from: UnixStream, mut to: UnixStream, mut pass: impl FnMut(u64) -> Pass) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        let whole = go_on(count as u64);
+        let what = pass(count as u64);
         // The last piece is passed on by half: connections break inside frames.
-        let part = if whole {
-            &buffer[..count]
-        } else {
-            &buffer[..count / 2]
+        let part = match what {
+            Pass::Half => &buffer[..count / 2],
+            Pass::On | Pass::Last => &buffer[..count],
         };
-        if to.write_all(part).is_err() || !whole {
+        if to.write_all(part).is_err() || what != Pass::On {
             break;
         }
     }

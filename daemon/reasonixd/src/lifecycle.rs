@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
-use session::Supervisor;
+use session::{Residence, Supervisor};
 use store::catalog::{Catalog, CatalogError, Fresh, Opened};
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
@@ -301,7 +301,17 @@ fn sessions(
         procs: Arc::clone(procs),
         masked,
     };
-    let supervisor = Supervisor::new(Arc::clone(home), catalog, pids, Arc::new(wire))?;
+    let residence = match start.loaded.settings.life.evict {
+        Some(idle) => Residence {
+            idle,
+            ..Residence::default()
+        },
+        None => Residence {
+            idle: Duration::MAX,
+            idle_max: usize::MAX,
+        },
+    };
+    let supervisor = Supervisor::with(Arc::clone(home), catalog, pids, Arc::new(wire), residence)?;
     Ok((supervisor, opened.fresh))
 }
 

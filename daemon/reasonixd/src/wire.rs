@@ -164,6 +164,22 @@ impl Assembly for Wire {
         tools::Memory::new(workspace)
     }
 
+    fn remembered(
+        &self,
+        memory: &Arc<dyn Any + Send + Sync>,
+    ) -> Option<Box<dyn Any + Send + Sync>> {
+        let memory = memory.downcast_ref::<tools::Memory>()?;
+        Some(Box::new(memory.remembered()))
+    }
+
+    fn remind(&self, memory: &Arc<dyn Any + Send + Sync>, remembered: Box<dyn Any + Send + Sync>) {
+        let memory = memory.downcast_ref::<tools::Memory>();
+        if let (Some(memory), Ok(remembered)) = (memory, remembered.downcast::<tools::Remembered>())
+        {
+            memory.remind(*remembered);
+        }
+    }
+
     fn masked(&self) -> Vec<PathBuf> {
         self.masked.clone()
     }

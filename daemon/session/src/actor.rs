@@ -29,11 +29,12 @@ use crate::catalog::CatalogFeed;
 use crate::commands::{Command, Happened};
 use crate::environment::Environment;
 use crate::fanout::{Fanout, Join, Joined};
-use crate::handle::Seen;
+use crate::handle::{Activity, Seen};
 use crate::journal::Journal;
 use crate::keeping::Keeping;
 use crate::keys::Keys;
-use crate::setup::Layered;
+use crate::parting::Kept;
+use crate::setup::{Assembly, Layered};
 
 /// How often subscribers are sent what has grown: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
@@ -119,6 +120,10 @@ pub(crate) struct Actor {
     pub environment: Environment,
     /// What is to be said when this life's first turn begins.
     pub warning: Option<String>,
+    /// It leaves memory: told when it has.
+    pub parting: Option<oneshot::Sender<Box<Kept>>>,
+    pub assembly: Arc<dyn Assembly>,
+    pub activity: Arc<Activity>,
 }
 
 /// Where an actor's messages come from.
@@ -156,7 +161,8 @@ impl Actor {
                 () = sleep_until(silence) => self.tell_silence(),
                 () = sleep_until(children) => self.children_due = None,
             }
-            if self.closing.is_some() && self.may_end() {
+            self.activity.note();
+            if self.parting.is_some() || (self.closing.is_some() && self.may_end()) {
                 break;
             }
         }
@@ -205,9 +211,9 @@ impl Actor {
                 self.start_held();
                 self.settle();
             }
-            Happened::WriteFailed(reason) => {
+            Happened::WriteFailed(reason, trouble) => {
                 tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
-                self.journal.fail(reason.clone());
+                self.journal.fail(reason.clone(), trouble);
                 self.fanout.fail(&reason);
                 self.stop_unwritable();
                 self.settle();
@@ -477,8 +483,11 @@ impl Actor {
         let durable = self.journal.index.durable();
         if let Some(reason) = self.journal.read_only() {
             // What is in memory beyond the disk never happened: only the reason is new.
-            self.seen
-                .send_modify(|seen| seen.summary.read_only = Some(reason));
+            let closed = self.journal.failed.clone();
+            self.seen.send_modify(|seen| {
+                seen.summary.read_only = Some(reason);
+                seen.closed = closed;
+            });
             return;
         }
         if durable != self.journal.index.last() {
@@ -491,6 +500,7 @@ impl Actor {
         self.seen.send_replace(Seen {
             summary: summary.clone(),
             pending,
+            closed: None,
         });
         let settled = self.is_settled();
         // Who is there, what runs and what does not come is known of loaded sessions alone.

@@ -4,7 +4,7 @@ use proto::live::{Away, Snapshot, Sync};
 use proto::outcome::OutcomeKind;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
-use proto::params::session::{InspectOutput, SessionSummary, Until, WaitOutput, When};
+use proto::params::session::{SessionSummary, Until, WaitOutput, When};
 use proto::record::{PromptMoved, PromptQueued, SessionSet};
 use proto::state::{Kind, OnAsk, State};
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
@@ -25,6 +25,12 @@ const PAGE_BYTES: usize = 512 * 1024;
 pub(crate) struct Waiter {
     until: Until,
     reply: Reply<WaitOutput>,
+}
+
+impl Waiter {
+    pub(crate) fn is_gone(&self) -> bool {
+        self.reply.is_closed()
+    }
 }
 
 impl Actor {
@@ -105,16 +111,17 @@ impl Actor {
                 self.keys.fill(credentials);
                 self.use_new_key();
             }
-            Command::Environment { reply } => {
-                let _ = reply.send(Ok(InspectOutput::Env {
-                    shown: self.environment.shown().clone(),
-                    hidden: self.environment.hidden(),
-                    lost: self.environment.lost(),
-                }));
-            }
             Command::Suspend { reply } => {
                 self.leaving = true;
                 self.begin_suspend(reply);
+            }
+            Command::Leave(wish) => self.leave_memory(wish),
+            Command::Material { upto, reply } => {
+                // Whoever asked may be gone.
+                let _ = reply.send(self.material(upto));
+            }
+            Command::Inspect { part, reply } => {
+                let _ = reply.send(self.inspect(part));
             }
             Command::Shutdown { reply } => self.begin_shutdown(reply),
         }

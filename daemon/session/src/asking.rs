@@ -26,16 +26,12 @@ pub enum Arrived {
 
 /// What a request needs.
 pub struct Ask {
-    pub file: Arc<LogFile>,
-    pub fragments: Vec<(FragmentRole, Where)>,
-    pub prefix: Arc<Prefix>,
-    pub codec: Arc<dyn Codec>,
+    pub material: Material,
     pub provider: Arc<dyn Provider>,
     pub key: Option<Secret>,
     pub attempt: u32,
     pub answered: u64,
     pub tool_choice: ToolChoice,
-    pub cache_key: String,
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
@@ -88,12 +84,21 @@ pub async fn run(
     }
 }
 
-/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
-async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderError> {
-    let work = tokio::task::spawn_blocking(move || {
-        let mut bytes = Vec::with_capacity(ask.fragments.len());
-        for (role, at) in &ask.fragments {
-            let fragment = ask
+/// What the body of a request is made from.
+pub struct Material {
+    pub file: Arc<LogFile>,
+    pub fragments: Vec<(FragmentRole, Where)>,
+    pub prefix: Arc<Prefix>,
+    pub codec: Arc<dyn Codec>,
+    pub cache_key: String,
+}
+
+impl Material {
+    /// Copies prefix and fragments together. Blocks: old messages come from the disk.
+    pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::with_capacity(self.fragments.len());
+        for (role, at) in &self.fragments {
+            let fragment = self
                 .file
                 .fetch(at)
                 .map_err(|error| format!("cannot read the log: {error}"))?;
@@ -106,15 +111,22 @@ async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderErro
                 bytes: bytes.as_ref(),
             })
             .collect();
-        let body = ask.codec.assemble(&Asked {
-            prefix: &ask.prefix,
+        Ok(self.codec.assemble(&Asked {
+            prefix: &self.prefix,
             fragments: &fragments,
-            tool_choice: ask.tool_choice,
-            cache_key: &ask.cache_key,
-        });
+            tool_choice,
+            cache_key: &self.cache_key,
+        }))
+    }
+}
+
+/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
+async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderError> {
+    let work = tokio::task::spawn_blocking(move || {
+        let body = ask.material.body(ask.tool_choice)?;
         let request = Request {
             body,
-            model: ask.prefix.model.clone(),
+            model: ask.material.prefix.model.clone(),
             key: ask.key,
             attempt: ask.attempt,
             answered: ask.answered,

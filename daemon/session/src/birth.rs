@@ -50,12 +50,13 @@ impl Supervisor {
         client: &Client,
     ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
-        let (slot, known) = self.slot(params.session);
-        if known || self.exists(params.session).await? {
+        let slot = self.slots.claim(params.session);
+        if slot.known || self.exists(params.session).await? {
             return self.created_before(&params).await;
         }
         let mut prompt_id = None;
         let made = slot
+            .cell
             .get_or_try_init(async || {
                 let (handle, prompt) = self.bear(&params, client).await?;
                 prompt_id = prompt;
@@ -69,10 +70,7 @@ impl Supervisor {
                 model: handle.summary().model,
                 prompt_id,
             }),
-            Err(failure) => {
-                self.forget(params.session);
-                Err(failure)
-            }
+            Err(failure) => Err(failure),
         }
     }
 
@@ -154,7 +152,12 @@ impl Supervisor {
         actor.bear(created, notices, prompt, born);
         self.house(&handle, actor, inbox);
         match on_disk.await {
-            Ok(written) => written?,
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => {
+                drop(handle);
+                self.unmake(params.session).await;
+                return Err(failure);
+            }
             Err(_) => {
                 return Err(Failure::new(
                     ErrorName::Internal,
@@ -164,6 +167,28 @@ impl Supervisor {
             }
         }
         Ok((handle, prompt_id))
+    }
+}
+
+impl Supervisor {
+    /// Takes away what there is of a session whose first records did not reach the disk. Nobody was told of it, and
+    /// what a failed sync left of its log must never be taken for one.
+    async fn unmake(&self, session: SessionId) {
+        let home = Arc::clone(&self.ground.home);
+        let gone = blocking(move || {
+            std::fs::remove_dir_all(home.session_dir(session))
+                .map_err(|error| error.to_string())?;
+            store::markers::unmark(&home, session).map_err(|error| store::reason(&error))
+        });
+        match gone.await {
+            Ok(Ok(())) => {}
+            Ok(Err(reason)) => {
+                tracing::warn!(%session, reason, "the rest of a session that was not made stays");
+            }
+            Err(failure) => {
+                tracing::warn!(%session, %failure, "the rest of a session that was not made stays");
+            }
+        }
     }
 }
 

@@ -7,17 +7,19 @@ use contract::Outcome;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
 use proto::params::session::{
-    EditParams, InspectOutput, PromptOutput, QueueOutput, ReorderParams, SessionSummary, Signal,
-    SignalOutput, Until, WaitOutput, When,
+    EditParams, InspectOutput, InspectPart, PromptOutput, QueueOutput, ReorderParams,
+    SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::record::{ChildExited, ChildSpawned, SessionSet};
 use proto::{CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use serde_json::{Map, Value};
-use store::log::LogFile;
+use store::log::{LogFile, Trouble};
 use tokio::sync::oneshot;
 use turn::Judgement;
 
+use crate::asking::Material;
 use crate::fanout::{Join, Joined};
+use crate::parting::Leave;
 
 /// Where an answer goes. The caller may be gone: that changes nothing for the session.
 pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
@@ -84,13 +86,20 @@ pub enum Command {
     },
     /// Keys that came with a hello.
     Credentials(BTreeMap<String, String>),
-    /// What its commands see of the environment, by names and what may be shown.
-    Environment {
-        reply: Reply<InspectOutput>,
-    },
     /// The daemon hands over: sleep before the next step.
     Suspend {
         reply: oneshot::Sender<()>,
+    },
+    /// Leave memory.
+    Leave(Leave),
+    /// What a request up to this record is made from.
+    Material {
+        upto: Seq,
+        reply: Reply<Material>,
+    },
+    Inspect {
+        part: InspectPart,
+        reply: Reply<InspectOutput>,
     },
     /// The daemon goes down: stop what runs, write what there is, and end.
     Shutdown {
@@ -98,12 +107,30 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether the session is to do something, and not only to show or to end.
+    pub fn changes(&self) -> bool {
+        !matches!(
+            self,
+            Self::Wait { .. }
+                | Self::Join { .. }
+                | Self::Lines { .. }
+                | Self::Credentials(_)
+                | Self::Leave(_)
+                | Self::Material { .. }
+                | Self::Inspect { .. }
+                | Self::Suspend { .. }
+                | Self::Shutdown { .. }
+        )
+    }
+}
+
 /// What came of the work that the actor has started.
 pub enum Happened {
     /// Everything up to here is on disk.
     Durable(Seq),
-    /// The log takes no more.
-    WriteFailed(String),
+    /// The log takes no more: why, and what failed where that can be mended.
+    WriteFailed(String, Option<Trouble>),
     /// The catalog knows the state that the session had at this record.
     Cataloged(Seq),
     Judged {

@@ -68,6 +68,11 @@ impl Environment {
         self.hidden.keys().cloned().collect()
     }
 
+    /// Values that stand nowhere but here, for a later life of the session in the same daemon.
+    pub fn hidden_values(&self) -> &BTreeMap<String, String> {
+        &self.hidden
+    }
+
     /// Names of variables whose values are lost.
     pub fn lost(&self) -> Vec<String> {
         self.lost.iter().cloned().collect()

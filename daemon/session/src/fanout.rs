@@ -238,6 +238,11 @@ impl Fanout {
         self.attending.values().any(|follower| follower.interactive)
     }
 
+    /// Who follows, in the order they came.
+    pub fn followers(&self) -> impl Iterator<Item = &Follower> {
+        self.attending.values()
+    }
+
     pub fn attached(&self) -> u64 {
         self.attending.len() as u64
     }

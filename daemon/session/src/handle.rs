@@ -1,22 +1,26 @@
 //! What others may ask of a session. Cheap to clone; the session outlives all of them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
 use proto::params::session::{
-    AttachOutput, AttachParams, EditParams, InspectOutput, PromptOutput, PromptParams, QueueOutput,
-    ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
+    AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
+    QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::asking::Material;
 use crate::commands::{Command, Page, Reply};
 use crate::fanout::{Follower, Join, Joined, Start};
 use crate::follow::Follow;
+use crate::journal::Closed;
+use crate::supervisor::Supervisor;
 
 /// A loaded session.
 #[derive(Clone)]
@@ -33,6 +37,30 @@ pub(crate) struct Shared {
     pub leaving: mpsc::UnboundedSender<u64>,
     /// The state after the newest durable record.
     pub seen: watch::Receiver<Seen>,
+    pub activity: Arc<Activity>,
+    /// Who brings the session back where it is closed.
+    pub supervisor: Weak<Supervisor>,
+    /// When it was last tried to bring it back.
+    pub tried: tokio::sync::Mutex<Option<Instant>>,
+}
+
+/// When anything happened in a session.
+pub(crate) struct Activity(Mutex<Instant>);
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+}
+
+impl Activity {
+    pub fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub fn last(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What is known of a session without asking it.
@@ -40,6 +68,8 @@ pub(crate) struct Shared {
 pub struct Seen {
     pub summary: SessionSummary,
     pub pending: Vec<Approval>,
+    /// Why it can only be read, where that is so.
+    pub(crate) closed: Option<Closed>,
 }
 
 /// Who attaches, and how.
@@ -75,9 +105,31 @@ impl SessionHandle {
 
     async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.shared.commands.send(command(reply)).await;
+        let command = command(reply);
+        // What is to be done in a closed session may open it again.
+        let handle = if command.changes() {
+            self.mended().await
+        } else {
+            self.clone()
+        };
+        let sent = handle.shared.commands.send(command).await;
         sent.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
+    }
+
+    /// Whether this is the same life of the same session.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What a request up to this record is made from.
+    pub(crate) async fn material(&self, upto: Seq) -> Result<Material, Failure> {
+        self.ask(|reply| Command::Material { upto, reply }).await
+    }
+
+    /// A part of what it is made of.
+    pub(crate) async fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
+        self.ask(|reply| Command::Inspect { part, reply }).await
     }
 
     /// Gives it a prompt. Answers when the prompt is on disk.
@@ -236,14 +288,6 @@ impl SessionHandle {
 
     pub(crate) fn leave(&self, subscriber: u64) {
         let _ = self.shared.leaving.send(subscriber);
-    }
-
-    /// What its commands see of the environment: `InspectOutput::Env`.
-    ///
-    /// # Errors
-    /// The session has left memory.
-    pub async fn environment(&self) -> Result<InspectOutput, Failure> {
-        self.ask(|reply| Command::Environment { reply }).await
     }
 
     /// Puts the session to sleep before its next step, and takes no more work. Resolves when that is on disk, or the

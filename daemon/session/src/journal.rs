@@ -9,7 +9,7 @@ use contract::codec::FragmentRole;
 use proto::{ErrorName, Record, Seq, SessionId};
 use store::format::{Envelope, Line, encode};
 use store::home::Home;
-use store::log::{Index, LogFile, Tag, Where};
+use store::log::{Index, LogFile, Tag, Trouble, Where};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::commands::Happened;
@@ -36,6 +36,16 @@ pub struct Closed {
     pub cause: Cause,
     /// In words, for people.
     pub reason: String,
+    /// What a disk broke, where it may be mended.
+    pub broken: Option<Broken>,
+}
+
+/// A log that takes no more, and may again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The last record that is on disk.
+    pub upto: Seq,
+    pub trouble: Trouble,
 }
 
 /// What has to be mended.
@@ -53,7 +63,29 @@ pub enum Cause {
 
 impl Closed {
     pub fn new(cause: Cause, reason: String) -> Self {
-        Self { cause, reason }
+        Self {
+            cause,
+            reason,
+            broken: None,
+        }
+    }
+
+    /// Closed by the disk, which may take writes again.
+    pub fn by_disk(reason: String, broken: Option<Broken>) -> Self {
+        Self {
+            cause: Cause::Disk,
+            reason,
+            broken,
+        }
+    }
+
+    /// Whether it may end without a restart.
+    pub fn mendable(&self) -> bool {
+        match self.cause {
+            Cause::Disk => self.broken.is_some(),
+            Cause::Provider | Cause::Directory => true,
+            Cause::Log => false,
+        }
     }
 
     /// The error that a client gets.
@@ -67,17 +99,20 @@ impl Closed {
     /// What a person can do.
     pub fn hint(&self) -> &'static str {
         match self.cause {
+            Cause::Disk if self.broken.is_none() => {
+                "The log cannot be mended from here: `reasonix doctor` tells what is wrong with the store."
+            }
             Cause::Disk => {
-                "Free space or mend the disk, then restart the daemon; the session can still be read."
+                "Free space or mend the disk: it goes on by itself then, and can be read meanwhile."
             }
             Cause::Log => {
                 "It can still be read: `reasonix logs` shows it. A newer build may read what this one cannot."
             }
             Cause::Provider => {
-                "Add the provider again in the config, then restart the daemon; the session can still be read."
+                "Add the provider again in the config, and prompt again; the session can still be read."
             }
             Cause::Directory => {
-                "Make the directory again, then restart the daemon; the session can still be read."
+                "Make the directory again, and prompt again; the session can still be read."
             }
         }
     }
@@ -160,8 +195,10 @@ impl Journal {
         tokio::task::spawn_blocking(move || {
             let end = match write(&file, &home, session, marker, &batch) {
                 Ok(()) => Happened::Durable(upto),
-                Err(reason) => Happened::WriteFailed(reason),
+                Err((reason, trouble)) => Happened::WriteFailed(reason, trouble),
             };
+            // The session may end with this, and its log be opened again at once.
+            drop(file);
             // The actor may be gone in a forced end; then nobody waits for this.
             let _ = happened.send(end);
         });
@@ -187,9 +224,16 @@ impl Journal {
     }
 
     /// A job has failed. Nothing is tried again: what an fsync lost cannot be known (I16).
-    pub fn fail(&mut self, reason: String) {
+    pub fn fail(&mut self, reason: String, trouble: Option<Trouble>) {
         self.busy = false;
-        self.failed.get_or_insert(Closed::new(Cause::Disk, reason));
+        let upto = self.index.durable();
+        let broken = trouble.map(|trouble| Broken { upto, trouble });
+        self.failed.get_or_insert(Closed::by_disk(reason, broken));
+    }
+
+    /// Whether the marker of unfinished work is there.
+    pub fn is_marked(&self) -> bool {
+        self.marked
     }
 
     /// Why it is read-only, in words.
@@ -217,12 +261,15 @@ fn write(
     session: SessionId,
     marker: Option<bool>,
     batch: &[Arc<[u8]>],
-) -> Result<(), String> {
+) -> Result<(), (String, Option<Trouble>)> {
     if marker == Some(true) {
-        store::markers::mark(home, session).map_err(|error| store::reason(&error))?;
+        // The log was not touched.
+        let untouched = |error| (store::reason(&error), Some(Trouble::Write));
+        store::markers::mark(home, session).map_err(untouched)?;
     }
     if !batch.is_empty() {
-        file.append(batch).map_err(|error| store::reason(&error))?;
+        file.append(batch)
+            .map_err(|error| (store::reason(&error), error.trouble()))?;
     }
     if marker == Some(false)
         && let Err(error) = store::markers::unmark(home, session)

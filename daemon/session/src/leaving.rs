@@ -114,7 +114,17 @@ impl Actor {
         self.seen_file.rest().await;
         // The log is given back before anybody is told that it is: the next daemon may come at once.
         let closing = self.closing.take();
+        let parting = self.parting.take();
+        let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
+        if parting.is_some() {
+            // Somebody may still be reading a page of it: that must not keep the next life from writing.
+            self.journal.file.release();
+        }
         drop(self);
+        if let Some((reply, kept)) = parting {
+            // Who asked may be gone with the daemon.
+            let _ = reply.send(kept);
+        }
         if let Some(closing) = closing {
             let _ = closing.send(());
         }

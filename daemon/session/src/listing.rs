@@ -26,7 +26,7 @@ impl Supervisor {
         self.load(id, false).await
     }
 
-    async fn find_id(&self, text: &str) -> Result<SessionId, Failure> {
+    pub(crate) async fn find_id(&self, text: &str) -> Result<SessionId, Failure> {
         // A loaded session may be younger than the catalog.
         if let Some(handle) = self.find_loaded(text) {
             return Ok(handle.id());

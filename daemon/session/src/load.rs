@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use contract::Prefix;
 use proto::params::session::{SessionSummary, When};
@@ -27,12 +27,13 @@ use crate::catalog::CatalogFeed;
 use crate::commands::Reply;
 use crate::environment::Environment;
 use crate::fanout::Fanout;
-use crate::handle::{Seen, SessionHandle, Shared};
-use crate::journal::{Cause, Closed, Journal};
+use crate::handle::{Activity, Seen, SessionHandle, Shared};
+use crate::journal::{Broken, Cause, Closed, Journal};
 use crate::keeping::Keeping;
 use crate::keys::Keys;
 use crate::setup::{Assembly, Setup};
 use crate::shells::Children;
+use crate::supervisor::Supervisor;
 use crate::{keeping, opening, summary};
 
 /// What every session is made with.
@@ -42,6 +43,8 @@ pub struct Ground {
     pub assembly: Arc<dyn Assembly>,
     pub catalog: CatalogFeed,
     pub pids: Arc<Pids>,
+    /// Who owns the sessions.
+    pub supervisor: Weak<Supervisor>,
 }
 
 /// A session read from its log.
@@ -51,7 +54,7 @@ pub struct Read {
     pub facts: Facts,
     pub prefix: Prefix,
     pub repair: Option<String>,
-    pub read_only: Option<String>,
+    pub read_only: Option<Closed>,
     /// What happened since the last person left.
     pub missed: Option<Digest>,
 }
@@ -96,8 +99,14 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
             repair.why
         )
     });
+    let upto = opened.index.last();
+    let trouble = opened.trouble;
+    let refused = opened.read_only.map(|reason| match trouble {
+        Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
+        None => Closed::new(Cause::Log, reason),
+    });
     // A record that this build cannot read may matter: look, but do not touch.
-    let read_only = opened.read_only.or(strange);
+    let read_only = refused.or(strange.map(|reason| Closed::new(Cause::Log, reason)));
     Ok(Read {
         file: opened.file,
         index: opened.index,
@@ -129,7 +138,7 @@ pub struct Parts {
     /// The whole environment of its commands.
     pub env: BTreeMap<String, String>,
     pub marked: bool,
-    pub read_only: Option<String>,
+    pub read_only: Option<Closed>,
     pub missed: Option<Digest>,
 }
 
@@ -214,7 +223,6 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let closed = |cause| move |reason| Closed::new(cause, reason);
     let unusable = setup.unusable.map(closed(Cause::Provider));
     journal.failed = read_only
-        .map(closed(Cause::Log))
         .or(unusable)
         .or(lost.map(closed(Cause::Directory)));
     let first =
@@ -222,7 +230,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let (seen, see) = watch::channel(Seen {
         summary: first,
         pending: Vec::new(),
+        closed: journal.failed.clone(),
     });
+    let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
         shared: Arc::new(Shared {
             id: created.session,
@@ -231,6 +241,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             commands,
             leaving,
             seen: see,
+            activity: Arc::clone(&activity),
+            supervisor: ground.supervisor.clone(),
+            tried: tokio::sync::Mutex::default(),
         }),
     };
     let actor = Actor {
@@ -278,6 +291,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         turn_ended_at: None,
         environment,
         warning,
+        parting: None,
+        assembly: Arc::clone(&ground.assembly),
+        activity,
     };
     let inbox = Inbox {
         commands: command_inbox,

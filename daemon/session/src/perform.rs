@@ -10,7 +10,7 @@ use proto::{Body, ItemId, Record, Seq};
 use turn::Effect;
 
 use crate::actor::{Actor, Running};
-use crate::asking::{self, Ask, Gather};
+use crate::asking::{self, Ask, Gather, Material};
 use crate::call::{Printed, Standpoint, Stop};
 use crate::commands::Happened;
 
@@ -81,7 +81,7 @@ impl Actor {
             Ok(line) => self.fanout.record(record, &line),
             Err(error) => self
                 .journal
-                .fail(format!("a record cannot be written as JSON: {error}")),
+                .fail(format!("a record cannot be written as JSON: {error}"), None),
         }
     }
 
@@ -92,16 +92,12 @@ impl Actor {
         let gather = Gather::new(self.asked, item, keyless);
         self.keeping.begin();
         let ask = Ask {
-            file: Arc::clone(&self.journal.file),
-            fragments: self.journal.fragments(upto),
-            prefix: Arc::clone(&self.prefix),
-            codec: Arc::clone(&self.codec),
+            material: self.made_from(upto),
             provider: Arc::clone(&self.provider),
             key,
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,
-            cache_key: self.id.to_string(),
         };
         tokio::spawn(asking::run(
             ask,
@@ -110,6 +106,17 @@ impl Actor {
             self.arrived.clone(),
         ));
         self.gather = Some(gather);
+    }
+
+    /// What the body of a request up to this record is made from.
+    pub(crate) fn made_from(&self, upto: Seq) -> Material {
+        Material {
+            file: Arc::clone(&self.journal.file),
+            fragments: self.journal.fragments(upto),
+            prefix: Arc::clone(&self.prefix),
+            codec: Arc::clone(&self.codec),
+            cache_key: self.id.to_string(),
+        }
     }
 
     fn judge(&mut self, call: ToolCall) {

@@ -77,6 +77,24 @@ pub trait Assembly: Send + Sync {
     /// Makes what the tools of one session remember (see `tools::Memory`).
     fn memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn std::any::Any + Send + Sync>;
 
+    /// What is to outlive such a memory when its session leaves the daemon's memory for a while. `None`: nothing.
+    fn remembered(
+        &self,
+        memory: &Arc<dyn std::any::Any + Send + Sync>,
+    ) -> Option<Box<dyn std::any::Any + Send + Sync>> {
+        let _ = memory;
+        None
+    }
+
+    /// Gives a new memory what an earlier one of the same session remembered.
+    fn remind(
+        &self,
+        memory: &Arc<dyn std::any::Any + Send + Sync>,
+        remembered: Box<dyn std::any::Any + Send + Sync>,
+    ) {
+        let (_, _) = (memory, remembered);
+    }
+
     /// Paths that no tool touches: the home, the socket's directory.
     fn masked(&self) -> Vec<PathBuf>;
 

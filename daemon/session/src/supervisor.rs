@@ -1,7 +1,7 @@
 //! All sessions of a home: which are loaded, how one is loaded, recovered, put away. Making one is `birth`, finding and
 //! listing are `listing`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -12,14 +12,17 @@ use proto::{ErrorName, Failure, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
 use store::pids::Pids;
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::watch;
 
 use crate::actor::{Actor, Inbox};
 use crate::catalog::CatalogFeed;
+use crate::evict::Residence;
 use crate::handle::SessionHandle;
-use crate::keys::Keys;
+use crate::heal;
 use crate::load::{self, Ground, Parts, Read};
+use crate::parting::{Cloakroom, Kept};
 use crate::setup::Assembly;
+use crate::slots::Slots;
 
 /// How long a log and its directory may take to answer.
 const READING_MAX: Duration = Duration::from_secs(60);
@@ -32,15 +35,17 @@ pub struct Client {
     pub name: String,
 }
 
-/// A session that is loaded, or being loaded: others wait for the same load.
-type Slot = Arc<OnceCell<SessionHandle>>;
-
 /// All sessions of a home.
 pub struct Supervisor {
-    me: Weak<Self>,
+    pub(crate) me: Weak<Self>,
     pub(crate) ground: Ground,
     pub(crate) catalog: Arc<Catalog>,
-    loaded: Mutex<HashMap<SessionId, Slot>>,
+    pub(crate) slots: Slots,
+    /// What those need that have left memory.
+    pub(crate) kept: Cloakroom,
+    pub(crate) residence: Residence,
+    /// A look for idle sessions is about to begin.
+    pub(crate) sweeping: AtomicBool,
     closing: AtomicBool,
     /// Whether the catalog has every session: answers about stored ones wait for it.
     pub(crate) filled: watch::Sender<bool>,
@@ -59,6 +64,20 @@ impl Supervisor {
         pids: Arc<Pids>,
         assembly: Arc<dyn Assembly>,
     ) -> std::io::Result<Arc<Self>> {
+        Self::with(home, catalog, pids, assembly, Residence::default())
+    }
+
+    /// As `new`, with other bounds on what stays in memory.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn with(
+        home: Arc<Home>,
+        catalog: Arc<Catalog>,
+        pids: Arc<Pids>,
+        assembly: Arc<dyn Assembly>,
+        residence: Residence,
+    ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
@@ -67,9 +86,13 @@ impl Supervisor {
                 assembly,
                 catalog: feed,
                 pids,
+                supervisor: me.clone(),
             },
             catalog,
-            loaded: Mutex::new(HashMap::new()),
+            slots: Slots::default(),
+            kept: Cloakroom::default(),
+            residence,
+            sweeping: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             filled: watch::Sender::new(true),
             offered: Mutex::new(BTreeMap::new()),
@@ -79,6 +102,7 @@ impl Supervisor {
     /// Loads the sessions that have unfinished work, and lets them go on or end their turn.
     /// A session that cannot be loaded is told about in the log and keeps its marker.
     pub async fn recover(&self) {
+        self.sweep_by_time();
         let home = Arc::clone(&self.ground.home);
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {
@@ -101,27 +125,7 @@ impl Supervisor {
     /// All loaded sessions.
     #[must_use]
     pub fn handles(&self) -> Vec<SessionHandle> {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded
-            .values()
-            .filter_map(|slot| slot.get().cloned())
-            .collect()
-    }
-
-    pub(crate) fn slot(&self, session: SessionId) -> (Slot, bool) {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = loaded.contains_key(&session);
-        (Arc::clone(loaded.entry(session).or_default()), known)
-    }
-
-    pub(crate) fn forget(&self, session: SessionId) {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded
-            .get(&session)
-            .is_some_and(|slot| slot.get().is_none())
-        {
-            loaded.remove(&session);
-        }
+        self.slots.handles()
     }
 
     pub(crate) async fn load(
@@ -130,20 +134,25 @@ impl Supervisor {
         marked: bool,
     ) -> Result<SessionHandle, Failure> {
         self.refuse_when_closing()?;
-        let (slot, _) = self.slot(session);
-        let loaded = slot
-            .get_or_try_init(|| self.read_in(session, marked))
-            .await
-            .cloned();
-        if loaded.is_err() {
-            self.forget(session);
-        }
-        loaded
+        let slot = self.slots.claim(session);
+        let load = async || match slot.before().await {
+            Some(handle) => Ok(handle),
+            None => self.read_in(session, marked).await,
+        };
+        slot.cell.get_or_try_init(load).await.cloned()
     }
 
     async fn read_in(&self, session: SessionId, marked: bool) -> Result<SessionHandle, Failure> {
         let ground = self.ground.clone();
-        let keys = Arc::new(Keys::default());
+        let kept = self.kept.take(session);
+        let keys = kept
+            .as_ref()
+            .map_or_else(Arc::default, |kept| Arc::clone(&kept.keys));
+        let lost = kept
+            .as_ref()
+            .map(|kept| kept.env.clone())
+            .unwrap_or_default();
+        let marked = marked || kept.as_ref().is_some_and(|kept| kept.marked);
         keys.fill(
             self.offered
                 .lock()
@@ -169,7 +178,8 @@ impl Supervisor {
             };
             let setup = ground.assembly.resume(&created);
             let recover = setup.recover;
-            let env = created.env.clone();
+            let mut env = created.env.clone();
+            env.extend(lost);
             let parts = Parts {
                 created,
                 file,
@@ -187,6 +197,7 @@ impl Supervisor {
             Ok((actor, inbox, handle, recover, repair))
         });
         let Ok(read) = tokio::time::timeout(READING_MAX, read).await else {
+            self.keep(session, kept);
             return Err(Failure::new(
                 ErrorName::Storage,
                 format!("The log or the directory of session {session} does not answer."),
@@ -194,28 +205,51 @@ impl Supervisor {
             )
             .retryable());
         };
-        let (mut actor, inbox, handle, recover, repair) = read??;
-        actor.recover(recover, repair);
+        let (mut actor, inbox, handle, recover, repair) = match read.and_then(|read| read) {
+            Ok(read) => read,
+            Err(failure) => {
+                self.keep(session, kept);
+                return Err(failure);
+            }
+        };
+        let word = kept.as_ref().and_then(|kept| kept.word.clone());
+        if let Some(kept) = kept {
+            actor.take_over(kept);
+        }
+        let words: Vec<_> = word.into_iter().chain(repair).collect();
+        actor.recover(recover, (!words.is_empty()).then(|| words.join(" ")));
         self.house(&handle, actor, inbox);
         Ok(handle)
+    }
+
+    /// What an earlier life left waits for the next one that comes to be.
+    fn keep(&self, session: SessionId, kept: Option<Kept>) {
+        if let Some(kept) = kept {
+            self.kept.put(session, kept);
+        }
     }
 
     /// Lets an actor live, and clears up after it. One that dies of a bug takes nobody with it: its processes end with
     /// it, and its session is read from its log again.
     pub(crate) fn house(&self, handle: &SessionHandle, actor: Actor, inbox: Inbox) {
         let (me, session, born) = (self.me.clone(), handle.id(), Instant::now());
-        let life = tokio::spawn(actor.run(inbox));
+        let (seen, shared) = (handle.shared.seen.clone(), Arc::downgrade(&handle.shared));
+        let mut life = tokio::spawn(actor.run(inbox));
+        self.sweep_when_crowded();
         tokio::spawn(async move {
-            let Err(error) = life.await else { return };
+            let ended = tokio::select! {
+                ended = &mut life => ended,
+                // Its end is only heard here: nothing that it has begun is dropped with it.
+                () = heal::tend(me.clone(), session, seen) => life.await,
+            };
+            let Err(error) = ended else { return };
             tracing::error!(%session, %error, "a session's actor died of a bug; the session is read from its log again");
             let Some(supervisor) = me.upgrade() else {
                 return;
             };
-            supervisor
-                .loaded
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&session);
+            supervisor.slots.remove(session, |loaded| {
+                std::ptr::eq(Arc::as_ptr(&loaded.shared), shared.as_ptr())
+            });
             // One that dies at once would die again: it waits until somebody asks for it.
             if born.elapsed() > LIFE_MIN
                 && let Err(failure) = supervisor.load(session, true).await
@@ -266,6 +300,7 @@ impl Supervisor {
         self.closing.store(true, Ordering::Relaxed);
         let handles = self.handles();
         futures::future::join_all(handles.iter().map(SessionHandle::shutdown)).await;
+        self.slots.left().await;
         self.ground.catalog.flush().await;
     }
 }

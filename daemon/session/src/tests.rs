@@ -1,13 +1,16 @@
 //! Scenes of one session in this process: a scripted model, a tool that tells when it runs, a disk that can be held.
 
 mod house;
+pub mod world;
 
 mod arguments;
 mod away;
 mod children;
 mod environment;
+mod evicting;
 mod following;
 mod handing_over;
+mod healing;
 mod keeping;
 mod keys;
 mod names;
@@ -18,3 +21,4 @@ mod printed;
 mod queue;
 mod signals;
 mod silence;
+mod tmpfs;

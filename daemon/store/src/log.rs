@@ -4,10 +4,12 @@
 
 mod file;
 mod index;
+mod renew;
 mod scan;
 
 pub use file::{AppendError, Kernel, LogFile, OpenError, Opened, Repair, Syncer};
 pub use index::{Index, Tag, Where};
+pub use renew::{RenewError, Renewed, Trouble, renew};
 pub use scan::{Scan, first, read};
 
 /// The name of the log in its session's directory.

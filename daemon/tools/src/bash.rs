@@ -270,6 +270,10 @@ async fn shown(capture: &mut Capture) -> (String, Option<std::path::PathBuf>) {
         return (text, None);
     }
     let kept = capture.keep_spill().await;
+    if kept.file().is_none() {
+        // A part of it may be there, and nobody is told where.
+        capture.discard_spill().await;
+    }
     let text = kept.cut(capture.pieces(), TOKENS_MAX).text;
     (text, kept.file().map(std::path::Path::to_owned))
 }

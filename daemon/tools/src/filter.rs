@@ -1,7 +1,9 @@
 //! Lines of an output that match a regular expression.
 //!
-//! The engine takes time in proportion to the text, whatever the pattern, and its program is bounded. Called by
-//! `bash_output`.
+//! The engine takes time in proportion to the text, whatever the pattern, and its program is bounded. That can still be
+//! long: after a while the rest is given up, and what is matched at once is bounded too. Called by `bash_output`.
+
+use std::time::{Duration, Instant};
 
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -10,10 +12,16 @@ use crate::truncate::Pieces;
 
 /// Bytes of a compiled pattern. Larger ones are refused: time goes with pattern times text.
 const PROGRAM_MAX: usize = 1024 * 1024;
+/// Bytes that are matched at once, and so the time until the clock is looked at. A longer line matches where a piece of
+/// it does.
+const PIECE_MAX: usize = 8 * 1024;
+/// How long one text may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A pattern, ready for use.
 pub(crate) struct Filter {
     matcher: RegexMatcher,
+    patience: Duration,
 }
 
 /// What is left of a text.
@@ -35,32 +43,71 @@ impl Filter {
             .size_limit(PROGRAM_MAX)
             .dfa_size_limit(PROGRAM_MAX)
             .build(pattern)
-            .map(|matcher| Self { matcher })
+            .map(|matcher| Self {
+                matcher,
+                patience: PATIENCE,
+            })
             .map_err(|error| error.to_string())
     }
 
-    /// The lines that match. Of a text without its middle, the pieces beside the gap count as lines.
-    pub(crate) fn apply(&self, pieces: Pieces<'_>) -> Filtered {
+    /// The lines that match. Of a text without its middle, the pieces beside the gap count as lines. `None` where it
+    /// would take too long.
+    pub(crate) fn apply(&self, pieces: Pieces<'_>) -> Option<Filtered> {
+        let begun = Instant::now();
         let mut filtered = Filtered::default();
         if pieces.missing == 0 {
             let whole = format!("{}{}", pieces.head, pieces.tail);
-            self.lines(&whole, &mut filtered.head, &mut filtered.skipped);
+            self.lines(&whole, begun, &mut filtered.head, &mut filtered.skipped)?;
         } else {
-            self.lines(pieces.head, &mut filtered.head, &mut filtered.skipped);
-            self.lines(pieces.tail, &mut filtered.tail, &mut filtered.skipped);
+            self.lines(
+                pieces.head,
+                begun,
+                &mut filtered.head,
+                &mut filtered.skipped,
+            )?;
+            self.lines(
+                pieces.tail,
+                begun,
+                &mut filtered.tail,
+                &mut filtered.skipped,
+            )?;
         }
-        filtered
+        Some(filtered)
     }
 
-    fn lines(&self, text: &str, into: &mut String, skipped: &mut u64) {
+    fn lines(
+        &self,
+        text: &str,
+        begun: Instant,
+        into: &mut String,
+        skipped: &mut u64,
+    ) -> Option<()> {
         for line in text.split_inclusive('\n') {
             let bare = line.strip_suffix('\n').unwrap_or(line);
-            // The engine has no way to fail: its error type has no values.
-            if matches!(self.matcher.is_match(bare.as_bytes()), Ok(true)) {
+            if self.matches(bare, begun)? {
                 into.push_str(line);
             } else {
                 *skipped += 1;
             }
+        }
+        Some(())
+    }
+
+    fn matches(&self, line: &str, begun: Instant) -> Option<bool> {
+        let mut rest = line;
+        loop {
+            if begun.elapsed() >= self.patience {
+                return None;
+            }
+            let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_MAX));
+            // The engine has no way to fail: its error type has no values.
+            if matches!(self.matcher.is_match(piece.as_bytes()), Ok(true)) {
+                return Some(true);
+            }
+            if behind.is_empty() {
+                return Some(false);
+            }
+            rest = behind;
         }
     }
 }

@@ -27,5 +27,5 @@ mod write_file;
 #[cfg(test)]
 mod scene;
 
-pub use memory::Memory;
+pub use memory::{Memory, Remembered};
 pub use registry::{Options, builtin};

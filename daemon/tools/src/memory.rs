@@ -27,6 +27,10 @@ pub struct Memory {
     shells: Shells,
 }
 
+/// Which files were read, and at which state: what outlives a memory.
+#[derive(Debug)]
+pub struct Remembered(Vec<(PathBuf, (u64, Stamp))>);
+
 #[derive(Debug, Default)]
 struct Kept {
     /// Counts up with each use, to know the oldest.
@@ -96,6 +100,24 @@ impl Memory {
         let now = kept.tick();
         kept.read.insert(path.to_owned(), (now, stamp));
         forget_oldest(&mut kept.read, READ_MAX, |(used, _)| *used);
+    }
+
+    /// What is known of files, for a later memory of the same session. What a call was bound to is not: no call runs.
+    #[must_use]
+    pub fn remembered(&self) -> Remembered {
+        let kept = self.kept();
+        let read = kept.read.iter();
+        Remembered(read.map(|(path, used)| (path.clone(), *used)).collect())
+    }
+
+    /// Knows what an earlier memory of the same session knew. What has changed meanwhile is noticed by its stamp.
+    pub fn remind(&self, remembered: Remembered) {
+        let mut kept = self.kept();
+        let newest = remembered.0.iter().map(|(_, (used, _))| *used).max();
+        kept.clock = kept.clock.max(newest.unwrap_or(0));
+        for (path, used) in remembered.0 {
+            kept.read.entry(path).or_insert(used);
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

@@ -307,6 +307,9 @@ impl Facts {
         // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
         self.exited = None;
         self.woken = false;
+        if self.state.state == State::Exited {
+            self.state.state = State::Idle;
+        }
         // Only an edited log begins a turn in a turn: its calls must have their results before anything else is said.
         let before = self.open.take().map(|open| open.calls).unwrap_or_default();
         self.open = Some(OpenTurn {

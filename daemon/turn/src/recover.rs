@@ -143,7 +143,7 @@ impl Step<'_> {
         }
         let open = self.facts.open.clone().unwrap_or_default();
         let over = open.over.clone();
-        let begun_over = open.items == 0 && open.unanswered();
+        let begun_over = (open.items == 0 || self.is_unsaid()) && open.unanswered();
         if over.is_some() || begun_over {
             self.notice(Level::Warning, words::LOG_WAS_BROKEN);
             self.close_all(&mut Calls::default());
@@ -169,10 +169,7 @@ impl Step<'_> {
         let (Some((item, answer)), Some(open)) = (kept, &self.facts.open) else {
             return false;
         };
-        let unsaid = open
-            .prompt_id
-            .is_some_and(|prompt| self.facts.waits(prompt));
-        let awaited = !unsaid && !open.unanswered() && open.plain_answer.is_none();
+        let awaited = !self.is_unsaid() && !open.unanswered() && open.plain_answer.is_none();
         if !awaited || open.next_item() != item || answer.text.trim().is_empty() {
             return false;
         }
@@ -275,7 +272,13 @@ impl Step<'_> {
         self.exit(ended.outcome, ended.reason, ended.exit_code(), None)
     }
 
-    /// The turn had started, but the message of its prompt did not reach the disk.
+    /// Whether the message of the prompt that the open turn began with did not reach the disk.
+    fn is_unsaid(&self) -> bool {
+        let began_with = self.facts.open.as_ref().and_then(|open| open.prompt_id);
+        began_with.is_some_and(|prompt| self.facts.waits(prompt))
+    }
+
+    /// Says that prompt, where it is so.
     fn say_unsaid_prompt(&mut self) {
         let began_with = self.facts.open.as_ref().and_then(|open| open.prompt_id);
         let mut waiting = self.facts.queue.iter();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proto::params::session::{InspectOutput, Until};
+use proto::params::session::{InspectOutput, InspectPart, Until};
 
 use super::house::{House, Scripted, begin_with, prompt};
 
@@ -24,7 +24,7 @@ async fn told(house: &House) -> (Vec<String>, Vec<String>, Vec<String>) {
         shown,
         hidden,
         lost,
-    } = house.handle.environment().await.unwrap()
+    } = house.handle.inspect(InspectPart::Env).await.unwrap()
     else {
         panic!("another part was answered")
     };
@@ -49,13 +49,21 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(
         told(&house).await,
-        (names(&["PATH"]), names(&["PROJECT"]), names(&[]))
+        (
+            names(&["PATH"]),
+            names(&["PROJECT"]),
+            names(&["VENDOR_KEY"])
+        )
     );
 
     house.crash(Scripted::new(MARKS), None).await;
     assert_eq!(
         told(&house).await,
-        (names(&["PATH"]), names(&[]), names(&["PROJECT"]))
+        (
+            names(&["PATH"]),
+            names(&[]),
+            names(&["PROJECT", "VENDOR_KEY"])
+        )
     );
     let mut again = prompt("again");
     again.env = pairs(&[
@@ -70,7 +78,11 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
     assert_eq!(seen(&house), pairs(&[("PATH", "/bin"), ("PROJECT", "y")]));
     assert_eq!(
         told(&house).await,
-        (names(&["PATH"]), names(&["PROJECT"]), names(&[]))
+        (
+            names(&["PATH"]),
+            names(&["PROJECT"]),
+            names(&["VENDOR_KEY"])
+        )
     );
 
     let mut third = prompt("third");

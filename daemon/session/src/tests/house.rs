@@ -77,10 +77,10 @@ impl Syncer for Gate {
 
 /// A tool that changes things, and counts its runs.
 pub struct Marker {
-    spec: ToolSpec,
-    runs: Arc<Mutex<Vec<String>>>,
-    leave: Arc<tokio::sync::Semaphore>,
-    seen_env: Arc<Mutex<Vec<(String, String)>>>,
+    pub spec: ToolSpec,
+    pub runs: Arc<Mutex<Vec<String>>>,
+    pub leave: Arc<tokio::sync::Semaphore>,
+    pub seen_env: Arc<Mutex<Vec<(String, String)>>>,
 }
 
 impl Tool for Marker {
@@ -352,6 +352,7 @@ pub fn begin_with(
         assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
         pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
+        supervisor: std::sync::Weak::new(),
     };
     let setup = script.setup();
     let session = SessionId::new();

@@ -9,6 +9,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::home::Home;
 
+mod faults;
+
 fn home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let home = Home::open(dir.path()).expect("it can be opened");

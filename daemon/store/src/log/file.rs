@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use proto::{Seq, Stamp};
+use rustix::fs::{Advice, fadvise};
 
 use super::LOG_NAME;
 use super::index::{Index, Where};
+use super::renew::Trouble;
 use super::scan::{Scan, scan};
 use crate::disk::{At, Fault, private, private_dir, reason, sync_dir, try_lock, unlock};
 use crate::format::{LINE_MAX, RawRecord};
@@ -96,6 +98,20 @@ pub enum AppendError {
     },
 }
 
+impl AppendError {
+    /// What has to be mended before the log can be written again. `None`: nothing can mend it from here.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        match self {
+            // What is too long was not written; the file is as it was.
+            Self::Write { .. } | Self::TooLong { .. } => Some(Trouble::Write),
+            // What somebody else wrote is kept beside the copy.
+            Self::Sync { .. } | Self::Changed { .. } => Some(Trouble::Sync),
+            Self::Deleted { .. } | Self::ReadOnly { .. } => None,
+        }
+    }
+}
+
 /// A torn tail that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
@@ -118,6 +134,8 @@ pub struct Opened {
     pub repair: Option<Repair>,
     /// Why nothing can be appended, where that is so.
     pub read_only: Option<String>,
+    /// The log is sound, and only the disk refuses: it may take it later (see `renew`). What failed, where that is so.
+    pub trouble: Option<Trouble>,
 }
 
 /// What only the one who appends needs.
@@ -201,6 +219,7 @@ impl LogFile {
         let (file, unwritable) = open_file(&dir.join(LOG_NAME))?;
         let mut log = Self::new(file, dir, syncer);
         lock(&log.file, &log.path)?;
+        forget_tail(&log.file).at("look at the log", &log.path)?;
         let mut index = Index::new();
         let seen = scan(&log.file, &mut |record| {
             index.push_durable(record);
@@ -208,18 +227,19 @@ impl LogFile {
         })
         .at("read the log", &log.path)?;
 
-        let (repair, read_only) = if let Some(why) = unwritable {
-            (None, Some(why))
-        } else if seen.damaged() {
-            (None, Some(damage(&seen)))
+        let (repair, read_only, trouble) = if seen.damaged() {
+            (None, Some(damage(&seen)), None)
+        } else if let Some(why) = unwritable {
+            (None, Some(why), Some(Trouble::Opening))
         } else {
             match log.make_good(&seen) {
-                Ok(repair) => (repair, None),
-                Err(error) => (None, Some(reason(&error))),
+                Ok(repair) => (repair, None, None),
+                Err(error) => (None, Some(reason(&error)), Some(Trouble::Sync)),
             }
         };
         if let Ok(writer) = log.writer.get_mut() {
-            writer.end = seen.end;
+            // A missing newline has been put there.
+            writer.end = seen.end + u64::from(seen.unended && read_only.is_none());
             writer.named = read_only.is_none();
             writer.failed = read_only.as_deref().map(Arc::from);
         }
@@ -228,6 +248,7 @@ impl LogFile {
             index,
             repair,
             read_only,
+            trouble,
         })
     }
 
@@ -267,6 +288,17 @@ impl LogFile {
         }
     }
 
+    /// Gives the lock back and takes no more records, while others may still read: the next writer need not wait for
+    /// them.
+    pub fn release(&self) {
+        if let Ok(mut writer) = self.writer.lock() {
+            writer
+                .failed
+                .get_or_insert_with(|| "its writer has ended".into());
+        }
+        unlock(&self.file);
+    }
+
     /// Cuts a torn tail off, and makes sure that everything that was read is on disk: a batch whose
     /// writer died before its sync may stand in the page cache alone.
     fn make_good(&self, seen: &Scan) -> Result<Option<Repair>, Fault> {
@@ -283,6 +315,10 @@ impl LogFile {
             }
             None => None,
         };
+        if seen.unended {
+            let mut file = &self.file;
+            file.write_all(b"\n").at("write", &self.path)?;
+        }
         self.syncer.sync(&self.file).at("sync", &self.path)?;
         self.sync_names().at("sync the directory", &self.dir)?;
         Ok(repair)
@@ -442,6 +478,11 @@ impl LogFile {
     }
 }
 
+/// More than a batch has, unless a record is huge: 4 MiB. What stands before was synced with earlier batches.
+const TAIL: u64 = 4 * 1024 * 1024;
+/// The largest page of memory that is common: 64 KiB.
+const PAGE: u64 = 64 * 1024;
+
 /// The reason after a panic in the middle of an append.
 const CUT_SHORT: &str = "an earlier append did not come to its end";
 
@@ -476,6 +517,15 @@ fn open_file(path: &Path) -> Result<(File, Option<String>), OpenError> {
         }
         .into()),
     }
+}
+
+/// Has the kernel drop what it holds of the end of a log in memory, less what it still has to write. A writer whose sync
+/// failed may have left pages there that pass for written and are not: the next sync would say nothing of them.
+fn forget_tail(file: &File) -> io::Result<()> {
+    let start = file.metadata()?.len().saturating_sub(TAIL);
+    // Advice, and whole pages only: where it is not taken, everything is as it always was.
+    fadvise(file, start - start % PAGE, None, Advice::DontNeed).ok();
+    Ok(())
 }
 
 fn damage(seen: &Scan) -> String {

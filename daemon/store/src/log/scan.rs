@@ -26,6 +26,8 @@ pub struct Scan {
     pub len: u64,
     /// The highest watermark of any line whose checksum fits, wherever it stands.
     pub watermark: Seq,
+    /// The last record stands there whole, and only its newline is missing.
+    pub unended: bool,
     /// Why the first invalid line is none. Absent: the whole log is valid.
     pub invalid: Option<String>,
     /// The lowest `seq` that stands, or must have stood, from the first invalid line on.
@@ -47,7 +49,7 @@ impl Scan {
 }
 
 /// A line of the file, or what stands in place of one.
-enum Piece {
+pub(super) enum Piece {
     /// With a newline at its end; the buffer holds it without.
     Line {
         len: u64,
@@ -64,7 +66,7 @@ enum Piece {
 }
 
 /// Reads the next line into `line`. Never keeps more than `LINE_MAX` bytes.
-fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Piece> {
+pub(super) fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Piece> {
     line.clear();
     let mut len = reader
         .by_ref()
@@ -89,10 +91,16 @@ pub(super) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> 
     let mut line = Vec::new();
     let mut seen = Scan::default();
     loop {
-        let (len, record) = match next(&mut reader, &mut line)? {
+        let piece = next(&mut reader, &mut line)?;
+        let unended = matches!(piece, Piece::Cut { .. });
+        let (len, record) = match piece {
             Piece::End => return Ok(seen),
             Piece::Line { len } => (len, decode(&line).map_err(|error| reason(&error))),
-            Piece::Cut { len } => (len, Err("the line has no end".to_owned())),
+            // The checksum is the last of a record: where it fits, nothing but the newline is missing.
+            Piece::Cut { len } => match decode(&line) {
+                Ok(record) => (len, Ok(record)),
+                Err(_) => (len, Err("the line has no end".to_owned())),
+            },
             Piece::TooLong { len } => (len, Err("the line is too long".to_owned())),
         };
         seen.len += len;
@@ -105,6 +113,7 @@ pub(super) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> 
                     visit(&record);
                     seen.last = record.seq;
                     seen.end = seen.len;
+                    seen.unended = unended;
                 } else {
                     seen.lowest = record.seq.min(seen.last.next());
                     seen.invalid = Some(format!(
@@ -141,8 +150,10 @@ pub fn first<T>(dir: &Path, take: impl FnOnce(&RawRecord<'_>) -> T) -> Result<Op
     let mut line = Vec::new();
     let piece = next(&mut BufReader::new(file), &mut line).at("read the log", &path)?;
     let record = match piece {
-        Piece::Line { .. } => decode(&line).ok().filter(|record| record.seq == Seq(1)),
-        Piece::Cut { .. } | Piece::TooLong { .. } | Piece::End => None,
+        Piece::Line { .. } | Piece::Cut { .. } => {
+            decode(&line).ok().filter(|record| record.seq == Seq(1))
+        }
+        Piece::TooLong { .. } | Piece::End => None,
     };
     Ok(record.map(|record| take(&record)))
 }

@@ -14,6 +14,7 @@ use super::*;
 use crate::format::{Envelope, LINE_MAX, Line, encode};
 
 mod damage;
+mod renewing;
 
 const KINDS: [&str; 4] = [
     "message.user",

@@ -28,6 +28,8 @@ pub(super) enum Spill {
     Gone,
     Failed {
         reason: String,
+        /// What did get to the disk.
+        left: Option<PathBuf>,
     },
 }
 
@@ -81,7 +83,13 @@ impl Spill {
 
     /// Deletes the file. What comes is not kept any more.
     pub(super) async fn discard(&mut self) {
-        if let Some(path) = self.path() {
+        let left = match self {
+            Self::Failed { left, .. } => left.as_deref(),
+            Self::Early { .. } | Self::Open { .. } | Self::Closed { .. } | Self::Gone => {
+                self.path()
+            }
+        };
+        if let Some(path) = left {
             // A file that stays behind does no harm; it goes with the session.
             let _ = tokio::fs::remove_file(path).await;
         }
@@ -98,7 +106,7 @@ impl Spill {
     /// Why there is no file, where there should be one.
     pub(super) fn failure(&self) -> Option<&str> {
         match self {
-            Self::Failed { reason } => Some(reason),
+            Self::Failed { reason, .. } => Some(reason),
             Self::Early { .. } | Self::Open { .. } | Self::Closed { .. } | Self::Gone => None,
         }
     }
@@ -109,8 +117,9 @@ impl Spill {
         };
         *self = match create(dir, bytes).await {
             Ok((path, file)) => Self::Open { path, file },
-            Err(error) => Self::Failed {
+            Err((left, error)) => Self::Failed {
                 reason: format!("make a file in {}: {error}", dir.display()),
+                left,
             },
         };
     }
@@ -119,23 +128,35 @@ impl Spill {
 fn not_written(path: &Path, error: &std::io::Error) -> Spill {
     Spill::Failed {
         reason: format!("write {}: {error}", path.display()),
+        left: Some(path.to_owned()),
     }
 }
 
-async fn create(dir: &Path, bytes: &[u8]) -> std::io::Result<(PathBuf, File)> {
+/// With an error, the file that was made all the same.
+async fn create(
+    dir: &Path,
+    bytes: &[u8],
+) -> Result<(PathBuf, File), (Option<PathBuf>, std::io::Error)> {
     tokio::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .await?;
+        .await
+        .map_err(|error| (None, error))?;
     let path = dir.join(format!("bash-{}.txt", uuid::Uuid::now_v7().simple()));
     let mut file = tokio::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(&path)
-        .await?;
+        .await
+        .map_err(|error| (None, error))?;
     file.set_max_buf_size(256 * 1024);
-    file.write_all(bytes).await?;
-    Ok((path, file))
+    match file.write_all(bytes).await {
+        Ok(()) => Ok((path, file)),
+        Err(error) => Err((Some(path), error)),
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,3 +29,25 @@ fn a_pin_is_used_once() {
     assert_eq!(scene.memory.unpin(&call), Some(PathBuf::from("/a")));
     assert_eq!(scene.memory.unpin(&call), None);
 }
+
+#[test]
+fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_order() {
+    let (old, new) = (Scene::new(), Scene::new());
+    let stamp = |size| Stamp {
+        mtime_ns: 0,
+        size,
+        inode: 0,
+        sha256: [0; 32],
+    };
+    for number in 0..READ_MAX {
+        old.memory.know(Path::new(&format!("/f{number}")), stamp(1));
+    }
+    old.memory.know(Path::new("/f0"), stamp(2));
+    old.memory.pin(&CallId::from("c"), Path::new("/a"));
+    new.memory.remind(old.memory.remembered());
+    assert_eq!(new.memory.known(Path::new("/f0")), Some(stamp(2)));
+    assert_eq!(new.memory.unpin(&CallId::from("c")), None);
+    new.memory.know(Path::new("/new"), stamp(3));
+    assert!(new.memory.known(Path::new("/f1")).is_none(), "the oldest");
+    assert_eq!(new.memory.known(Path::new("/f0")), Some(stamp(2)));
+}

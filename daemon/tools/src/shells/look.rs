@@ -66,7 +66,14 @@ impl Look {
                 (cut.text, cut.cut)
             };
         };
-        let filtered = filter.apply(pieces);
+        let Some(filtered) = filter.apply(pieces) else {
+            let mut cut = kept.cut(pieces, TOKENS_MAX);
+            cut.text.insert_str(
+                0,
+                "[`filter` takes too long and was left out: all that is new follows]\n",
+            );
+            return (cut.text, cut.cut);
+        };
         let found = Pieces {
             head: &filtered.head,
             missing: pieces.missing,

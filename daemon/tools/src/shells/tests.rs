@@ -10,6 +10,7 @@ use crate::capture::OUTPUT_MAX;
 use crate::scene::{Scene, object};
 use crate::truncate::tokens;
 
+mod floods;
 mod stops;
 
 /// Waits until the file `go` is there, then goes on.
@@ -393,6 +394,24 @@ async fn what_was_not_started_is_no_command_in_the_background() {
             "this session keeps no commands in the background"
         );
     }
+}
+
+#[tokio::test]
+async fn it_is_started_with_what_the_foreground_is() {
+    let mut scene = Scene::new();
+    scene.put("sub/x", "");
+    scene.context.cwd = scene.top.join("ws/sub");
+    let secret = ("OPENAI_API_KEY".to_owned(), "sk-1".to_owned());
+    Arc::make_mut(&mut scene.context.env).push(secret);
+    // All but what the shell itself counts.
+    let command = "pwd; env | grep -v '^_=' | sort; readlink /proc/self/fd/0; umask";
+    let front = scene.ok("bash", json!({ "command": command })).await;
+    let id = start(&scene, command).await;
+    ended(&scene, id).await;
+    let back = scene.ok("bash_output", json!({ "id": id })).await;
+    let output = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(output(&front), output(&back));
+    assert!(output(&back).contains("/ws/sub\n") && !back.contains("sk-1"));
 }
 
 #[test]

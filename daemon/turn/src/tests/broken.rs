@@ -329,6 +329,28 @@ fn an_answer_outside_a_turn_gets_the_results_of_its_calls() {
     }
 }
 
+#[test]
+fn a_turn_in_an_exited_session_reopens_it() {
+    for policy in POLICIES {
+        let log = log(vec![exits(), prompt(1), turn_starts(1), said(1)]);
+        lives_on(&log, policy).expect("nothing is lost");
+    }
+}
+
+#[test]
+fn a_prompt_that_is_said_late_stands_behind_the_results() {
+    for policy in POLICIES {
+        // Its message was taken out; the turn has come to its calls all the same.
+        let log = log(vec![
+            prompt(1),
+            turn_starts(1),
+            calls(1, &["a", "b"]),
+            starts(1, "a"),
+        ]);
+        lives_on(&log, policy).expect("nothing is lost");
+    }
+}
+
 proptest! {
     #![proptest_config(storms())]
 
@@ -388,11 +410,4 @@ proptest! {
     ) {
         lives_on(&edited(seed, steps), POLICIES[usize::from(goes_on)]);
     }
-}
-#[test]
-fn scratch_one() {
-    let log = edited(9902476742256616569, 12);
-    for record in &log { println!("{} {:?} {:.200}", record.seq, record.turn, format!("{:?}", record.body)); }
-    let mut machine = Machine::new(Facts::fold(&log), Limits::default());
-    for e in machine.recover(RecoverPolicy::Idle, None, Now::default()) { println!("  {:.200}", format!("{e:?}")); }
 }

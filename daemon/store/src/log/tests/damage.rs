@@ -80,6 +80,13 @@ impl Written {
     fn check_torn(&self, broken: &[u8], kept: usize) -> Result<(), TestCaseError> {
         let end = if kept == 0 { 0 } else { self.ends[kept - 1] };
         self.put(broken);
+        // Where only the newline of the last record is missing, it gets one.
+        let ended = [broken, b"\n"].concat();
+        let broken = if broken.len() + 1 == end {
+            &ended
+        } else {
+            broken
+        };
         let (opened, seen) = self.open();
         let expected: Vec<Seq> = (1..=kept as u64).map(Seq).collect();
         prop_assert_eq!(seen, expected);
@@ -160,8 +167,9 @@ fn every_prefix_of_a_log_is_a_log() {
     let log = written(&[(2, 3, true), (2, 3, true), (1, 3, true)]);
     for cut in 0..=log.bytes.len() {
         let seen = open_slice(&log.bytes[..cut]);
-        let whole = log.ends.iter().filter(|end| **end <= cut).count();
+        let whole = log.ends.iter().filter(|end| **end <= cut + 1).count();
         assert_eq!(seen.last, Seq(whole as u64));
+        assert_eq!(seen.unended, log.ends.contains(&(cut + 1)));
         assert!(!seen.damaged(), "cut at {cut}");
         assert_eq!(seen.torn(), seen.end < cut as u64);
         assert_eq!(seen.len, cut as u64);
@@ -188,10 +196,69 @@ fn what_a_power_cut_leaves_behind_the_last_line_is_set_aside() {
 }
 
 #[test]
-fn a_last_line_without_its_newline_was_not_finished() {
+fn a_whole_record_without_its_newline_is_kept_and_gets_one() {
     let log = written(&[(2, 3, true), (2, 3, true)]);
-    log.check_torn(&log.bytes[..log.bytes.len() - 1], 3)
-        .expect("it is mended");
+    let broken = &log.bytes[..log.bytes.len() - 1];
+    log.check_torn(broken, 4).expect("it is mended");
+    assert_eq!(torn_files(&log.dir), Vec::<PathBuf>::new());
+    // The only record of a log as well: such a session was not left by a crash before its birth.
+    let log = written(&[(1, 3, true)]);
+    log.put(&log.bytes[..log.bytes.len() - 1]);
+    assert_eq!(
+        first(&log.dir, |record| record.seq).expect("it can be read"),
+        Some(Seq(1))
+    );
+    // Nor is it lost where the disk fails before the newline can be written.
+    let renewed = renew(&log.dir, Seq(1), Trouble::Sync, &Kernel).expect("it can be copied");
+    assert!(matches!(renewed, Renewed::Copied { .. }));
+    assert_eq!(bytes_of(&log.dir), log.bytes);
+}
+
+#[test]
+fn a_tail_torn_at_any_byte_also_within_a_character_is_set_aside_and_the_next_record_is_readable() {
+    let log = written(&[(2, 3, true), (1, 4, true)]);
+    let start = log.ends[1];
+    assert!(
+        log.bytes[start..]
+            .windows(3)
+            .any(|bytes| bytes == "€".as_bytes())
+    );
+    for cut in start..log.bytes.len() - 1 {
+        log.check_torn(&log.bytes[..cut], 2).expect("it is mended");
+        for torn in torn_files(&log.dir) {
+            fs::remove_file(torn).expect("it is ours");
+        }
+    }
+}
+
+#[test]
+fn records_of_two_writers_that_ran_into_each_other_cost_nothing_before_them() {
+    let log = written(&[(2, 3, true), (2, 3, true), (2, 3, true)]);
+    let line = |number: usize| &log.bytes[log.ends[number - 2]..log.ends[number - 1]];
+    let (one, other) = (line(5), line(6));
+    let (half, rest) = one.split_at(one.len() / 2);
+    let (other_half, other_rest) = other.split_at(other.len() / 3);
+    let before = &log.bytes[..log.ends[3]];
+    let mixed = [before, half, other_half, rest, other_rest].concat();
+    log.check_torn(&mixed, 4)
+        .expect("nobody was told of 5 and 6");
+    for torn in torn_files(&log.dir) {
+        fs::remove_file(torn).expect("it is ours");
+    }
+    // Behind them stands a record that proves one of them to have been durable: nothing is cut off.
+    let proof = encode(&Envelope {
+        seq: Seq(7),
+        at: Stamp(0),
+        turn: None,
+        durable: Seq(6),
+        kind: "notice",
+        data: "{}",
+        own: None,
+        fragment: None,
+    });
+    let mixed = [&mixed[..], &proof.bytes].concat();
+    log.check_read_only(&mixed, 4)
+        .expect("5 and 6 were durable");
 }
 
 #[test]
@@ -264,10 +331,12 @@ proptest! {
         let durable = usize::try_from(*log.durable.last().expect("not empty")).expect("small");
         let from = if durable == 0 { 0 } else { log.ends[durable - 1] };
         let cut = from + place.index(log.bytes.len() - from + 1);
-        let whole = log.ends.iter().filter(|end| **end <= cut).count();
-        prop_assert!(whole >= durable);
         let tail = garbage.unwrap_or_default();
         let tail = if garbage.is_some() { &tail[..] } else { &[] };
+        // A record that lacks nothing but its newline counts.
+        let reach = cut + usize::from(tail.is_empty());
+        let whole = log.ends.iter().filter(|end| **end <= reach).count();
+        prop_assert!(whole >= durable);
         // Garbage that happens to be the byte that was cut off would complete the line again.
         let completes = cut < log.bytes.len() && tail.first() == Some(&log.bytes[cut]);
         prop_assume!(!completes);

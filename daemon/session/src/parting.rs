@@ -1,0 +1,133 @@
+//! How a session leaves memory, and what of it is not in its log and yet must not be lost: keys and values that clients
+//! brought, which files its tools have read, which signals were taken.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proto::state::State;
+use proto::{RequestId, SessionId};
+use tokio::sync::oneshot;
+
+use crate::actor::Actor;
+use crate::journal::Cause;
+use crate::keys::Keys;
+
+/// Sessions whose values are kept. Beyond that the one that left longest ago is as after a restart of the daemon.
+const KEPT_MAX: usize = 4096;
+/// From TERM to KILL for what a session leaves running.
+const GRACE_MS: u64 = 2_000;
+
+/// What is kept in memory of a session that is not loaded.
+pub struct Kept {
+    pub keys: Arc<Keys>,
+    /// Variables of its commands that do not stand in its log.
+    pub env: BTreeMap<String, String>,
+    pub signalled: VecDeque<(RequestId, bool)>,
+    /// What its tools remember, in the words of the assembly.
+    pub remembered: Option<Box<dyn Any + Send + Sync>>,
+    /// Its marker of unfinished work is there.
+    pub marked: bool,
+    /// What the next life is to tell people.
+    pub word: Option<String>,
+}
+
+/// What is kept of all sessions that are not loaded.
+#[derive(Default)]
+pub struct Cloakroom(Mutex<Pegs>);
+
+#[derive(Default)]
+struct Pegs {
+    /// Counts up, to know the oldest.
+    clock: u64,
+    kept: HashMap<SessionId, (u64, Kept)>,
+}
+
+impl Cloakroom {
+    pub fn put(&self, session: SessionId, kept: Kept) {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        room.clock += 1;
+        let now = room.clock;
+        room.kept.insert(session, (now, kept));
+        if room.kept.len() > KEPT_MAX {
+            let oldest = room.kept.iter().min_by_key(|(_, (at, _))| *at);
+            if let Some(oldest) = oldest.map(|(session, _)| *session) {
+                room.kept.remove(&oldest);
+            }
+        }
+    }
+
+    pub fn take(&self, session: SessionId) -> Option<Kept> {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        room.kept.remove(&session).map(|(_, kept)| kept)
+    }
+}
+
+/// A wish that the session leaves memory.
+pub struct Leave {
+    /// Also with people attached and work to do: its log is not the one that it writes to any more.
+    pub forced: bool,
+    /// Answered when it has left, or dropped where it stays.
+    pub reply: oneshot::Sender<Box<Kept>>,
+}
+
+impl Actor {
+    /// Leaves, or says no by dropping the wish.
+    pub(crate) fn leave_memory(&mut self, wish: Leave) {
+        if wish.forced {
+            // Nothing that it does can be written: whatever it left running cannot be told of either.
+            self.bench.spawn.stop_session(self.bench.session, GRACE_MS);
+            self.parting = Some(wish.reply);
+        } else if self.may_leave() {
+            self.parting = Some(wish.reply);
+        }
+    }
+
+    /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
+    fn may_leave(&self) -> bool {
+        let facts = self.machine.facts();
+        let closed = self.journal.failed.as_ref().map(|closed| closed.cause);
+        let paused = self.machine.is_idle() && facts.state.state == State::Paused;
+        let rests = match closed {
+            // It waits for its disk.
+            Some(Cause::Disk) => false,
+            // Nothing will ever happen in it.
+            Some(Cause::Log | Cause::Provider | Cause::Directory) => true,
+            None => {
+                self.journal.is_settled()
+                    && (paused || (self.is_settled() && !self.journal.is_marked()))
+            }
+        };
+        rests
+            && facts.pending.is_empty()
+            && self.fanout.attached() == 0
+            && self.joining.is_empty()
+            && self.replies.is_empty()
+            && self.running.is_empty()
+            && self.waiters.iter().all(crate::answers::Waiter::is_gone)
+            && self.closing.is_none()
+            && self.suspending.is_empty()
+            && !self.leaving
+            && self.bench.spawn.running(self.bench.session).is_empty()
+    }
+
+    /// What the next life of this session needs and cannot read from the log.
+    pub(crate) fn belongings(&mut self) -> Kept {
+        Kept {
+            keys: Arc::clone(&self.keys),
+            env: self.environment.hidden_values().clone(),
+            signalled: std::mem::take(&mut self.signalled),
+            remembered: self.assembly.remembered(&self.bench.memory),
+            marked: self.journal.is_marked(),
+            word: None,
+        }
+    }
+
+    /// Takes over what an earlier life has left.
+    pub(crate) fn take_over(&mut self, kept: Kept) {
+        self.signalled = kept.signalled;
+        if let Some(remembered) = kept.remembered {
+            self.assembly.remind(&self.bench.memory, remembered);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Sessions that rest leave memory, and come back as they were.
+
+use std::time::{Duration, Instant};
+
+use proto::RequestId;
+use proto::hello::Role;
+use proto::params::session::{
+    AttachParams, InspectOutput, InspectParams, InspectPart, Signal, Until,
+};
+use proto::state::Kind;
+
+use super::house::until;
+use super::world::{Notebook, World, prompt};
+use crate::{Attach, Residence};
+
+const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
+{"text":"Marked."}
+{"text":"Again."}
+{"text":"And again."}"#;
+
+/// As if everybody had been away for long.
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(3_600)
+}
+
+fn attach() -> Attach {
+    Attach {
+        name: "watcher".into(),
+        role: Role::Watch,
+        interactive: false,
+        params: AttachParams {
+            session: String::new(),
+            subscription: "s".into(),
+            after_seq: None,
+            epoch: None,
+            ephemeral: false,
+            backlog: None,
+        },
+    }
+}
+
+/// Evicts until the session has left: lists may learn of its rest a moment later.
+async fn evict(world: &World) {
+    let due = Instant::now() + Duration::from_secs(10);
+    while world.supervisor.slots.len() > 0 {
+        assert!(Instant::now() < due, "it does not leave");
+        world.supervisor.evict_idle(later()).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_came_back_goes_on_where_it_was() {
+    let mut world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let before = world.supervisor.summary(&session).await.unwrap();
+    evict(&world).await;
+    assert_eq!(world.supervisor.slots.len(), 0);
+    let listed = world.supervisor.summary(&session).await.unwrap();
+    assert_eq!(listed, before, "lists know it as it was");
+    assert!(
+        world.supervisor.handles().is_empty(),
+        "listing loads nothing"
+    );
+
+    world.prompt(&session, "again").await.unwrap();
+    evict(&world).await;
+    world.restart().await;
+    world.prompt(&session, "and again").await.unwrap();
+    let sent = world.sent();
+    assert_eq!(sent.len(), 4);
+    for pair in sent.windows(2) {
+        let messages = |body: &str| body.rsplit_once("],\"tool_choice\"").unwrap().0.to_owned();
+        assert!(
+            pair[1].starts_with(&messages(&pair[0])),
+            "{}\n{}",
+            pair[0],
+            pair[1]
+        );
+    }
+    let log = store::log::read(&world.home.session_dir(before.session), &mut |_| {});
+    assert_eq!(log.unwrap().invalid, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_clients_brought_and_tools_know_is_still_there() {
+    let world = World::new(TALK);
+    let wish = world.wish("mark it", Kind::Interactive);
+    let handle = world.create(wish).await.unwrap();
+    handle.wait(Until::Turn).await.unwrap();
+    let session = handle.pid().to_string();
+    let id = Some(RequestId::new());
+    handle.signal(Signal::Int, id, "ann".into()).await.unwrap();
+    drop(handle);
+    evict(&world).await;
+
+    let params = InspectParams {
+        session: session.clone(),
+        part: InspectPart::Env,
+    };
+    let InspectOutput::Env {
+        shown,
+        hidden,
+        lost,
+    } = world.supervisor.inspect(&params).await.unwrap()
+    else {
+        panic!("another part")
+    };
+    assert_eq!(shown.get("PATH").map(String::as_str), Some("/bin"));
+    assert_eq!(hidden, ["PROJECT_WORD", "VENDOR_KEY"]);
+    assert_eq!(lost, Vec::<String>::new());
+    // The same signal again is the same signal: it hits no turn of the new life.
+    let handle = world.supervisor.find(&session).await.unwrap();
+    handle.prompt(prompt("again"), "test".into()).await.unwrap();
+    assert!(
+        !handle
+            .signal(Signal::Int, id, "ann".into())
+            .await
+            .unwrap()
+            .delivered
+    );
+    let ended = handle.wait(Until::Turn).await.unwrap().ended.unwrap();
+    assert_eq!(ended.outcome, proto::outcome::OutcomeKind::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_tools_remember_goes_from_life_to_life() {
+    use crate::setup::Assembly;
+    let world = World::new(TALK);
+    let nowhere = workspace::Workspace::open(workspace::Options {
+        root: world.project.clone(),
+        cwd: world.project.clone(),
+        ..workspace::Options::default()
+    });
+    let nowhere = std::sync::Arc::new(nowhere.unwrap());
+    let old = world.outside.memory(std::sync::Arc::clone(&nowhere));
+    "a word".clone_into(&mut old.downcast_ref::<Notebook>().unwrap().0.lock().unwrap());
+    let new = world.outside.memory(nowhere);
+    let remembered = world.outside.remembered(&old).unwrap();
+    world.outside.remind(&new, remembered);
+    assert_eq!(
+        *new.downcast_ref::<Notebook>().unwrap().0.lock().unwrap(),
+        "a word"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_attached_waits_or_works_keeps_the_session() {
+    let world = World::new("{\"text\":\"a slow answer\",\"delay_ms\":300}");
+    let handle = world
+        .create(world.wish("go", Kind::Interactive))
+        .await
+        .unwrap();
+    let session = handle.pid().to_string();
+    drop(handle);
+    assert_eq!(world.supervisor.evict_idle(later()).await, 0, "it works");
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let waiting = tokio::spawn(async move { handle.wait(Until::Exit).await });
+    let handle = world.supervisor.find(&session).await.unwrap();
+    handle.wait(Until::Turn).await.unwrap();
+    drop(handle);
+    assert_eq!(
+        world.supervisor.evict_idle(later()).await,
+        0,
+        "somebody waits"
+    );
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let (_, follow) = handle.attach(attach()).await.unwrap();
+    drop(handle);
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    assert_eq!(
+        world.supervisor.evict_idle(later()).await,
+        0,
+        "somebody is attached"
+    );
+    assert_eq!(
+        world.supervisor.evict_idle(Instant::now()).await,
+        0,
+        "it rests for a moment only"
+    );
+    drop(follow);
+    evict(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_while_it_leaves_gets_it_whole() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    for round in 0..50 {
+        let supervisor = std::sync::Arc::clone(&world.supervisor);
+        let evicting = tokio::spawn(async move { supervisor.evict_idle(later()).await });
+        let comers = (0..4).map(|_| {
+            let (supervisor, session) = (std::sync::Arc::clone(&world.supervisor), session.clone());
+            tokio::spawn(async move {
+                let handle = supervisor.find(&session).await?;
+                handle.wait(Until::Turn).await.map(|_| handle.summary().seq)
+            })
+        });
+        for comer in futures::future::join_all(comers).await {
+            let seq = comer
+                .unwrap()
+                .unwrap_or_else(|failure| panic!("{round}: {failure}"));
+            assert!(seq.0 > 5);
+        }
+        evicting.await.unwrap();
+    }
+    let read_only = world.supervisor.summary(&session).await.unwrap().read_only;
+    assert_eq!(read_only, None);
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_short_sessions_leave_nothing_behind() {
+    let world = World::with(
+        "{\"text\":\"Done.\"}",
+        0,
+        Residence {
+            idle: Duration::from_secs(3_600),
+            idle_max: 8,
+        },
+    );
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let (mut fds, mut alive) = (0, 0);
+    for number in 0..1_000 {
+        let handle = world
+            .create(world.wish("go", Kind::Headless))
+            .await
+            .unwrap();
+        handle.wait(Until::Exit).await.unwrap();
+        drop(handle);
+        if number == 100 {
+            (fds, alive) = (descriptors(), tasks());
+        }
+        assert!(
+            world.supervisor.handles().len() <= 40,
+            "{number}: {} are loaded",
+            world.supervisor.handles().len()
+        );
+    }
+    until("only as many stay as may", || {
+        let (supervisor, now) = (&world.supervisor, Instant::now());
+        futures::FutureExt::now_or_never(supervisor.evict_idle(now));
+        supervisor.handles().len() <= 8
+    })
+    .await;
+    // Other tests of this process have descriptors of their own; hundreds of sessions would have many more.
+    assert!(descriptors() < fds + 300, "{fds} became {}", descriptors());
+    assert!(tasks() < alive + 100, "{alive} became {}", tasks());
+    evict(&world).await;
+    assert_eq!(world.supervisor.counts().await.unwrap().stored, 1_000);
+}

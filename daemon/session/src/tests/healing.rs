@@ -1,0 +1,253 @@
+//! A session whose disk, directory or provider was gone goes on without a restart.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use proto::hello::Role;
+use proto::params::session::{AttachParams, Until};
+use proto::state::Kind;
+use proto::{ErrorName, Seq};
+
+use super::house::until;
+use super::world::{World, prompt};
+use crate::{Attach, Following};
+
+const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
+{"text":"Marked."}
+{"text":"Again."}
+{"text":"And again."}
+{"text":"Still here."}"#;
+
+fn attach(after: u64) -> Attach {
+    Attach {
+        name: "watcher".into(),
+        role: Role::Watch,
+        interactive: false,
+        params: AttachParams {
+            session: String::new(),
+            subscription: "s".into(),
+            after_seq: Some(Seq(after)),
+            epoch: Some(1),
+            ephemeral: false,
+            backlog: None,
+        },
+    }
+}
+
+fn names(world: &World, session: proto::SessionId) -> Vec<String> {
+    let entries = std::fs::read_dir(world.home.session_dir(session)).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Lets the disk fail under a prompt, mends it, and prompts again: once by each kind of failure.
+async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let id = handle.id();
+    let before = handle.summary().seq;
+    let (_, mut follow) = handle.attach(attach(0)).await.unwrap();
+
+    break_it(&world, true);
+    let refused = handle
+        .prompt(prompt("lost"), "test".into())
+        .await
+        .unwrap_err();
+    assert_eq!(refused.name, ErrorName::Storage);
+    assert!(
+        refused.hint.contains("goes on by itself"),
+        "{}",
+        refused.hint
+    );
+    let mut seen = Seq(0);
+    let ended = loop {
+        match follow.next().await {
+            Following::Event { seq, .. } => seen = seq.unwrap_or(seen),
+            Following::Ended(failure) => break failure,
+        }
+    };
+    assert_eq!(ended.unwrap().name, ErrorName::Storage);
+    assert_eq!(seen, before, "what was not acknowledged is seen by nobody");
+    // It is still broken: reading goes on, and new work is refused with the reason.
+    let refused = world.prompt(&session, "lost too").await.unwrap_err();
+    assert_eq!(refused.name, ErrorName::Storage);
+    let (_, mut reader) = world
+        .supervisor
+        .find(&session)
+        .await
+        .unwrap()
+        .attach(attach(0))
+        .await
+        .unwrap();
+    assert!(matches!(
+        reader.next().await,
+        Following::Event {
+            seq: Some(Seq(1)),
+            ..
+        }
+    ));
+
+    break_it(&world, false);
+    // Clients ask as often as they like; an attempt is made once a second.
+    let due = tokio::time::Instant::now() + Duration::from_secs(10);
+    while let Err(refused) = world.prompt(&session, "go on").await {
+        assert_eq!(refused.name, ErrorName::Storage, "{refused}");
+        assert!(tokio::time::Instant::now() < due, "{refused}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let handle = world.supervisor.find(&session).await.unwrap();
+    assert_eq!(handle.summary().read_only, None);
+    assert_eq!(
+        names(&world, id)
+            .iter()
+            .any(|name| name.contains(".failed-")),
+        copied
+    );
+
+    // Who attaches again with its cursor misses nothing, and sees nothing that was refused.
+    let (_, mut follow) = handle.attach(attach(seen.0)).await.unwrap();
+    let end = handle.summary().seq;
+    let mut told = String::new();
+    while seen < end {
+        let Following::Event { seq, text } = follow.next().await else {
+            panic!("the subscription ended")
+        };
+        if let Some(seq) = seq {
+            assert_eq!(seq, seen.next());
+            seen = seq;
+            told.push_str(&text);
+        }
+    }
+    assert!(told.contains("can be again"), "people are told: {told}");
+    assert!(told.contains("go on") && !told.contains("lost"), "{told}");
+    let scan = store::log::read(&world.home.session_dir(id), &mut |_| {}).unwrap();
+    assert_eq!((scan.invalid, scan.last), (None, end));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_waited_for() {
+    let full = |world: &World, broken| world.disk.full.store(broken, Ordering::SeqCst);
+    heals(full, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_failed_sync_the_log_goes_on_in_a_new_file() {
+    let fails = |world: &World, broken| world.disk.sync_fails.store(broken, Ordering::SeqCst);
+    heals(fails, true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_headless_run_goes_on_by_itself_when_the_disk_is_back() {
+    let world = World::new(
+        r#"{"text":"I mark.","delay_ms":300,"tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
+{"text":"Marked."}"#,
+    );
+    let handle = world
+        .create(world.wish("mark it", Kind::Headless))
+        .await
+        .unwrap();
+    let session = handle.pid().to_string();
+    world.disk.sync_fails.store(true, Ordering::SeqCst);
+    until("the disk fails under it", || {
+        handle.summary().read_only.is_some()
+    })
+    .await;
+    assert!(
+        world.outside.runs.lock().unwrap().is_empty(),
+        "nothing starts that is not on disk"
+    );
+    world.disk.sync_fails.store(false, Ordering::SeqCst);
+    // Nobody asks for it: it comes back by itself.
+    drop(handle);
+    until("it is back", || {
+        world
+            .supervisor
+            .handles()
+            .first()
+            .is_some_and(|handle| handle.summary().read_only.is_none())
+    })
+    .await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let done = handle.wait(Until::Exit).await.unwrap();
+    assert_eq!(done.exit_code, 0, "{done:?}");
+    assert_eq!(*world.outside.runs.lock().unwrap(), ["one"], "it ran once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_could_not_be_made_leaves_nothing() {
+    let world = World::new(TALK);
+    world.disk.sync_fails.store(true, Ordering::SeqCst);
+    let wish = world.wish("mark it", Kind::Interactive);
+    let Err(refused) = world.create(wish.clone()).await else {
+        panic!("it was acknowledged")
+    };
+    assert_eq!(refused.name, ErrorName::Storage);
+    assert!(!world.home.session_dir(wish.session).exists());
+    world.disk.sync_fails.store(false, Ordering::SeqCst);
+    let handle = world.create(wish).await.unwrap();
+    handle.wait(Until::Turn).await.unwrap();
+    assert_eq!(handle.summary().read_only, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_could_not_be_opened_for_writing_is_tried_again() {
+    let mut world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    world.disk.sync_fails.store(true, Ordering::SeqCst);
+    world.restart().await;
+    let refused = world.prompt(&session, "lost").await.unwrap_err();
+    assert_eq!(refused.name, ErrorName::Storage);
+    world.disk.sync_fails.store(false, Ordering::SeqCst);
+    // Nobody has to ask for it.
+    until("it is back", || {
+        let loaded = world.supervisor.handles();
+        loaded
+            .first()
+            .is_some_and(|handle| handle.summary().read_only.is_none())
+    })
+    .await;
+    world.prompt(&session, "again").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_deleted_is_not_made_again() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let dir = world.home.session_dir(handle.id());
+    std::fs::remove_dir_all(&dir).unwrap();
+    for _ in 0..2 {
+        let refused = world.prompt(&session, "again").await.unwrap_err();
+        assert_eq!(refused.name, ErrorName::Storage, "{refused}");
+        assert!(refused.message.contains("was deleted"), "{refused}");
+        assert!(refused.hint.contains("doctor"), "{}", refused.hint);
+    }
+    assert!(!dir.join(store::log::LOG_NAME).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_and_a_provider_that_are_back_are_seen_at_the_next_prompt() {
+    let mut world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    // A name that leads nowhere: nothing can be resolved against it.
+    std::fs::remove_dir(&world.project).unwrap();
+    std::os::unix::fs::symlink(&world.project, &world.project).unwrap();
+    world.restart().await;
+    let refused = world.prompt(&session, "again").await.unwrap_err();
+    assert_eq!(refused.name, ErrorName::Storage);
+    assert!(refused.hint.contains("prompt again"), "{}", refused.hint);
+    std::fs::remove_file(&world.project).unwrap();
+    std::fs::create_dir(&world.project).unwrap();
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    world.prompt(&session, "again").await.unwrap();
+
+    world.outside.provider_gone.store(true, Ordering::SeqCst);
+    world.restart().await;
+    let refused = world.prompt(&session, "and again").await.unwrap_err();
+    assert_eq!(refused.name, ErrorName::InvalidConfig);
+    world.outside.provider_gone.store(false, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    world.prompt(&session, "and again").await.unwrap();
+}

@@ -1,0 +1,302 @@
+//! A whole home with a supervisor: the model plays a cassette and remembers what it was sent, the disk can be broken.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, IoSlice, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use contract::provider::{Part, Provider, ProviderError, Request};
+use contract::{Family, Spawn, ToolSpec};
+use futures::stream::BoxStream;
+use proto::params::session::{CreateParams, PromptParams, Until, When};
+use proto::record::{Rules, SessionCreated};
+use proto::state::{Kind, OnAsk, Posture};
+use proto::{Failure, SessionId};
+use store::home::Home;
+use store::log::Syncer;
+
+use super::house::{Marker, Stops};
+use crate::setup::{Assembly, Layered, Setup};
+use crate::{Client, Residence, SessionHandle, Supervisor};
+
+/// A disk that refuses on demand.
+#[derive(Default)]
+pub struct Disk {
+    pub full: AtomicBool,
+    pub sync_fails: AtomicBool,
+}
+
+impl Syncer for Disk {
+    fn write(&self, mut file: &File, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        if self.full.load(Ordering::SeqCst) {
+            // Half of it still fits, as on a real one.
+            let part = &parts[0][..parts[0].len() / 2];
+            if !part.is_empty() {
+                file.write_all(part)?;
+            }
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        file.write_vectored(parts)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        if self.sync_fails.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        file.sync_data()
+    }
+}
+
+/// Passes requests on, and keeps their bodies.
+struct Listening {
+    inner: Arc<dyn Provider>,
+    sent: Arc<Mutex<Vec<String>>>,
+}
+
+impl Provider for Listening {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
+        let body = String::from_utf8(request.body.clone()).unwrap();
+        self.sent.lock().unwrap().push(body);
+        self.inner.stream(request)
+    }
+}
+
+/// What there is outside the sessions.
+pub struct Outside {
+    cassette: String,
+    pub sent: Arc<Mutex<Vec<String>>>,
+    pub runs: Arc<Mutex<Vec<String>>>,
+    pub provider_gone: AtomicBool,
+    pub max_steps: u64,
+    disk: Arc<Disk>,
+}
+
+/// What tools remember here: a word.
+#[derive(Default)]
+pub struct Notebook(pub Mutex<String>);
+
+impl Outside {
+    fn setup(&self) -> Setup {
+        let cassette = replay::Cassette::parse(&self.cassette).unwrap();
+        let (codec, inner) = replay::open(cassette);
+        let marker = Marker {
+            spec: ToolSpec {
+                name: "mark",
+                description: "Marks.",
+                schema: serde_json::json!({"type": "object"}),
+                family: Family::Bash,
+                read_only: false,
+            },
+            runs: Arc::clone(&self.runs),
+            leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
+            seen_env: Arc::default(),
+        };
+        Setup {
+            provider_name: "script".into(),
+            provider_kind: "replay".into(),
+            model: "m".into(),
+            context_window: 1000,
+            codec,
+            provider: Arc::new(Listening {
+                inner,
+                sent: Arc::clone(&self.sent),
+            }),
+            key_variable: Some("VENDOR_KEY".into()),
+            secret_variables: vec!["VENDOR_KEY".into()],
+            own_key: None,
+            tools: vec![Arc::new(marker)],
+            layers: vec![Layered {
+                layer: policy::Layer::User,
+                rules: Rules::default(),
+                trusted: true,
+            }],
+            posture: Posture::Yolo,
+            max_steps: self.max_steps,
+            limits: turn::Limits::default(),
+            allow_write: Vec::new(),
+            deny_read: Vec::new(),
+            recover: None,
+            trusted: true,
+            workspace_root: None,
+            notices: Vec::new(),
+            unusable: self
+                .provider_gone
+                .load(Ordering::SeqCst)
+                .then(|| "its provider is not configured any more".into()),
+        }
+    }
+}
+
+impl Assembly for Outside {
+    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+        Ok(self.setup())
+    }
+
+    fn resume(&self, _: &SessionCreated) -> Setup {
+        self.setup()
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::new(Stops::default())
+    }
+
+    fn syncer(&self) -> Arc<dyn Syncer> {
+        Arc::clone(&self.disk) as Arc<dyn Syncer>
+    }
+
+    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+        Arc::new(Notebook::default())
+    }
+
+    fn remembered(
+        &self,
+        memory: &Arc<dyn Any + Send + Sync>,
+    ) -> Option<Box<dyn Any + Send + Sync>> {
+        let notebook = memory.downcast_ref::<Notebook>().unwrap();
+        Some(Box::new(notebook.0.lock().unwrap().clone()))
+    }
+
+    fn remind(&self, memory: &Arc<dyn Any + Send + Sync>, remembered: Box<dyn Any + Send + Sync>) {
+        let notebook = memory.downcast_ref::<Notebook>().unwrap();
+        *notebook.0.lock().unwrap() = *remembered.downcast::<String>().unwrap();
+    }
+
+    fn masked(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn user_home(&self) -> PathBuf {
+        PathBuf::from("/nonexistent")
+    }
+}
+
+/// A home, its project, and the supervisor of this life.
+pub struct World {
+    pub outside: Arc<Outside>,
+    pub disk: Arc<Disk>,
+    pub supervisor: Arc<Supervisor>,
+    pub residence: Residence,
+    pub home: Arc<Home>,
+    pub project: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl World {
+    pub fn new(cassette: &str) -> Self {
+        Self::with(cassette, 0, Residence::default())
+    }
+
+    pub fn with(cassette: &str, max_steps: u64, residence: Residence) -> Self {
+        Self::at(tempfile::tempdir().unwrap(), cassette, max_steps, residence)
+    }
+
+    /// In a directory of the caller's choice.
+    pub fn at(
+        dir: tempfile::TempDir,
+        cassette: &str,
+        max_steps: u64,
+        residence: Residence,
+    ) -> Self {
+        let project = dir.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let disk = Arc::new(Disk::default());
+        let outside = Arc::new(Outside {
+            disk: Arc::clone(&disk),
+            cassette: cassette.to_owned(),
+            sent: Arc::default(),
+            runs: Arc::default(),
+            provider_gone: AtomicBool::new(false),
+            max_steps,
+        });
+        let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
+        let supervisor = supervise(&home, &outside, residence);
+        Self {
+            outside,
+            disk,
+            supervisor,
+            residence,
+            home,
+            project,
+            _dir: dir,
+        }
+    }
+
+    /// The daemon stops and starts again.
+    pub async fn restart(&mut self) {
+        self.supervisor.shutdown().await;
+        self.supervisor = supervise(&self.home, &self.outside, self.residence);
+        self.supervisor.recover().await;
+    }
+
+    /// Parameters of a session with this first prompt.
+    pub fn wish(&self, prompt: &str, kind: Kind) -> CreateParams {
+        CreateParams {
+            session: SessionId::new(),
+            cwd: self.project.to_string_lossy().into_owned(),
+            prompt: Some(prompt.into()),
+            kind,
+            on_ask: Some(OnAsk::Allow),
+            env: BTreeMap::from([
+                ("PATH".to_owned(), "/bin".to_owned()),
+                (
+                    "PROJECT_WORD".to_owned(),
+                    "a value of the client".to_owned(),
+                ),
+            ]),
+            credentials: BTreeMap::from([("VENDOR_KEY".to_owned(), "a key".to_owned())]),
+            ..CreateParams::default()
+        }
+    }
+
+    pub async fn create(&self, wish: CreateParams) -> Result<SessionHandle, Failure> {
+        let client = Client {
+            name: "test".into(),
+        };
+        let made = self.supervisor.create(wish, &client).await?;
+        self.supervisor.find(&made.pid.to_string()).await
+    }
+
+    /// A session that has come to rest after its first prompt; nobody holds it.
+    pub async fn begin(&self, prompt: &str) -> String {
+        let handle = self
+            .create(self.wish(prompt, Kind::Interactive))
+            .await
+            .unwrap();
+        handle.wait(Until::Turn).await.unwrap();
+        handle.pid().to_string()
+    }
+
+    /// Prompts and waits for the turn's end.
+    pub async fn prompt(&self, session: &str, text: &str) -> Result<(), Failure> {
+        let handle = self.supervisor.find(session).await?;
+        handle.prompt(prompt(text), "test".into()).await?;
+        // The session may have a new life by now.
+        let handle = self.supervisor.find(session).await?;
+        handle.wait(Until::Turn).await.map(drop)
+    }
+
+    pub fn sent(&self) -> Vec<String> {
+        self.outside.sent.lock().unwrap().clone()
+    }
+}
+
+pub fn prompt(text: &str) -> PromptParams {
+    PromptParams {
+        session: String::new(),
+        text: text.into(),
+        when: When::Queue,
+        credentials: BTreeMap::default(),
+        env: BTreeMap::default(),
+        request_id: None,
+    }
+}
+
+fn supervise(home: &Arc<Home>, outside: &Arc<Outside>, residence: Residence) -> Arc<Supervisor> {
+    let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
+    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
+    let assembly = Arc::clone(outside) as Arc<dyn Assembly>;
+    Supervisor::with(Arc::clone(home), catalog, pids, assembly, residence).unwrap()
+}
