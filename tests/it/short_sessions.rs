@@ -2,7 +2,7 @@
 //! its memory beyond a bound, not what lies in the temporary directory, not what it holds loaded.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use proto::hello::Role;
 use proto::methods::{DaemonStatus, SessionCreate, SessionWait};
@@ -11,7 +11,7 @@ use proto::params::session::{Until, WaitParams};
 use proto::state::{Kind, OnAsk};
 use serde_json::json;
 use testkit::Script;
-use tests::{House, soon};
+use tests::{House, soon, until};
 
 const SESSIONS: usize = 1_000;
 /// Sessions at once.
@@ -85,7 +85,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
     let early = early.expect("rounds");
     // What is loaded goes after a while.
     let (begun, mut loaded) = (Instant::now(), Vec::new());
-    while loaded.last() != Some(&0) && begun.elapsed() < Duration::from_secs(20) {
+    while loaded.last() != Some(&0) && begun.elapsed() < tests::BOUND {
         loaded.push(status().await.sessions.loaded);
         loaded.dedup();
         tests::wait::step().await;
@@ -95,23 +95,24 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
         Some(&0),
         "sessions that are done go from memory: {loaded:?}"
     );
-    let late = held(daemon, status().await.memory_bytes);
+    // Threads for what blocks end when they were idle for some seconds.
+    let late = until("the threads of the rush to end", || {
+        let late = held(daemon, 0);
+        (late.threads <= early.threads).then_some(late)
+    });
+    let memory = status().await.memory_bytes;
     assert_eq!(status().await.sessions.stored, SESSIONS as u64);
     assert!(
         late.descriptors <= early.descriptors + 8,
         "descriptors: {early:?} {late:?}"
     );
     assert!(
-        late.threads <= early.threads + 4,
-        "threads: {early:?} {late:?}"
-    );
-    assert!(
         late.children <= early.children,
         "children: {early:?} {late:?}"
     );
     assert!(
-        late.memory <= early.memory + 48_000_000,
-        "memory: {early:?} {late:?}"
+        memory <= early.memory + 48_000_000,
+        "memory: {early:?} {memory}"
     );
     let open: Vec<_> = fs::read_dir(house.home().join("open"))
         .expect("the markers")
