@@ -39,6 +39,6 @@ mod wire;
 pub mod child;
 mod tree;
 
-pub use mechanism::{Bound, Mechanism, mechanism};
+pub use mechanism::{Bound, Mechanism};
 pub use options::{Helper, Limits, Namespaces, Options};
 pub use procs::Procs;

@@ -71,17 +71,6 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// What holds commands on this system at the least, before a daemon has looked. [`crate::Procs::mechanism`]
-/// says what does.
-#[must_use]
-pub fn mechanism() -> &'static str {
-    if cfg!(target_os = "linux") {
-        "subreaper and sweep"
-    } else {
-        "process group"
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

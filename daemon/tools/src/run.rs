@@ -45,6 +45,8 @@ pub(crate) enum Stopped {
     Killed,
     /// The session is not loaded any more.
     Unloaded,
+    /// Whoever followed it crashed.
+    Crashed,
 }
 
 /// How it ended.
@@ -123,6 +125,12 @@ impl Run {
         }
     }
 
+    /// Kills it, and does not wait for its end.
+    pub(crate) fn give_up(&mut self) -> End {
+        self.stop(Stopped::Crashed, 0);
+        self.end(None)
+    }
+
     fn end(&self, exit: Option<ChildExit>) -> End {
         End {
             exit,
@@ -176,6 +184,7 @@ impl End {
             Stopped::Cancelled => "stopped by the user".to_owned(),
             Stopped::Killed => "stopped by `kill_shell`".to_owned(),
             Stopped::Unloaded => "stopped with its session".to_owned(),
+            Stopped::Crashed => "stopped by a bug in Reasonix".to_owned(),
         }
     }
 
@@ -187,6 +196,7 @@ impl End {
             Some(Stopped::Cancelled) => "the user",
             Some(Stopped::Killed) => "kill_shell",
             Some(Stopped::Unloaded) => "the session ended",
+            Some(Stopped::Crashed) => "a bug in Reasonix",
             None if self.exit.is_none() => "its end was not reported",
             None => return None,
         };

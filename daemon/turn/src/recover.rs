@@ -22,6 +22,7 @@
 //! | with commands in the background | each is said to have ended | the same |
 //! | (edited) a turn's end, with calls that have no result | results: effects unknown, lost, not started; the end once more; then as without a turn | the same |
 //! | (edited) a turn begun in a turn whose calls have no result | the same results, then the second turn's prompt; goes on | the same; the turn ends `interrupted` |
+//! | (edited) calls that have no result, in a turn whose prompt is not said | the same results, then the prompt; goes on | the same; the turn ends `interrupted` |
 //! | (edited) an open turn in an exited session, calls outside a turn, a question about no open call | is reopened; have a turn; is answered no | the same |
 //!
 //! What an edited log lacks between two messages nothing behind them can make up for: such a log is folded, and its
@@ -134,7 +135,8 @@ impl Step<'_> {
     }
 
     /// Makes up for what only an edited log lacks, so that the next request is valid (I2): the results of calls whose
-    /// turn is said to have ended, or that another turn was begun over.
+    /// turn is said to have ended, that another turn was begun over, or behind which the turn's own prompt is still to
+    /// be said.
     fn mend(&mut self) {
         if self.facts.open.is_some() && self.facts.exited.is_some() {
             self.append(Body::SessionReopened(SessionReopened {

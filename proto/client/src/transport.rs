@@ -79,7 +79,7 @@ pub(crate) enum OpenError {
 pub(crate) async fn open(socket: &Path) -> Result<(Sender, Receiver), OpenError> {
     let name = socket.to_fs_name::<GenericFilePath>()?;
     let stream = Stream::connect(name).await?;
-    ours(stream.peer_creds()?.euid(), own())?;
+    ours(owner(&stream, socket)?, own())?;
     let stream = Arc::new(stream);
     let sender = Sender(FramedWrite::new(
         Half(stream.clone()),
@@ -90,6 +90,19 @@ pub(crate) async fn open(socket: &Path) -> Result<(Sender, Receiver), OpenError>
         LinesCodec::new_with_max_length(LINE_MAX),
     ));
     Ok((sender, receiver))
+}
+
+/// Whose process answers.
+fn owner(stream: &Stream, socket: &Path) -> io::Result<Option<u32>> {
+    match stream.peer_creds() {
+        Ok(peer) => Ok(peer.euid()),
+        // From a process namespace of its own, as a command of a session has, the daemon has no number, and that looks
+        // like no answer at all. Who owns the socket's file has made it.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+            Ok(Some(std::fs::symlink_metadata(socket)?.uid()))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whom this process acts for.

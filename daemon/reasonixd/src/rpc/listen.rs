@@ -308,6 +308,9 @@ pub async fn serve(
     let mut refusals = Refusals::default();
     let mut ticks = tokio::time::interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // What a killed helper leaves goes to the parent program: whatever is below that was started by us as well.
+    let root = procs::warden::Warden::of_this_process()
+        .map_or_else(std::process::id, procs::warden::Warden::pid);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -343,7 +346,7 @@ pub async fn serve(
         let descends = creds
             .pid()
             .and_then(|pid| u32::try_from(pid).ok())
-            .is_none_or(|pid| peer::descends(pid, std::process::id()));
+            .is_none_or(|pid| peer::descends(pid, root));
         let full = connections.len() >= CONNECTIONS_MAX;
         let number = number.fetch_add(1, Ordering::Relaxed) + 1;
         connections.spawn(conn::serve(

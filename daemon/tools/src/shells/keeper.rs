@@ -2,9 +2,11 @@
 //!
 //! Owns the command and its output. Ends when its row is gone.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use contract::tool::Shells as Session;
+use futures::FutureExt;
 use proto::Pid;
 use proto::record::ChildExited;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -43,7 +45,12 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) async fn keep(mut self) {
-        let end = self.until_ended().await;
+        let watched = AssertUnwindSafe(self.until_ended()).catch_unwind();
+        let end = match watched.await {
+            Ok(end) => end,
+            // Without an end it would run for ever, as far as people and the log can see.
+            Err(_) => self.run.give_up(),
+        };
         let Self {
             number,
             run,

@@ -297,6 +297,46 @@ async fn a_look_that_nobody_waits_for_takes_nothing() {
     assert!(text.ends_with("\nkept\n"), "{text}");
 }
 
+/// Nothing to be stopped.
+struct Nothing;
+
+impl contract::spawn::ChildControl for Nothing {
+    fn stop(&self, _: u64) {}
+}
+
+#[tokio::test]
+async fn a_command_whose_keeper_crashes_has_ended() {
+    let scene = Scene::new();
+    let child = contract::Child {
+        os_pid: 1,
+        events: Box::pin(futures::stream::poll_fn(|_| panic!("a bug, for this test"))),
+        control: Box::new(Nothing),
+    };
+    let shells = scene.memory.shells();
+    shells.keep(Starting {
+        number: Pid(9),
+        title: "lost".into(),
+        run: Run::new(child, Instant::now(), None),
+        place: shells.admit().unwrap(),
+        context: &scene.context,
+    });
+    ended(&scene, 9).await;
+    until("the end is told", || {
+        !scene.numbers.exited.lock().unwrap().is_empty()
+    })
+    .await;
+    assert_eq!(
+        scene.numbers.exited.lock().unwrap()[0].cause.as_deref(),
+        Some("a bug in Reasonix")
+    );
+    assert_eq!(shells.places.available_permits(), RUNNING_MAX);
+    let text = scene.ok("bash_output", json!({"id": 9})).await;
+    assert!(
+        text.starts_with("stopped by a bug in Reasonix; its end was not reported, "),
+        "{text}"
+    );
+}
+
 #[tokio::test]
 async fn a_keeper_that_crashed_is_told() {
     let scene = Scene::new();

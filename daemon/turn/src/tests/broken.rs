@@ -411,3 +411,15 @@ proptest! {
         lives_on(&edited(seed, steps), POLICIES[usize::from(goes_on)]);
     }
 }
+
+#[test]
+fn a_log_may_end_behind_any_record() {
+    for seed in 0..40 {
+        let log = log_of(seed, 60);
+        for end in 1..=log.len() {
+            for policy in POLICIES {
+                lives_on(&log[..end], policy).expect("nothing is lost");
+            }
+        }
+    }
+}
