@@ -184,7 +184,8 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
                 .any(|told| told.lock().expect("no panic").session.is_some());
             (any && begun.elapsed() >= wait).then_some(())
         });
-        // What is told while the power goes may be lost: a machine without power tells nothing.
+        // What is told while the ioctl is under way does not count: a sync that waits in the kernel at that moment may
+        // return as if it had gone well, and a machine without power tells nobody anything.
         before = told
             .iter()
             .map(|told| told.lock().expect("no panic").clone())

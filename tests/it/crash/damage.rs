@@ -42,12 +42,9 @@ fn last_line(bytes: &[u8]) -> usize {
 #[test]
 fn a_torn_tail_is_set_aside_and_work_goes_on() {
     type Hurt = fn(&mut Vec<u8>);
-    let ways: [(&str, Hurt); 6] = [
+    let ways: [(&str, Hurt); 5] = [
         ("the last line is cut", |bytes| {
             bytes.truncate(last_line(bytes) + 20)
-        }),
-        ("its newline is missing", |bytes| {
-            bytes.truncate(bytes.len() - 1)
         }),
         ("a byte of it is another", |bytes| {
             let at = last_line(bytes) + 30;
@@ -102,6 +99,24 @@ fn a_torn_tail_is_set_aside_and_work_goes_on() {
         );
         model.assert_prefix();
     }
+}
+
+#[test]
+fn a_whole_record_without_its_newline_is_kept() {
+    let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
+    let (house, pid, log) = ended(&model);
+    let whole = std::fs::read(&log).expect("read the log");
+    std::fs::write(&log, &whole[..whole.len() - 1]).expect("hurt the log");
+    house.daemon();
+    run(&house, &["-s", &pid], "The second prompt.").expect(0, "completed");
+    let kept = std::fs::read(&log).expect("read the log");
+    assert!(
+        kept.starts_with(&whole),
+        "the next record stands on a line of its own"
+    );
+    assert!(torn(&log).is_empty(), "nothing had to be set aside");
+    house.logs()[0].check();
+    model.assert_prefix();
 }
 
 #[test]
