@@ -424,24 +424,19 @@ async fn attempt(
             CallError::Lost { .. } => Missed::NotYet,
             other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
         })?;
+    // It may have closed right after it answered, too.
+    let unheard = |error| match call::error(DaemonHello::NAME, error) {
+        CallError::Lost { .. } => Missed::NotYet,
+        other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
+    };
     let mut events = rpc
         .subscribe_to_method::<EventNotification>("event")
         .await
-        .map_err(|error| {
-            Missed::Fatal(ConnectError::Hello(Box::new(call::error(
-                DaemonHello::NAME,
-                error,
-            ))))
-        })?;
+        .map_err(unheard)?;
     let mut ends = rpc
         .subscribe_to_method::<EndedNotification>("event.ended")
         .await
-        .map_err(|error| {
-            Missed::Fatal(ConnectError::Hello(Box::new(call::error(
-                DaemonHello::NAME,
-                error,
-            ))))
-        })?;
+        .map_err(unheard)?;
     let routes = Arc::new(Routes::default());
     let to = routes.clone();
     let demux = tokio::spawn(async move {

@@ -146,7 +146,6 @@ pub async fn drive(
     prompts: &mut Vec<Prompt>,
     ahead: bool,
     interrupts: &mut Vec<usize>,
-    news: &Notify,
 ) {
     // A pause of an earlier life may hold still.
     for prompt in prompts.iter_mut() {
@@ -162,7 +161,7 @@ pub async fn drive(
             take_back(world, handle, prompt).await;
         }
         if !ahead || index + 1 == count {
-            settle(world, handle, interrupts, news).await;
+            settle(world, handle, interrupts).await;
         }
     }
     // A session that was cut off waits for its person, with its queue.
@@ -266,7 +265,7 @@ async fn take_back(world: &World, handle: &SessionHandle, prompt: &mut Prompt) {
 }
 
 /// Waits until nothing runs; interrupts where that is wanted.
-async fn settle(world: &World, handle: &SessionHandle, interrupts: &mut Vec<usize>, news: &Notify) {
+async fn settle(world: &World, handle: &SessionHandle, interrupts: &mut Vec<usize>) {
     let waiting = handle.wait(Until::Turn);
     tokio::pin!(waiting);
     let from = world.state().seen.len();
@@ -282,7 +281,8 @@ async fn settle(world: &World, handle: &SessionHandle, interrupts: &mut Vec<usiz
                 heard(world, answer).await;
                 return;
             }
-            () = news.notified() => {
+            // The newest word may have come before anybody listened: looked at again after a moment.
+            () = tests::wait::step() => {
                 let summary = handle.summary();
                 if summary.state == State::Idle && summary.queued > 0 && waits_for_person(world) {
                     return;

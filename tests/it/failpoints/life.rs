@@ -85,17 +85,27 @@ impl Scenario {
             .expect("a runtime");
         let world = Arc::clone(&self.world);
         let ended = runtime.block_on(async {
-            let bound = tokio::time::sleep(Duration::from_secs(30));
-            tokio::select! {
-                biased;
-                () = world.stops() => false,
-                () = self.go_on() => true,
-                () = bound => panic!(
-                    "neither killed nor at its end; the newest points: {:?}; the log:\n{}",
-                    world.state().trail.iter().rev().take(20).collect::<Vec<_>>(),
-                    std::fs::read_to_string(self.log()).unwrap_or_default(),
-                ),
-            }
+            let life = async {
+                tokio::select! {
+                    biased;
+                    () = world.stops() => false,
+                    () = self.go_on() => true,
+                }
+            };
+            tokio::time::timeout(tests::BOUND, life).await
+        });
+        let ended = ended.unwrap_or_else(|_| {
+            panic!(
+                "neither killed nor at its end; the newest points: {:?}; the log:\n{}",
+                world
+                    .state()
+                    .trail
+                    .iter()
+                    .rev()
+                    .take(20)
+                    .collect::<Vec<_>>(),
+                std::fs::read_to_string(self.log()).unwrap_or_default(),
+            )
         });
         // What still runs is not heard any more; threads that write end at their next point.
         runtime.shutdown_timeout(Duration::from_secs(10));
@@ -137,7 +147,7 @@ impl Scenario {
         let world = &self.world;
         let driving = async {
             loop {
-                drive(world, &handle, prompts, *ahead, interrupts, &news).await;
+                drive(world, &handle, prompts, *ahead, interrupts).await;
                 if rests(&handle) {
                     return;
                 }
