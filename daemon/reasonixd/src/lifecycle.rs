@@ -252,7 +252,9 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         () = supervisor.recover() => true,
         _ = asked.wait_for(|leave| *leave >= Some(Leave::HandOver)) => false,
     };
-    if recovered && fresh != Fresh::No {
+    if recovered && fresh == Fresh::No {
+        supervisor.check_later();
+    } else if recovered {
         tracing::info!(?fresh, "the catalog of sessions is made from the logs");
         supervisor.fill_later();
     }

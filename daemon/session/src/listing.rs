@@ -280,6 +280,34 @@ impl Supervisor {
         });
     }
 
+    /// Checks the catalog in a task of its own, and takes in what it has missed. One that is damaged is made again.
+    pub fn check_later(self: &Arc<Self>) {
+        let supervisor = Arc::clone(self);
+        tokio::spawn(async move {
+            let (catalog, home) = (
+                Arc::clone(&supervisor.catalog),
+                Arc::clone(&supervisor.ground.home),
+            );
+            match blocking(move || catalog.verify(&home)).await {
+                Ok(Ok(None)) => {}
+                Ok(Ok(Some(why))) => {
+                    tracing::warn!(
+                        why,
+                        "the catalog was damaged, and is made again from the logs"
+                    );
+                    return supervisor.fill_later();
+                }
+                Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be checked"),
+                Err(failure) => tracing::error!(%failure, "the catalog cannot be checked"),
+            }
+            match supervisor.fill().await {
+                Ok((0, _)) => {}
+                Ok((count, _)) => tracing::info!(count, "the catalog had missed some sessions"),
+                Err(failure) => tracing::error!(%failure, "the catalog could not be filled"),
+            }
+        });
+    }
+
     async fn is_filled(&self) {
         // Only a supervisor that is gone closes it, and we have one.
         let _ = self.filled.subscribe().wait_for(|filled| *filled).await;

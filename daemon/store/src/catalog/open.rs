@@ -85,6 +85,33 @@ impl Catalog {
         Ok(Opened { catalog, fresh })
     }
 
+    /// Reads the whole file through, and makes a new one in the place of one that is damaged: it has to be filled then.
+    /// Takes longer the more there is, so that it does not belong before the first answer. `Some`: what was wrong.
+    ///
+    /// # Errors
+    /// The disk does not want a new one, or another process keeps the database locked.
+    pub fn verify(&self, home: &Home) -> Result<Option<String>, CatalogError> {
+        let mut connection = self.lock();
+        let verdict = connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+            .doing("check");
+        let why = match verdict.map_err(Refused::from) {
+            Ok(verdict) if verdict == "ok" => return Ok(None),
+            Ok(verdict) | Err(Refused::Unusable(verdict)) => verdict,
+            Err(Refused::Error(error)) => return Err(error),
+        };
+        // The old file is closed before it is moved; whoever asks meanwhile waits for the lock.
+        *connection = Connection::open_in_memory().doing("open")?;
+        connection.execute_batch(SCHEMA).doing("make")?;
+        set_aside(&home.catalog())?;
+        match attempt(&home.catalog()) {
+            Ok((new, _)) => *connection = new,
+            Err(Refused::Unusable(why)) => return Err(CatalogError::Unusable { why }),
+            Err(Refused::Error(error)) => return Err(error),
+        }
+        Ok(Some(why))
+    }
+
     /// A catalog that is gone with the process: for a home whose disk does not want one.
     ///
     /// # Errors
@@ -152,12 +179,6 @@ fn attempt(path: &Path) -> Result<(Connection, bool), Refused> {
         }
         connection.prepare(PROBE).doing("check")?;
         is_filled(&connection)?;
-        let verdict: String = connection
-            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-            .doing("check")?;
-        if verdict != "ok" {
-            return Err(Refused::Unusable(verdict));
-        }
     }
     connection
         .pragma_update(None, "journal_mode", "WAL")

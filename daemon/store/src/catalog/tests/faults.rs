@@ -39,9 +39,19 @@ fn side(home: &Home, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Opens it as the daemon does: at once, and read through soon after.
+fn checked(home: &Home, what: &str) -> Opened {
+    let mut opened = Catalog::open(home).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let verdict = opened.catalog.verify(home);
+    if let Some(why) = verdict.unwrap_or_else(|error| panic!("{what}: {error}")) {
+        opened.fresh = Fresh::Remade { why };
+    }
+    opened
+}
+
 /// Opens it after the fault: what it has is whole, and it works.
 fn works(home: &Home, what: &str) -> Fresh {
-    let opened = Catalog::open(home).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let opened = checked(home, what);
     let page = opened.catalog.list(&ListParams::default());
     page.unwrap_or_else(|error| panic!("{what}: {error}"));
     let put = opened.catalog.put(&session(1_000, None));
