@@ -213,39 +213,43 @@ fn the_drawing_of_the_crates_is_cargos() {
 }
 
 #[test]
-fn tests_that_the_architecture_names_exist() {
+fn tests_that_documents_name_exist() {
     let sources = sources();
-    let architecture = sources
-        .iter()
-        .find(|source| source.path == "docs/ARCHITECTURE.md")
-        .expect("ARCHITECTURE.md");
-    let (_, invariants) = architecture
-        .text
+    let text = |path: &str| {
+        let found = sources.iter().find(|source| source.path == path);
+        found.unwrap_or_else(|| panic!("{path}")).text.as_str()
+    };
+    let (_, invariants) = text("docs/ARCHITECTURE.md")
         .split_once("## Invariants")
         .expect("ARCHITECTURE.md has the invariants");
     let (invariants, _) = invariants.split_once("\n## ").unwrap_or((invariants, ""));
-    let spans = invariants.split('`').skip(1).step_by(2);
-    let names: Vec<_> = spans
-        .filter(|span| span.contains('_') && !span.contains(['.', '/', ':', ' ']))
-        .collect();
-    let missing: Vec<_> = names
-        .iter()
-        .filter(|name| {
-            !sources
-                .iter()
-                .any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")))
-        })
-        .map(|name| (*name).to_owned())
-        .collect();
-    none(
-        &missing,
-        "ARCHITECTURE.md names tests or functions that do not exist",
-    );
-    assert!(
-        names.len() > 20,
-        "only {} tests are named: the search is broken",
-        names.len()
-    );
+    for (document, text) in [
+        ("ARCHITECTURE.md", invariants),
+        ("faults.md", text("docs/faults.md")),
+    ] {
+        let spans = text.split('`').skip(1).step_by(2);
+        let names: Vec<_> = spans
+            .filter(|span| span.contains('_') && !span.contains(['.', '/', ':', ' ']))
+            .collect();
+        let missing: Vec<_> = names
+            .iter()
+            .filter(|name| {
+                !sources
+                    .iter()
+                    .any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")))
+            })
+            .map(|name| format!("{document}: {name}"))
+            .collect();
+        none(
+            &missing,
+            "documents name tests or functions that do not exist",
+        );
+        assert!(
+            names.len() > 20,
+            "{document}: only {} tests are named: the search is broken",
+            names.len()
+        );
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod background;
 mod catalog;
 mod containment;
 mod crash;
+mod endings;
 mod environments;
 mod errors;
 mod exit_codes;
