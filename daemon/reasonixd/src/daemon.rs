@@ -8,7 +8,6 @@ use std::time::Instant;
 use contract::Secret;
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
-use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{ErrorName, Failure, Stamp};
 use session::Supervisor;
@@ -166,17 +165,8 @@ impl Daemon {
     /// Whether anything is unfinished, also what a person has paused or has still to answer: no daemon leaves that
     /// because nobody is there.
     pub fn has_unfinished_work(&self) -> bool {
-        let unfinished = |summary: &SessionSummary| {
-            // What cannot be written does not go on, whatever its last state says.
-            let moves = summary.read_only.is_none();
-            let open = matches!(
-                summary.state,
-                State::Running | State::Waiting | State::Paused
-            );
-            moves && (open || summary.queued > 0 && summary.state != State::Exited)
-        };
         let handles = self.supervisor.handles();
-        self.has_background() || handles.iter().any(|handle| unfinished(&handle.summary()))
+        self.has_background() || handles.iter().any(session::SessionHandle::is_unfinished)
     }
 
     /// Whether a command runs in the background, or one is being started or cleared away.

@@ -30,6 +30,9 @@ use crate::{idle, logfile, mark, settings, signals, wish};
 
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
+/// How long sessions with unfinished work are waited for before clients are let in: they find them as they are then. One
+/// whose disk hangs keeps nobody out for longer (I34); clients wait 5 s for a daemon.
+const RECOVERY: Duration = Duration::from_secs(3);
 /// How often it is looked whether there is anything to do.
 const LOOK: Duration = Duration::from_secs(1);
 /// The same, once the daemon only waits for the last turn to end.
@@ -246,12 +249,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         life,
         problems: Problems::default(),
     });
-    let mut asked = gate.asked();
-    // Told to stop meanwhile, it leaves the rest to the next start.
-    let recovered = tokio::select! {
-        () = supervisor.recover() => true,
-        _ = asked.wait_for(|leave| *leave >= Some(Leave::HandOver)) => false,
-    };
+    let recovered = recover(&supervisor, gate).await;
     if recovered && fresh == Fresh::No {
         supervisor.check_later();
     } else if recovered {
@@ -276,6 +274,25 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     ending::close(&stop, serving, budget).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Brings the sessions back that have unfinished work. False: told to stop meanwhile, it leaves the rest to the next
+/// start.
+async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
+    let (all, mut asked) = (Arc::clone(supervisor), gate.asked());
+    let mut recovering = tokio::spawn(async move { all.recover().await });
+    tokio::select! {
+        // What came of each of them stands in the log.
+        _ = &mut recovering => true,
+        () = tokio::time::sleep(RECOVERY) => {
+            tracing::warn!("some sessions take their time to come back; clients are let in meanwhile");
+            true
+        }
+        _ = asked.wait_for(|leave| *leave >= Some(Leave::HandOver)) => {
+            recovering.abort();
+            false
+        }
+    }
 }
 
 /// The sessions of the home, none of them loaded yet.

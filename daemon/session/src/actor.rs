@@ -13,7 +13,7 @@ use proto::live::{Live, ToolOutput};
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice};
 use proto::state::OnAsk;
-use proto::{ApprovalId, Body, CallId, Failure, ItemId, RequestId, Seq, SessionId, Stamp};
+use proto::{ApprovalId, Body, CallId, Failure, ItemId, Pid, RequestId, Seq, SessionId, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -93,6 +93,8 @@ pub(crate) struct Actor {
     pub waiters: Vec<crate::answers::Waiter>,
     /// Followers that wait to be let in.
     pub joining: Vec<(Join, oneshot::Sender<Result<Joined, Failure>>)>,
+    /// Where followers say that they are gone: heard even when the commands' queue is full.
+    pub gone: mpsc::UnboundedSender<u64>,
     /// Where each question of this life stands in the log: none is shown before it is durable.
     pub asked_at: HashMap<ApprovalId, Seq>,
     /// Signals that were taken, and whether there was anything to do.
@@ -100,9 +102,12 @@ pub(crate) struct Actor {
     pub live_due: Option<tokio::time::Instant>,
     /// What the catalog was told last.
     pub listed: Option<SessionSummary>,
-    pub closing: Option<oneshot::Sender<()>>,
+    /// Who waits for the end that the daemon has asked for; none: it has not.
+    pub closing: Vec<oneshot::Sender<()>>,
     /// When a session that closes waits no longer for its commands in the background.
     pub children_due: Option<tokio::time::Instant>,
+    /// Why commands in the background were stopped that have not ended yet.
+    pub stopped: BTreeMap<Pid, String>,
     /// Who waits for the session to be suspended.
     pub suspending: Vec<oneshot::Sender<()>>,
     /// It is handed over: no more work is taken.
@@ -129,7 +134,7 @@ pub(crate) struct Actor {
 /// Where an actor's messages come from.
 pub(crate) struct Inbox {
     pub commands: mpsc::Receiver<Command>,
-    pub leaving: mpsc::UnboundedReceiver<u64>,
+    pub gone: mpsc::UnboundedReceiver<u64>,
     pub happened: mpsc::UnboundedReceiver<Happened>,
     pub arrived: mpsc::Receiver<(u64, Arrived)>,
 }
@@ -155,14 +160,14 @@ impl Actor {
                     let Some(command) = command else { break };
                     self.command(command);
                 }
-                Some(subscriber) = inbox.leaving.recv() => self.leave(subscriber),
+                Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
                 () = sleep_until(frame) => self.show_growth(),
                 () = sleep_until(keeping) => self.keep(),
                 () = sleep_until(silence) => self.tell_silence(),
                 () = sleep_until(children) => self.children_due = None,
             }
             self.activity.note();
-            if self.parting.is_some() || (self.closing.is_some() && self.may_end()) {
+            if self.parting.is_some() || (self.is_closing() && self.may_end()) {
                 break;
             }
         }
@@ -248,7 +253,7 @@ impl Actor {
                 });
             }
             Happened::ChildSpawned(child) => self.step(Input::ChildSpawned(child)),
-            Happened::ChildExited(child) => self.step(Input::ChildExited(child)),
+            Happened::ChildExited(child) => self.child_exited(child),
             Happened::Output => self.schedule_frame(),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {
@@ -477,74 +482,6 @@ impl Actor {
     pub(crate) fn is_settled(&self) -> bool {
         self.machine.is_idle() && self.machine.facts().queue.is_empty()
     }
-
-    /// What others may know: only what is durable.
-    pub(crate) fn tell_seen(&mut self) {
-        let durable = self.journal.index.durable();
-        if let Some(reason) = self.journal.read_only() {
-            // What is in memory beyond the disk never happened: only the reason is new.
-            let closed = self.journal.failed.clone();
-            self.seen.send_modify(|seen| {
-                seen.summary.read_only = Some(reason);
-                seen.closed = closed;
-            });
-            return;
-        }
-        if durable != self.journal.index.last() {
-            return;
-        }
-        let Some(summary) = self.summary() else {
-            return;
-        };
-        let pending = self.machine.facts().pending.values().cloned().collect();
-        self.seen.send_replace(Seen {
-            summary: summary.clone(),
-            pending,
-            closed: None,
-        });
-        let settled = self.is_settled();
-        // Who is there, what runs and what does not come is known of loaded sessions alone.
-        let summary = SessionSummary {
-            attached: 0,
-            children: 0,
-            silent_since: None,
-            ..summary
-        };
-        if settled
-            || self
-                .listed
-                .as_ref()
-                .is_none_or(|listed| reads_otherwise(listed, &summary))
-        {
-            if self.listed.as_ref() == Some(&summary) {
-                return;
-            }
-            self.listed = Some(summary.clone());
-            let happened = self.happened.clone();
-            let written: Option<crate::catalog::Written> = settled.then(|| {
-                let written: crate::catalog::Written = Box::new(move || {
-                    let _ = happened.send(Happened::Cataloged(durable));
-                });
-                written
-            });
-            self.catalog.put(summary, written);
-        }
-    }
-}
-
-/// Whether a list would show something else that matters before the session rests.
-fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
-    let key = |summary: &SessionSummary| {
-        (
-            summary.state,
-            summary.waiting_for,
-            summary.turns,
-            summary.name.clone(),
-            summary.labels.clone(),
-            summary.posture,
-        )
-    };
-    key(listed) != key(now)
 }
 
 async fn sleep_until(due: Option<tokio::time::Instant>) {

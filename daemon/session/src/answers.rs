@@ -1,25 +1,21 @@
 //! What clients want of a session, and when they get their answer.
 
-use proto::live::{Away, Snapshot, Sync};
 use proto::outcome::OutcomeKind;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
 use proto::params::session::{SessionSummary, Until, WaitOutput, When};
 use proto::record::{PromptMoved, PromptQueued, SessionSet};
-use proto::state::{Kind, OnAsk, State};
-use proto::{ErrorName, Failure, PromptId, RequestId, Seq, Stamp};
+use proto::state::State;
+use proto::{ErrorName, Failure, PromptId, RequestId, Seq};
 use turn::Input;
 use turn::facts::{Done, content_of_answer, content_of_set};
 use turn::input::Resolution;
 
 use crate::actor::Actor;
 use crate::commands::{Command, Reply};
-use crate::fanout::{Join, Joined, Start, stale_cursor};
 use crate::names;
 use crate::queue::Edit;
-
-/// Bytes of log that a subscriber who is behind reads at once.
-const PAGE_BYTES: usize = 512 * 1024;
+use crate::supervisor;
 
 /// A client that waits.
 pub(crate) struct Waiter {
@@ -116,6 +112,10 @@ impl Actor {
                 self.begin_suspend(reply);
             }
             Command::Leave(wish) => self.leave_memory(wish),
+            Command::ChildKilled { pid, by, reply } => {
+                self.child_killed(pid, &by);
+                let _ = reply.send(Ok(Empty {}));
+            }
             Command::Material { upto, reply } => {
                 // Whoever asked may be gone.
                 let _ = reply.send(self.material(upto));
@@ -142,14 +142,7 @@ impl Actor {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
-        (self.leaving || self.closing.is_some()).then(|| {
-            Failure::new(
-                ErrorName::ShuttingDown,
-                "The daemon is stopping.",
-                "Start it again, and repeat this.",
-            )
-            .retryable()
-        })
+        (self.leaving || self.is_closing()).then(supervisor::closing)
     }
 
     /// What a `request_id` led to, where it was used before: the same content gets the same answer.
@@ -285,165 +278,6 @@ impl Actor {
                 "Take one of the scopes of the approval, or allow it once.",
             )
         })
-    }
-
-    /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
-    pub(crate) fn answer_joining(&mut self) {
-        let settled = self.journal.index.durable() == self.journal.index.last()
-            || self.journal.failed.is_some();
-        for (join, reply) in std::mem::take(&mut self.joining) {
-            if !settled && matches!(join.next, Start::Snapshot { .. }) {
-                self.joining.push((join, reply));
-                continue;
-            }
-            if let Err(Ok(Joined::Log { subscriber, .. } | Joined::Live { subscriber, .. })) =
-                reply.send(self.join(join))
-            {
-                // Gone while it waited: nobody else will say so.
-                self.leave(subscriber);
-            }
-        }
-    }
-
-    fn join(&mut self, join: Join) -> Result<Joined, Failure> {
-        if self.fanout.is_cut(join.subscriber)
-            && let Some(refusal) = self.refusal()
-        {
-            return Err(refusal);
-        }
-        let durable = self.journal.index.durable();
-        let (after, at) = (self.journal.index.last(), Stamp::now());
-        let (next, wants_snapshot) = match join.next {
-            Start::At { next, epoch } => {
-                if next.0 > durable.0 + 1 || epoch.is_some_and(|epoch| epoch != self.epoch) {
-                    return Err(stale_cursor(self.epoch, durable));
-                }
-                (Seq(next.0.max(1)), false)
-            }
-            Start::Snapshot { backlog } => {
-                (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true)
-            }
-        };
-        let watched = self.fanout.watched();
-        let away = self.absence.tell(self.waits()).filter(|_| !watched);
-        let subscriber = if self.fanout.knows(join.subscriber) {
-            join.subscriber
-        } else {
-            let subscriber = self.fanout.enter(join.follower, after, at);
-            self.came(watched);
-            // Who is there is known as soon as they are.
-            self.tell_seen();
-            subscriber
-        };
-        let snapshot = if wants_snapshot {
-            self.snapshot(at, away)
-        } else {
-            None
-        };
-        let behind = (durable.0 + 1).saturating_sub(next.0);
-        let told = self
-            .fanout
-            .tell_behind(subscriber, join.ephemeral, at, behind);
-        if next <= durable {
-            let (offset, len) = self.page(next, durable);
-            let file = std::sync::Arc::clone(&self.journal.file);
-            let pid = self.fanout.pid;
-            return Ok(Joined::Log {
-                subscriber,
-                file,
-                offset,
-                len,
-                first: told.into_iter().chain(snapshot).collect(),
-                pid,
-                next,
-            });
-        }
-        self.show_growth();
-        self.fanout.release(durable);
-        let gather = self.gather.as_ref();
-        let live =
-            gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
-        let shown = |id| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
-        let pending = self.machine.facts().pending.values();
-        let pending = pending
-            .filter(|open| shown(&open.approval_id))
-            .cloned()
-            .collect();
-        let sync = Sync {
-            seq: durable,
-            epoch: self.epoch,
-            live: live.into_iter().collect(),
-            pending,
-        };
-        let mut joined = self.fanout.go_live(subscriber, join.ephemeral, at, sync);
-        if let (Joined::Live { first, .. }, Some(snapshot)) = (&mut joined, snapshot) {
-            first.insert(0, snapshot);
-        }
-        Ok(joined)
-    }
-
-    fn snapshot(&self, at: Stamp, away: Option<Away>) -> Option<crate::fanout::Published> {
-        let facts = self.machine.facts();
-        let session = self.summary()?;
-        let seq = self.journal.index.durable();
-        let queue = facts.queue.iter().cloned().collect();
-        self.fanout.snapshot(
-            at,
-            Snapshot {
-                seq,
-                epoch: self.epoch,
-                session,
-                queue,
-                away,
-            },
-        )
-    }
-
-    /// The bytes of the file that hold the records from `next` on: a page, at least one record.
-    pub(crate) fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
-        let place = |seq: Seq| match self.journal.index.line(seq) {
-            Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
-            Some(store::log::Where::Memory { .. }) | None => None,
-        };
-        let Some((start, mut len)) = place(next) else {
-            return (0, 0);
-        };
-        let mut seq = next.next();
-        while seq <= durable {
-            match place(seq) {
-                Some((_, more)) if len + more <= PAGE_BYTES => len += more,
-                _ => break,
-            }
-            seq = seq.next();
-        }
-        (start, len)
-    }
-
-    /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
-    pub(crate) fn leave(&mut self, subscriber: u64) {
-        let (attended, watched) = (self.fanout.attended(), self.fanout.watched());
-        let after = self.journal.index.last();
-        self.fanout.leave(subscriber, after, Stamp::now());
-        self.went(watched);
-        let facts = self.machine.facts();
-        let forsaken = attended
-            && !self.fanout.attended()
-            && facts.settings.kind == Kind::Headless
-            && matches!(facts.settings.on_ask, Some(OnAsk::Sandboxed | OnAsk::Allow));
-        if forsaken {
-            for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
-                self.step(Input::Resolved(Box::new(Resolution {
-                    approval_id,
-                    decision: proto::params::approval::Decision::Deny,
-                    scope: None,
-                    note: Some("Denied: the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.".into()),
-                    by: "reasonix".into(),
-                    unattended: true,
-                    request_id: None,
-                })));
-            }
-        }
-        self.settle();
     }
 
     /// Answers when the record is on disk: acknowledged means durable (I3).

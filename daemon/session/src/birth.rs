@@ -62,16 +62,16 @@ impl Supervisor {
                 prompt_id = prompt;
                 Ok::<_, Failure>(handle)
             })
-            .await;
-        match made {
-            Ok(handle) => Ok(CreateOutput {
-                session: handle.id(),
-                pid: handle.pid(),
-                model: handle.summary().model,
-                prompt_id,
-            }),
-            Err(failure) => Err(failure),
-        }
+            .await
+            .cloned();
+        drop(slot);
+        let handle = self.unless_closing(made?).await?;
+        Ok(CreateOutput {
+            session: handle.id(),
+            pid: handle.pid(),
+            model: handle.summary().model,
+            prompt_id,
+        })
     }
 
     /// Whether there is such a session. What a crash left of one that nobody was told of is cleared away.
@@ -94,7 +94,7 @@ impl Supervisor {
 
     /// The answer to a repeated create.
     async fn created_before(&self, params: &CreateParams) -> Result<CreateOutput, Failure> {
-        let handle = self.load(params.session, false).await?;
+        let handle = self.load(params.session).await?;
         let summary = handle.summary();
         if summary.cwd != params.cwd {
             return Err(Failure::new(

@@ -92,6 +92,12 @@ pub enum Command {
     },
     /// Leave memory.
     Leave(Leave),
+    /// Somebody is about to end one of its commands in the background.
+    ChildKilled {
+        pid: Pid,
+        by: String,
+        reply: Reply<Empty>,
+    },
     /// What a request up to this record is made from.
     Material {
         upto: Seq,
@@ -112,11 +118,16 @@ impl Command {
     pub fn changes(&self) -> bool {
         !matches!(
             self,
-            Self::Wait { .. }
+            // Nothing runs in a session that is closed: there is nothing to interrupt, and nobody waits for that.
+            Self::Signal {
+                signal: Signal::Int,
+                ..
+            } | Self::Wait { .. }
                 | Self::Join { .. }
                 | Self::Lines { .. }
                 | Self::Credentials(_)
                 | Self::Leave(_)
+                | Self::ChildKilled { .. }
                 | Self::Material { .. }
                 | Self::Inspect { .. }
                 | Self::Suspend { .. }

@@ -76,12 +76,12 @@ impl Supervisor {
         let ends = leaving.into_iter().map(|(session, end)| {
             let me = self.me.clone();
             tokio::spawn(async move {
-                let left = end.await;
+                let left = end.clone().await;
                 let Some(supervisor) = me.upgrade() else {
                     return 0;
                 };
                 if let Left::Stays(handle) = left {
-                    supervisor.slots.stay(&handle);
+                    supervisor.slots.stay(&handle, &end);
                     return 0;
                 }
                 // Dropping the last claim takes the empty slot away.

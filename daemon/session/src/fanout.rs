@@ -39,8 +39,8 @@ pub struct Follower {
 
 /// A subscriber's wish to be fed.
 pub struct Join {
-    /// 0: a new subscriber.
-    pub subscriber: u64,
+    /// Who asks; `None`: somebody new.
+    pub subscriber: Option<u64>,
     pub follower: Follower,
     pub ephemeral: bool,
     /// The first record wanted.
@@ -56,11 +56,41 @@ pub enum Start {
     Snapshot { backlog: u64 },
 }
 
+/// A follower that was let in.
+pub struct Joined {
+    /// Of one that is new.
+    pub place: Option<Place>,
+    pub feed: Feed,
+}
+
+/// A follower's place among those who are there. When it is dropped, wherever it is by then, they have gone.
+pub struct Place {
+    subscriber: u64,
+    gone: mpsc::UnboundedSender<u64>,
+}
+
+impl Place {
+    /// `gone`: where it is said that they have gone.
+    pub fn new(subscriber: u64, gone: mpsc::UnboundedSender<u64>) -> Self {
+        Self { subscriber, gone }
+    }
+
+    pub fn subscriber(&self) -> u64 {
+        self.subscriber
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A session that has left memory has no followers.
+        let _ = self.gone.send(self.subscriber);
+    }
+}
+
 /// How a subscriber is fed.
-pub enum Joined {
+pub enum Feed {
     /// From the log: these bytes of the file are whole lines, from record `next` on.
     Log {
-        subscriber: u64,
         file: Arc<LogFile>,
         offset: u64,
         len: usize,
@@ -71,7 +101,6 @@ pub enum Joined {
     },
     /// Live, beginning with `sync`.
     Live {
-        subscriber: u64,
         first: Vec<Published>,
         queue: mpsc::Receiver<Published>,
         bytes: Arc<AtomicUsize>,
@@ -276,8 +305,16 @@ impl Fanout {
         }
     }
 
-    /// Feeds a subscriber live from now on, beginning with `sync`. It has everything up to `sync.seq`.
-    pub fn go_live(&mut self, subscriber: u64, ephemeral: bool, at: Stamp, sync: Sync) -> Joined {
+    /// Feeds a subscriber live from now on, beginning with `snapshot`, where there is one, and `sync`. It has
+    /// everything up to `sync.seq`.
+    pub fn go_live(
+        &mut self,
+        subscriber: u64,
+        ephemeral: bool,
+        at: Stamp,
+        snapshot: Option<Published>,
+        sync: Sync,
+    ) -> Feed {
         let (queue, reader) = mpsc::channel(QUEUE_EVENTS);
         let bytes = Arc::new(AtomicUsize::new(0));
         self.live.insert(
@@ -288,12 +325,9 @@ impl Fanout {
                 ephemeral,
             },
         );
-        let first = live_event(self.pid, at, None, &Live::Sync(Box::new(sync)))
-            .into_iter()
-            .collect();
-        Joined::Live {
-            subscriber,
-            first,
+        let sync = live_event(self.pid, at, None, &Live::Sync(Box::new(sync)));
+        Feed::Live {
+            first: snapshot.into_iter().chain(sync).collect(),
             queue: reader,
             bytes,
         }

@@ -10,7 +10,7 @@ use proto::{Failure, Pid, Seq};
 use store::log::LogFile;
 use tokio::sync::mpsc;
 
-use crate::fanout::{Follower, Join, Joined, Published, Start, event_text};
+use crate::fanout::{Feed, Follower, Join, Place, Published, Start, event_text};
 use crate::handle::SessionHandle;
 
 /// What a subscriber gets next.
@@ -27,7 +27,7 @@ pub struct Follow {
     handle: SessionHandle,
     follower: Follower,
     ephemeral: bool,
-    subscriber: u64,
+    place: Option<Place>,
     start: Start,
     ready: VecDeque<Published>,
     live: Option<(mpsc::Receiver<Published>, Arc<AtomicUsize>)>,
@@ -44,7 +44,7 @@ impl Follow {
             handle,
             follower,
             ephemeral,
-            subscriber: 0,
+            place: None,
             start,
             ready: VecDeque::new(),
             live: None,
@@ -84,24 +84,25 @@ impl Follow {
 
     async fn join(&mut self) -> Result<(), Failure> {
         let join = Join {
-            subscriber: self.subscriber,
+            subscriber: self.place.as_ref().map(Place::subscriber),
             follower: self.follower.clone(),
             ephemeral: self.ephemeral,
             next: self.start,
         };
-        match self.handle.join(join).await? {
-            Joined::Live {
-                subscriber,
+        let joined = self.handle.join(join).await?;
+        if joined.place.is_some() {
+            self.place = joined.place;
+        }
+        match joined.feed {
+            Feed::Live {
                 first,
                 queue,
                 bytes,
             } => {
-                self.subscriber = subscriber;
                 self.ready.extend(first);
                 self.live = Some((queue, bytes));
             }
-            Joined::Log {
-                subscriber,
+            Feed::Log {
                 file,
                 offset,
                 len,
@@ -109,7 +110,6 @@ impl Follow {
                 pid,
                 next,
             } => {
-                self.subscriber = subscriber;
                 self.ready.extend(first);
                 let events = read_lines(file, offset, len, pid).await?;
                 let count = events.len() as u64;
@@ -121,12 +121,6 @@ impl Follow {
             }
         }
         Ok(())
-    }
-}
-
-impl Drop for Follow {
-    fn drop(&mut self) {
-        self.handle.leave(self.subscriber);
     }
 }
 

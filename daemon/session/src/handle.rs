@@ -12,6 +12,7 @@ use proto::params::session::{
     QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
 };
 use proto::record::SessionSet;
+use proto::state::State;
 use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -33,8 +34,6 @@ pub(crate) struct Shared {
     pub pid: Pid,
     pub epoch: u64,
     pub commands: mpsc::Sender<Command>,
-    /// Followers that are gone must be heard even when the commands' queue is full.
-    pub leaving: mpsc::UnboundedSender<u64>,
     /// The state after the newest durable record.
     pub seen: watch::Receiver<Seen>,
     pub activity: Arc<Activity>,
@@ -68,6 +67,8 @@ impl Activity {
 pub struct Seen {
     pub summary: SessionSummary,
     pub pending: Vec<Approval>,
+    /// A turn is open, whether anything goes on in it or not.
+    pub(crate) in_turn: bool,
     /// Why it can only be read, where that is so.
     pub(crate) closed: Option<Closed>,
 }
@@ -95,6 +96,17 @@ impl SessionHandle {
     #[must_use]
     pub fn summary(&self) -> SessionSummary {
         self.shared.seen.borrow().summary.clone()
+    }
+
+    /// Whether anything is left to be done in it, also where that waits for a person or for the end of a pause.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let seen = self.shared.seen.borrow();
+        let summary = &seen.summary;
+        // What cannot be written does not go on, whatever its last state says.
+        let moves = summary.read_only.is_none();
+        let open = seen.in_turn || matches!(summary.state, State::Running | State::Waiting);
+        moves && (open || summary.queued > 0 && summary.state != State::Exited)
     }
 
     /// Its open questions.
@@ -203,6 +215,12 @@ impl SessionHandle {
         .await
     }
 
+    /// Says that somebody is about to end this command in the background, so that its log can tell who it was.
+    pub(crate) async fn child_killed(&self, pid: Pid, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::ChildKilled { pid, by, reply })
+            .await
+    }
+
     /// Ends an interactive session.
     ///
     /// # Errors
@@ -284,10 +302,6 @@ impl SessionHandle {
 
     pub(crate) async fn join(&self, join: Join) -> Result<Joined, Failure> {
         self.ask(|reply| Command::Join { join, reply }).await
-    }
-
-    pub(crate) fn leave(&self, subscriber: u64) {
-        let _ = self.shared.leaving.send(subscriber);
     }
 
     /// Puts the session to sleep before its next step, and takes no more work. Resolves when that is on disk, or the

@@ -69,7 +69,7 @@ pub(crate) async fn tend(
             return;
         };
         let attempt = async move {
-            let loaded = supervisor.slots.claim(session).cell.get().cloned();
+            let loaded = supervisor.slots.loaded(session);
             match loaded {
                 Some(handle) => supervisor.mend(&handle).await.is_some(),
                 None => false,
@@ -87,13 +87,15 @@ impl Supervisor {
         let session = old.id();
         // One attempt at a time; who comes later sees what came of it.
         let mut tried = old.shared.tried.lock().await;
-        let loaded = self.slots.claim(session).cell.get().cloned();
+        let loaded = self.slots.loaded(session);
         if !loaded.is_some_and(|loaded| loaded.is(old)) {
-            return self.load(session, true).await.ok();
+            return self.load(session).await.ok();
         }
         if tried.is_some_and(|tried| tried.elapsed() < BETWEEN) {
             return None;
         }
+        // The next daemon opens the log: nothing may take its place then.
+        self.refuse_when_closing().ok()?;
         let closed = old.closed()?;
         let word = self.look_again(old, &closed).await;
         *tried = Some(Instant::now());
@@ -154,7 +156,7 @@ impl Supervisor {
             // It has to: what it would say to a wish does not count.
             let (Left::Gone | Left::Stays(_)) = end.await;
         }
-        match self.load(session, true).await {
+        match self.load(session).await {
             Ok(handle) => Some(handle),
             Err(failure) => {
                 tracing::error!(%session, %failure, "a mended session cannot be loaded");

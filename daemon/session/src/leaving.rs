@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use proto::Stamp;
-use proto::record::SessionExited;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turn::{Input, StopReason};
 
 use crate::actor::Actor;
 use crate::away::Left;
+use crate::children::{DAEMON_STOPPED, SESSION_ENDED};
 
 /// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
 /// without them: the next load writes that they are gone.
@@ -25,22 +25,15 @@ impl Actor {
             running.stop.stop(self.grace_ms);
         }
         self.held.clear();
-        self.stop_children(self.grace_ms);
-    }
-
-    /// Stops what runs in the background for the session: TERM now, KILL after `grace_ms`.
-    pub(crate) fn stop_children(&self, grace_ms: u64) {
-        self.bench.spawn.stop_session(self.bench.session, grace_ms);
-    }
-
-    /// The session has exited: nothing of it runs on.
-    pub(crate) fn stop_children_of(&self, exited: &SessionExited) {
-        let killed = exited.outcome == proto::outcome::OutcomeKind::Killed;
-        self.stop_children(if killed { 0 } else { self.grace_ms });
+        self.stop_children(self.grace_ms, SESSION_ENDED);
     }
 
     pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
-        self.closing = Some(reply);
+        let again = self.is_closing();
+        self.closing.push(reply);
+        if again {
+            return;
+        }
         if !self.waits_for_person() && !self.machine.is_suspended() {
             let partial = self.partial();
             self.step(Input::Stop {
@@ -49,7 +42,7 @@ impl Actor {
             });
         }
         // What runs in the background does not outlive the session's life in memory.
-        self.stop_children(self.grace_ms);
+        self.stop_children(self.grace_ms, DAEMON_STOPPED);
         let due = Duration::from_millis(self.grace_ms) + CHILDREN_OVERDUE;
         self.children_due = Some(Instant::now() + due);
     }
@@ -89,6 +82,11 @@ impl Actor {
             && self.gather.is_none()
     }
 
+    /// Whether the daemon has asked for the end.
+    pub(crate) fn is_closing(&self) -> bool {
+        !self.closing.is_empty()
+    }
+
     pub(crate) fn may_end(&self) -> bool {
         let rests =
             self.machine.is_idle() || self.waits_for_person() || self.machine.is_suspended();
@@ -105,6 +103,7 @@ impl Actor {
                 seq: self.journal.index.durable(),
             });
         }
+        self.list_once_more();
         self.catalog.flush().await;
         // The catalog knows it all: a session that rests need not be looked at by the next start.
         if self.is_settled() && self.journal.failed.is_none() {
@@ -113,7 +112,7 @@ impl Actor {
         self.keeping.rest().await;
         self.seen_file.rest().await;
         // The log is given back before anybody is told that it is: the next daemon may come at once.
-        let closing = self.closing.take();
+        let closing = std::mem::take(&mut self.closing);
         let parting = self.parting.take();
         let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
         if parting.is_some() {
@@ -125,7 +124,7 @@ impl Actor {
             // Who asked may be gone with the daemon.
             let _ = reply.send(kept);
         }
-        if let Some(closing) = closing {
+        for closing in closing {
             let _ = closing.send(());
         }
     }

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::params::approval::Approval;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
@@ -16,6 +17,9 @@ use crate::handle::SessionHandle;
 use crate::supervisor::{Supervisor, blocking};
 use crate::{follow, summary};
 
+/// How long after its start the daemon checks its catalog, unless somebody asks for it earlier.
+const CHECK_AFTER: Duration = Duration::from_secs(2);
+
 impl Supervisor {
     /// The session that a text names: a pid, a UUID, a unique prefix of at least 4 characters, or a name.
     ///
@@ -23,7 +27,7 @@ impl Supervisor {
     /// `not_found` with near names, `ambiguous` with those that fit.
     pub async fn find(&self, text: &str) -> Result<SessionHandle, Failure> {
         let id = self.find_id(text).await?;
-        self.load(id, false).await
+        self.load(id).await
     }
 
     pub(crate) async fn find_id(&self, text: &str) -> Result<SessionId, Failure> {
@@ -89,7 +93,7 @@ impl Supervisor {
             .map_err(|error| index_failure(&error))?;
         match found {
             Some(summary) => Ok(summary),
-            None => Ok(self.load(id, false).await?.summary()),
+            None => Ok(self.load(id).await?.summary()),
         }
     }
 
@@ -119,6 +123,8 @@ impl Supervisor {
         let all = params.all;
         if all {
             self.is_filled().await;
+        } else {
+            self.is_checked().await;
         }
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
@@ -225,6 +231,7 @@ impl Supervisor {
     /// # Errors
     /// The catalog cannot be read.
     pub async fn counts(&self) -> Result<proto::params::daemon::SessionCounts, Failure> {
+        self.is_checked().await;
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let stored = blocking(move || catalog.count())
@@ -280,26 +287,12 @@ impl Supervisor {
         });
     }
 
-    /// Checks the catalog in a task of its own, and takes in what it has missed. One that is damaged is made again.
+    /// Checks the catalog when the daemon has had time to start, and takes in what it has missed.
     pub fn check_later(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
-            let (catalog, home) = (
-                Arc::clone(&supervisor.catalog),
-                Arc::clone(&supervisor.ground.home),
-            );
-            match blocking(move || catalog.verify(&home)).await {
-                Ok(Ok(None)) => {}
-                Ok(Ok(Some(why))) => {
-                    tracing::warn!(
-                        why,
-                        "the catalog was damaged, and is made again from the logs"
-                    );
-                    return supervisor.fill_later();
-                }
-                Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be checked"),
-                Err(failure) => tracing::error!(%failure, "the catalog cannot be checked"),
-            }
+            tokio::time::sleep(CHECK_AFTER).await;
+            supervisor.is_checked().await;
             match supervisor.fill().await {
                 Ok((0, _)) => {}
                 Ok((count, _)) => tracing::info!(count, "the catalog had missed some sessions"),
@@ -308,7 +301,31 @@ impl Supervisor {
         });
     }
 
+    /// Returns when the catalog was read through once. One that is damaged is made again from the logs. It takes longer
+    /// the more sessions there are, so that it waits for the first question that needs it.
+    async fn is_checked(&self) {
+        let check = || async {
+            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
+            match blocking(move || catalog.verify(&home)).await {
+                Ok(Ok(None)) => {}
+                Ok(Ok(Some(why))) => {
+                    tracing::warn!(
+                        why,
+                        "the catalog was damaged, and is made again from the logs"
+                    );
+                    if let Some(supervisor) = self.me.upgrade() {
+                        supervisor.fill_later();
+                    }
+                }
+                Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be checked"),
+                Err(failure) => tracing::error!(%failure, "the catalog cannot be checked"),
+            }
+        };
+        self.checked.get_or_init(check).await;
+    }
+
     async fn is_filled(&self) {
+        self.is_checked().await;
         // Only a supervisor that is gone closes it, and we have one.
         let _ = self.filled.subscribe().wait_for(|filled| *filled).await;
     }

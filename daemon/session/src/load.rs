@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use contract::Prefix;
+use contract::{Prefix, Tool};
 use proto::params::session::{SessionSummary, When};
 use proto::record::{Level, Notice, PromptQueued, SessionCreated};
 use proto::state::{Kind, Posture};
@@ -16,7 +16,7 @@ use store::log::{Index, LogFile};
 use store::pids::Pids;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use turn::{Facts, Input, Machine, RecoverPolicy};
+use turn::{Facts, Input, Limits, Machine, RecoverPolicy};
 use workspace::{Options, Workspace};
 
 use crate::actor::{Actor, Inbox};
@@ -126,6 +126,64 @@ fn unreadable(session: SessionId, why: &str) -> Failure {
     )
 }
 
+/// What the life before left, as far as an actor is built with it.
+#[derive(Default)]
+pub struct Before {
+    pub keys: Arc<Keys>,
+    /// Variables of its commands that do not stand in its log.
+    pub env: BTreeMap<String, String>,
+}
+
+/// An actor from a log, before `recover`.
+pub struct Revived {
+    pub actor: Actor,
+    pub inbox: Inbox,
+    pub handle: SessionHandle,
+    pub recover: Option<RecoverPolicy>,
+    pub repair: Option<String>,
+}
+
+/// Builds a session's actor from its log. Blocks.
+pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Revived, Failure> {
+    let Read {
+        file,
+        index,
+        facts,
+        prefix,
+        repair,
+        read_only,
+        missed,
+    } = read(ground, session)?;
+    let Some(created) = facts.created.clone() else {
+        return Err(unreadable(session, "its first record is missing"));
+    };
+    let setup = ground.assembly.resume(&created);
+    let recover = setup.recover;
+    let mut env = created.env.clone();
+    env.extend(before.env);
+    let parts = Parts {
+        created,
+        file,
+        index,
+        facts,
+        prefix,
+        setup,
+        keys: before.keys,
+        env,
+        marked: store::markers::is_marked(&ground.home, session),
+        read_only,
+        missed,
+    };
+    let (actor, inbox, handle) = build(ground, parts)?;
+    Ok(Revived {
+        actor,
+        inbox,
+        handle,
+        recover,
+        repair,
+    })
+}
+
 /// What a session's actor is made from.
 pub struct Parts {
     pub created: SessionCreated,
@@ -137,12 +195,13 @@ pub struct Parts {
     pub keys: Arc<Keys>,
     /// The whole environment of its commands.
     pub env: BTreeMap<String, String>,
+    /// Its marker of unfinished work is there.
     pub marked: bool,
     pub read_only: Option<Closed>,
     pub missed: Option<Digest>,
 }
 
-/// Builds the actor. Nothing runs yet: see `launch`.
+/// Builds the actor. Nothing runs yet: see `Actor::run`.
 pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
     let Parts {
         created,
@@ -160,7 +219,6 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let dir = ground.home.session_dir(created.session);
     let is_new = index.last() == Seq(0);
     let spill_dir = dir.join("spill");
-    let user_home = ground.assembly.user_home();
     let (workspace, lost) = match open_workspace(ground, &created, &setup, &spill_dir) {
         Ok(workspace) => (workspace, None),
         // The directory of an old session may be gone: it can still be read.
@@ -169,7 +227,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     };
     let workspace = Arc::new(workspace);
     let (commands, command_inbox) = mpsc::channel(256);
-    let (leaving, leaving_inbox) = mpsc::unbounded_channel();
+    let (gone, gone_inbox) = mpsc::unbounded_channel();
     let (happened, happened_inbox) = mpsc::unbounded_channel();
     let environment = Environment::new(&created, env, &setup.secret_variables);
     let (found, kept) = if is_new {
@@ -177,36 +235,25 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     } else {
         keeping::found(&dir)
     };
+    let shells = Children {
+        pids: Arc::clone(&ground.pids),
+        happened: happened.clone(),
+    };
     let bench = Arc::new(Bench {
         session: created.pid,
-        tools: setup
-            .tools
-            .iter()
-            .map(|tool| (tool.spec().name, Arc::clone(tool)))
-            .collect(),
+        tools: tools_by_name(&setup),
         memory: ground.assembly.memory(Arc::clone(&workspace)),
         workspace,
         env: Arc::new(environment.whole()),
         spill_dir,
         spawn: ground.assembly.spawn(),
-        shells: Arc::new(Children {
-            pids: Arc::clone(&ground.pids),
-            happened: happened.clone(),
-        }),
-        user_home,
+        shells: Arc::new(shells),
+        user_home: ground.assembly.user_home(),
         trusted: setup.trusted,
         masked: ground.assembly.masked(),
     });
     let (arrived, arrived_inbox) = mpsc::channel(256);
-    let mut machine = Machine::new(facts, setup.limits);
-    if machine.facts().spoken == 0 {
-        let shell = created.env.get("SHELL").map(String::as_str);
-        machine.set_context(opening::context(
-            Path::new(&created.cwd),
-            Path::new(&created.root),
-            shell,
-        ));
-    }
+    let machine = machine(facts, setup.limits, &created);
     let warning = if is_new {
         None
     } else {
@@ -220,16 +267,13 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         marked,
         happened.clone(),
     );
-    let closed = |cause| move |reason| Closed::new(cause, reason);
-    let unusable = setup.unusable.map(closed(Cause::Provider));
-    journal.failed = read_only
-        .or(unusable)
-        .or(lost.map(closed(Cause::Directory)));
+    journal.failed = read_only.or_else(|| unworkable(setup.unusable, lost));
     let first =
         summary::of(machine.facts(), 0, journal.read_only()).unwrap_or_else(|| unborn(&created));
     let (seen, see) = watch::channel(Seen {
         summary: first,
         pending: Vec::new(),
+        in_turn: machine.facts().open.is_some(),
         closed: journal.failed.clone(),
     });
     let activity = Arc::new(Activity::default());
@@ -239,7 +283,6 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             pid: created.pid,
             epoch: created.epoch,
             commands,
-            leaving,
             seen: see,
             activity: Arc::clone(&activity),
             supervisor: ground.supervisor.clone(),
@@ -274,12 +317,14 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         replies: Vec::new(),
         waiters: Vec::new(),
         joining: Vec::new(),
+        gone,
         asked_at: std::collections::HashMap::new(),
         signalled: std::collections::VecDeque::new(),
         live_due: None,
         listed: None,
-        closing: None,
+        closing: Vec::new(),
         children_due: None,
+        stopped: BTreeMap::new(),
         suspending: Vec::new(),
         leaving: false,
         born: tokio::time::Instant::now(),
@@ -297,11 +342,34 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     };
     let inbox = Inbox {
         commands: command_inbox,
-        leaving: leaving_inbox,
+        gone: gone_inbox,
         happened: happened_inbox,
         arrived: arrived_inbox,
     };
     Ok((actor, inbox, handle))
+}
+
+fn tools_by_name(setup: &Setup) -> BTreeMap<&'static str, Arc<dyn Tool>> {
+    let tools = setup.tools.iter();
+    tools
+        .map(|tool| (tool.spec().name, Arc::clone(tool)))
+        .collect()
+}
+
+fn machine(facts: Facts, limits: Limits, created: &SessionCreated) -> Machine {
+    let mut machine = Machine::new(facts, limits);
+    if machine.facts().spoken == 0 {
+        let shell = created.env.get("SHELL").map(String::as_str);
+        let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
+        machine.set_context(opening::context(cwd, root, shell));
+    }
+    machine
+}
+
+/// Why a session whose log is well cannot be worked in, where that is so.
+fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> {
+    let provider = unusable.map(|reason| Closed::new(Cause::Provider, reason));
+    provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
 }
 
 fn open_workspace(
@@ -435,7 +503,7 @@ impl Actor {
         });
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
-        self.stop_children(0);
+        self.bench.spawn.stop_session(self.bench.session, 0);
         let kept = self.kept.take();
         effects.extend(self.machine.recover(policy, kept, now));
         effects.extend(self.warn(now));

@@ -10,13 +10,12 @@ use proto::{RequestId, SessionId};
 use tokio::sync::oneshot;
 
 use crate::actor::Actor;
+use crate::children::SESSION_ENDED;
 use crate::journal::Cause;
 use crate::keys::Keys;
 
 /// Sessions whose values are kept. Beyond that the one that left longest ago is as after a restart of the daemon.
 const KEPT_MAX: usize = 4096;
-/// From TERM to KILL for what a session leaves running.
-const GRACE_MS: u64 = 2_000;
 
 /// What is kept in memory of a session that is not loaded.
 pub struct Kept {
@@ -26,8 +25,8 @@ pub struct Kept {
     pub signalled: VecDeque<(RequestId, bool)>,
     /// What its tools remember, in the words of the assembly.
     pub remembered: Option<Box<dyn Any + Send + Sync>>,
-    /// Its marker of unfinished work is there.
-    pub marked: bool,
+    /// Nothing of what this life of the daemon has to say of its settings is still to be said.
+    pub warned: bool,
     /// What the next life is to tell people.
     pub word: Option<String>,
 }
@@ -76,7 +75,7 @@ impl Actor {
     pub(crate) fn leave_memory(&mut self, wish: Leave) {
         if wish.forced {
             // Nothing that it does can be written: whatever it left running cannot be told of either.
-            self.bench.spawn.stop_session(self.bench.session, GRACE_MS);
+            self.stop_children(self.grace_ms, SESSION_ENDED);
             self.parting = Some(wish.reply);
         } else if self.may_leave() {
             self.parting = Some(wish.reply);
@@ -100,12 +99,13 @@ impl Actor {
         };
         rests
             && facts.pending.is_empty()
+            && facts.children.is_empty()
             && self.fanout.attached() == 0
             && self.joining.is_empty()
             && self.replies.is_empty()
             && self.running.is_empty()
             && self.waiters.iter().all(crate::answers::Waiter::is_gone)
-            && self.closing.is_none()
+            && !self.is_closing()
             && self.suspending.is_empty()
             && !self.leaving
             && self.bench.spawn.running(self.bench.session).is_empty()
@@ -118,7 +118,7 @@ impl Actor {
             env: self.environment.hidden_values().clone(),
             signalled: std::mem::take(&mut self.signalled),
             remembered: self.assembly.remembered(&self.bench.memory),
-            marked: self.journal.is_marked(),
+            warned: self.warning.is_none(),
             word: None,
         }
     }
@@ -126,6 +126,9 @@ impl Actor {
     /// Takes over what an earlier life has left.
     pub(crate) fn take_over(&mut self, kept: Kept) {
         self.signalled = kept.signalled;
+        if kept.warned {
+            self.warning = None;
+        }
         if let Some(remembered) = kept.remembered {
             self.assembly.remind(&self.bench.memory, remembered);
         }

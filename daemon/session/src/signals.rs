@@ -64,9 +64,11 @@ impl Actor {
     ) {
         let exits = matches!(reason, StopReason::Term | StopReason::Kill);
         let exited = self.machine.facts().exited.is_some();
-        let delivered = !self.machine.is_idle() || (exits && !exited);
+        // Whatever the machine of a closed session believes, nothing of it runs, and nothing can be written.
+        let closed = self.journal.failed.is_some();
+        let delivered = !closed && (!self.machine.is_idle() || (exits && !exited));
         self.remember_signal(request_id, delivered);
-        if delivered && self.journal.failed.is_none() {
+        if delivered {
             let partial = self.partial();
             self.step(Input::Stop { reason, partial });
         }

@@ -20,12 +20,15 @@ pub enum Left {
     Gone,
 }
 
+/// The end of a life in memory. Whoever waits for it drives it.
+pub type End = Shared<BoxFuture<'static, Left>>;
+
 /// A session that is loaded, or being loaded.
 #[derive(Default)]
 pub struct Slot {
     pub cell: OnceCell<SessionHandle>,
     /// An earlier life that is about to end: its log is not to be had before.
-    before: Option<Shared<BoxFuture<'static, Left>>>,
+    before: Option<End>,
 }
 
 impl Slot {
@@ -109,6 +112,32 @@ impl Slots {
             .collect()
     }
 
+    /// The session, where it is loaded.
+    pub fn loaded(&self, session: SessionId) -> Option<SessionHandle> {
+        self.lock()
+            .get(&session)
+            .and_then(|slot| slot.cell.get().cloned())
+    }
+
+    /// Everybody who is in memory. Of those that are about to leave it is awaited whether they stay; those that are
+    /// being loaded are not among them.
+    pub fn everybody(&self) -> Vec<BoxFuture<'static, Option<SessionHandle>>> {
+        let who = |slot: &Arc<Slot>| match (slot.cell.get().cloned(), slot.before.clone()) {
+            (Some(handle), _) => Some(std::future::ready(Some(handle)).boxed()),
+            (None, Some(before)) => {
+                let stays = async move {
+                    match before.await {
+                        Left::Stays(handle) => Some(handle),
+                        Left::Gone => None,
+                    }
+                };
+                Some(stays.boxed())
+            }
+            (None, None) => None,
+        };
+        self.lock().values().filter_map(who).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.lock().len()
     }
@@ -131,7 +160,7 @@ impl Slots {
         &self,
         choose: impl FnOnce(Vec<SessionHandle>) -> Vec<SessionId>,
         leave: impl Fn(SessionHandle) -> BoxFuture<'static, Left>,
-    ) -> Vec<(SessionId, Shared<BoxFuture<'static, Left>>)> {
+    ) -> Vec<(SessionId, End)> {
         let mut map = self.lock();
         // Nobody gets at a slot or a handle but through this lock.
         let alone = |slot: &Arc<Slot>| {
@@ -156,11 +185,11 @@ impl Slots {
         leaving
     }
 
-    /// Puts a session back that was to leave and stays.
-    pub fn stay(&self, handle: &SessionHandle) {
+    /// Puts a session back that was to leave and stays, unless it has been replaced since.
+    pub fn stay(&self, handle: &SessionHandle, end: &End) {
         let mut map = self.lock();
-        let replaced = map.get(&handle.id());
-        if replaced.is_none_or(|slot| slot.before.is_some()) {
+        let waits = map.get(&handle.id()).and_then(|slot| slot.before.as_ref());
+        if waits.is_some_and(|before| before.ptr_eq(end)) {
             // A slot of its own: the old one would hold the handle for ever.
             let slot = Slot {
                 cell: OnceCell::new_with(Some(handle.clone())),
@@ -175,7 +204,7 @@ impl Slots {
         &self,
         handle: &SessionHandle,
         leave: impl FnOnce() -> BoxFuture<'static, Left>,
-    ) -> Option<Shared<BoxFuture<'static, Left>>> {
+    ) -> Option<End> {
         let mut map = self.lock();
         let slot = map.get(&handle.id())?;
         let loaded = slot.cell.get()?;
@@ -189,16 +218,6 @@ impl Slots {
         };
         map.insert(handle.id(), Arc::new(slot));
         Some(end)
-    }
-
-    /// Waits for those that are leaving.
-    pub async fn left(&self) {
-        let leaving: Vec<_> = self
-            .lock()
-            .values()
-            .filter_map(|slot| slot.before.clone())
-            .collect();
-        futures::future::join_all(leaving).await;
     }
 }
 

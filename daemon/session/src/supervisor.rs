@@ -6,26 +6,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use futures::StreamExt;
 use proto::params::session::SessionSummary;
 use proto::state::State;
-use proto::{ErrorName, Failure, SessionId};
+use proto::{ErrorName, Failure, Pid, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
 use store::pids::Pids;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 use crate::actor::{Actor, Inbox};
 use crate::catalog::CatalogFeed;
 use crate::evict::Residence;
 use crate::handle::SessionHandle;
 use crate::heal;
-use crate::load::{self, Ground, Parts, Read};
+use crate::load::{self, Before, Ground, Revived};
 use crate::parting::{Cloakroom, Kept};
 use crate::setup::Assembly;
 use crate::slots::Slots;
 
 /// How long a log and its directory may take to answer.
 const READING_MAX: Duration = Duration::from_secs(60);
+/// Sessions that are recovered side by side: one whose disk hangs does not delay the others (I34).
+const RECOVERED_AT_ONCE: usize = 8;
 /// An actor that died sooner than this is not brought back by itself.
 const LIFE_MIN: Duration = Duration::from_secs(10);
 
@@ -47,6 +50,8 @@ pub struct Supervisor {
     /// A look for idle sessions is about to begin.
     pub(crate) sweeping: AtomicBool,
     closing: AtomicBool,
+    /// The catalog was read through: the first question to it waits for that.
+    pub(crate) checked: OnceCell<()>,
     /// Whether the catalog has every session: answers about stored ones wait for it.
     pub(crate) filled: watch::Sender<bool>,
     /// Keys that came with hellos, for sessions that are loaded later.
@@ -54,7 +59,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Takes over the sessions of a home. `recover` has to be called before clients are let in.
+    /// Takes over the sessions of a home. `recover` has to be called when clients are let in, or before.
     ///
     /// # Errors
     /// The system gives no thread for the catalog.
@@ -94,6 +99,7 @@ impl Supervisor {
             residence,
             sweeping: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            checked: OnceCell::new(),
             filled: watch::Sender::new(true),
             offered: Mutex::new(BTreeMap::new()),
         }))
@@ -114,12 +120,13 @@ impl Supervisor {
                 return tracing::error!(%failure, "the markers of unfinished sessions cannot be read");
             }
         };
-        for session in marked {
-            match self.load(session, true).await {
-                Ok(handle) => tracing::info!(%session, pid = %handle.pid(), "recovered"),
-                Err(failure) => tracing::error!(%session, %failure, "not recovered"),
-            }
-        }
+        let bring_back = async |session| match self.load(session).await {
+            Ok(handle) => tracing::info!(%session, pid = %handle.pid(), "recovered"),
+            Err(failure) => tracing::error!(%session, %failure, "not recovered"),
+        };
+        futures::stream::iter(marked)
+            .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
+            .await;
     }
 
     /// All loaded sessions.
@@ -128,85 +135,76 @@ impl Supervisor {
         self.slots.handles()
     }
 
-    pub(crate) async fn load(
-        &self,
-        session: SessionId,
-        marked: bool,
-    ) -> Result<SessionHandle, Failure> {
+    pub(crate) async fn load(&self, session: SessionId) -> Result<SessionHandle, Failure> {
         self.refuse_when_closing()?;
-        let slot = self.slots.claim(session);
-        let load = async || match slot.before().await {
-            Some(handle) => Ok(handle),
-            None => self.read_in(session, marked).await,
+        if let Some(handle) = self.slots.loaded(session) {
+            return Ok(handle);
+        }
+        let Some(me) = self.me.upgrade() else {
+            return Err(closing());
         };
-        slot.cell.get_or_try_init(load).await.cloned()
+        // In a task of its own: half a load, because a client went away, would leave the log locked for a while and
+        // lose what was kept of the life before.
+        let loading = tokio::spawn(async move {
+            let slot = me.slots.claim(session);
+            let load = async || match slot.before().await {
+                Some(handle) => Ok(handle),
+                None => me.read_in(session).await,
+            };
+            let loaded = slot.cell.get_or_try_init(load).await.cloned();
+            drop(slot);
+            me.unless_closing(loaded?).await
+        });
+        loading.await.map_err(bug)?
     }
 
-    async fn read_in(&self, session: SessionId, marked: bool) -> Result<SessionHandle, Failure> {
+    /// A session that has just come into memory, unless the daemon is stopping: then it ends like all the others, who
+    /// were told before it could be seen. Called when the claim on its slot is given back: under the same lock the
+    /// others are looked up, so one of the two sees the other.
+    pub(crate) async fn unless_closing(
+        &self,
+        handle: SessionHandle,
+    ) -> Result<SessionHandle, Failure> {
+        if let Err(refusal) = self.refuse_when_closing() {
+            handle.shutdown().await;
+            return Err(refusal);
+        }
+        Ok(handle)
+    }
+
+    async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
         let ground = self.ground.clone();
         let kept = self.kept.take(session);
-        let keys = kept
-            .as_ref()
-            .map_or_else(Arc::default, |kept| Arc::clone(&kept.keys));
-        let lost = kept
-            .as_ref()
-            .map(|kept| kept.env.clone())
-            .unwrap_or_default();
-        let marked = marked || kept.as_ref().is_some_and(|kept| kept.marked);
-        keys.fill(
+        let from = kept.as_ref().map_or_else(Before::default, |kept| Before {
+            keys: Arc::clone(&kept.keys),
+            env: kept.env.clone(),
+        });
+        from.keys.fill(
             self.offered
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),
         );
-        let read = blocking(move || {
-            let Read {
-                file,
-                index,
-                facts,
-                prefix,
-                repair,
-                read_only,
-                missed,
-            } = load::read(&ground, session)?;
-            let Some(created) = facts.created.clone() else {
-                return Err(Failure::new(
-                    ErrorName::Storage,
-                    "The log has no first record.",
-                    "",
-                ));
-            };
-            let setup = ground.assembly.resume(&created);
-            let recover = setup.recover;
-            let mut env = created.env.clone();
-            env.extend(lost);
-            let parts = Parts {
-                created,
-                file,
-                index,
-                facts,
-                prefix,
-                setup,
-                keys,
-                env,
-                marked,
-                read_only,
-                missed,
-            };
-            let (actor, inbox, handle) = load::build(&ground, parts)?;
-            Ok((actor, inbox, handle, recover, repair))
-        });
-        let Ok(read) = tokio::time::timeout(READING_MAX, read).await else {
-            self.keep(session, kept);
-            return Err(Failure::new(
+        let read = blocking(move || load::revive(&ground, session, from));
+        let read = match tokio::time::timeout(READING_MAX, read).await {
+            Ok(read) => read.and_then(|read| read),
+            Err(_) => Err(Failure::new(
                 ErrorName::Storage,
                 format!("The log or the directory of session {session} does not answer."),
                 "Look at the disk that they stand on, and try again.",
             )
-            .retryable());
+            .retryable()),
         };
-        let (mut actor, inbox, handle, recover, repair) = match read.and_then(|read| read) {
-            Ok(read) => read,
+        // Not woken only to be stopped: what was put to sleep sleeps on for the next daemon.
+        let read = read.and_then(|revived| self.refuse_when_closing().map(|()| revived));
+        let Revived {
+            mut actor,
+            inbox,
+            handle,
+            recover,
+            repair,
+        } = match read {
+            Ok(revived) => revived,
             Err(failure) => {
                 self.keep(session, kept);
                 return Err(failure);
@@ -252,7 +250,7 @@ impl Supervisor {
             });
             // One that dies at once would die again: it waits until somebody asks for it.
             if born.elapsed() > LIFE_MIN
-                && let Err(failure) = supervisor.load(session, true).await
+                && let Err(failure) = supervisor.load(session).await
             {
                 tracing::error!(%session, %failure, "the session could not be read again");
             }
@@ -261,12 +259,7 @@ impl Supervisor {
 
     pub(crate) fn refuse_when_closing(&self) -> Result<(), Failure> {
         if self.closing.load(Ordering::Relaxed) {
-            return Err(Failure::new(
-                ErrorName::ShuttingDown,
-                "The daemon is stopping.",
-                "Start it again, and repeat this.",
-            )
-            .retryable());
+            return Err(closing());
         }
         Ok(())
     }
@@ -285,6 +278,18 @@ impl Supervisor {
         }
     }
 
+    /// Says to the session that owns it that somebody is about to end this command in the background.
+    pub async fn child_killed(&self, session: Pid, child: Pid, by: String) {
+        let loaded = self
+            .handles()
+            .into_iter()
+            .find(|handle| handle.pid() == session);
+        if let Some(handle) = loaded {
+            // One that has just left memory has no commands any more.
+            let _ = handle.child_killed(child, by).await;
+        }
+    }
+
     /// Whether any session has something to do without a person.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -298,20 +303,21 @@ impl Supervisor {
     /// Takes no more work, stops what runs, writes what there is.
     pub async fn shutdown(&self) {
         self.closing.store(true, Ordering::Relaxed);
-        let handles = self.handles();
-        futures::future::join_all(handles.iter().map(SessionHandle::shutdown)).await;
-        self.slots.left().await;
+        let ends = self.slots.everybody().into_iter().map(|who| async move {
+            if let Some(handle) = who.await {
+                handle.shutdown().await;
+            }
+        });
+        futures::future::join_all(ends).await;
         self.ground.catalog.flush().await;
     }
-}
 
-impl Supervisor {
     /// Takes no more work, and puts every session to sleep before its next step: the next daemon goes on with them.
     /// Those that do not get there within `patience` are stopped as by `shutdown`. Writes what there is.
     pub async fn hand_over(&self, patience: Duration) {
         self.closing.store(true, Ordering::Relaxed);
-        let handles = self.handles();
-        let leaving = handles.iter().map(|handle| async move {
+        let leaving = self.slots.everybody().into_iter().map(|who| async move {
+            let Some(handle) = who.await else { return };
             if tokio::time::timeout(patience, handle.suspend()).await.is_err() {
                 tracing::warn!(session = %handle.id(), "not suspended in time; its turn is stopped");
             }
@@ -326,11 +332,20 @@ impl Supervisor {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Failure::new(
-            ErrorName::Internal,
-            format!("the daemon has a bug: {error}"),
-            "",
-        )
-    })
+    tokio::task::spawn_blocking(work).await.map_err(bug)
+}
+
+fn bug(error: tokio::task::JoinError) -> Failure {
+    let text = format!("the daemon has a bug: {error}");
+    Failure::new(ErrorName::Internal, text, "")
+}
+
+/// The refusal of work while the daemon stops.
+pub(crate) fn closing() -> Failure {
+    Failure::new(
+        ErrorName::ShuttingDown,
+        "The daemon is stopping.",
+        "Start it again, and repeat this.",
+    )
+    .retryable()
 }

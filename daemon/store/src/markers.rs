@@ -41,6 +41,13 @@ pub fn unmark(home: &Home, session: SessionId) -> Result<(), Fault> {
     }
 }
 
+/// Whether a session is marked. What cannot be looked at is taken for marked.
+#[must_use]
+pub fn is_marked(home: &Home, session: SessionId) -> bool {
+    let path = home.open_markers().join(session.to_string());
+    path.try_exists().unwrap_or(true)
+}
+
 /// Every session that is marked, oldest first.
 ///
 /// # Errors

@@ -85,6 +85,13 @@ impl House {
             .expect("a good end");
     }
 
+    /// Starts the next daemon, where one has ended.
+    pub fn again(&mut self) {
+        self.lock = None;
+        self.gate = Gate::new();
+        self.begin();
+    }
+
     /// Whether it lives.
     pub fn lives(&self) -> bool {
         self.life.as_ref().is_some_and(|life| !life.is_finished())

@@ -251,3 +251,42 @@ async fn asked_to_go_when_idle_it_lets_clients_look_and_takes_no_work() {
         begun.elapsed()
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_whose_disk_hangs_at_the_start_keeps_nobody_out() {
+    let call = json!({"tool_calls": [{"name": "bash", "arguments": {"command": "touch here"}}]});
+    let mut house = House::new("", &format!("{call}\n")).await;
+    let mut client = house.client("drive").await;
+    let id = uuid::Uuid::now_v7().to_string();
+    let create = json!({"session": id, "cwd": house.project(), "prompt": "make it"});
+    client
+        .call("session.create", &create)
+        .await
+        .expect("a session");
+    let asked = async |client: &mut Raw| {
+        let list = client.call("approval.list", &json!({})).await;
+        let list = list.expect("a list");
+        let open = list["approvals"].as_array().map_or(0, Vec::len);
+        (open > 0).then_some(())
+    };
+    until("a question", async || asked(&mut client).await).await;
+    client
+        .call("daemon.shutdown", &json!({"mode": "now"}))
+        .await
+        .expect("asked");
+    house.ends().await;
+    // Whoever opens its model's script waits until somebody writes one.
+    let script = house.home().join("cassette.jsonl");
+    std::fs::remove_file(&script).expect("remove the script");
+    let made = std::process::Command::new("mkfifo").arg(&script).status();
+    assert!(made.expect("mkfifo").success());
+    let begun = Instant::now();
+    house.again();
+    let mut client = house.client("drive").await;
+    let waited = begun.elapsed();
+    assert!(waited < Duration::from_secs(5), "{waited:?}");
+    let writing = script.clone();
+    let wrote = tokio::task::spawn_blocking(move || std::fs::write(writing, format!("{call}\n")));
+    wrote.await.expect("no panic").expect("a script");
+    until("the question to be back", async || asked(&mut client).await).await;
+}

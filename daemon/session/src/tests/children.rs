@@ -1,10 +1,10 @@
 //! Commands in the background: they end with their session, whatever ends it.
 
 use proto::params::session::{Signal, Until};
-use proto::record::{ChildExited, ChildKind, ChildSpawned};
-use proto::{Body, CallId, Pid};
+use proto::record::ChildExited;
+use proto::{Body, Pid};
 
-use super::house::{House, Scripted, begin, until};
+use super::house::{House, Scripted, a_child, begin, gone, prompt, until};
 
 const GRACE_MS: u64 = 2_000;
 
@@ -14,12 +14,7 @@ async fn with_a_child() -> House {
     house.gate.open();
     (&mut house.born).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
-    house.shells.spawned(ChildSpawned {
-        pid: Pid(7),
-        kind: ChildKind::Shell,
-        call: CallId("c".into()),
-        command: "sleep 1000".into(),
-    });
+    house.shells.spawned(a_child());
     until("the child is shown", || {
         house.handle.summary().children == 1
     })
@@ -27,13 +22,16 @@ async fn with_a_child() -> House {
     house
 }
 
-fn gone() -> ChildExited {
-    ChildExited {
-        pid: Pid(7),
-        code: None,
-        signal: Some(15),
-        cause: None,
-    }
+/// Why it ended, as the log tells it.
+fn cause(house: &House) -> Option<String> {
+    let mut ends = house
+        .records()
+        .into_iter()
+        .filter_map(|record| match record.body {
+            Body::ChildExited(child) => Some(child.cause),
+            _ => None,
+        });
+    ends.next_back().expect("its end is in the log")
 }
 
 fn stopped(house: &House) -> Vec<u64> {
@@ -50,6 +48,7 @@ async fn an_exit_stops_what_runs_in_the_background_and_kill_gives_it_no_time() {
         assert_eq!(stopped(&house), [grace], "{signal:?}");
         house.shells.exited(gone());
         until("its end is shown", || house.handle.summary().children == 0).await;
+        assert_eq!(cause(&house).as_deref(), Some("the session ended"));
     }
     let house = with_a_child().await;
     house.handle.close().await.unwrap();
@@ -79,6 +78,52 @@ async fn the_end_of_the_daemon_is_its_end_and_the_log_says_so() {
         house.records().last().unwrap().body,
         Body::ChildExited(_)
     ));
+    assert_eq!(cause(&house).as_deref(), Some("the daemon stopped"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_end_it_was_is_in_the_log_unless_it_was_its_own() {
+    for (killed, own, told) in [
+        (true, None, Some("killed by ann")),
+        (true, Some("kill_shell"), Some("kill_shell")),
+        (false, None, None),
+    ] {
+        let house = with_a_child().await;
+        if killed {
+            house
+                .handle
+                .child_killed(Pid(7), "ann".into())
+                .await
+                .unwrap();
+        }
+        house.shells.exited(ChildExited {
+            cause: own.map(str::to_owned),
+            ..gone()
+        });
+        until("its end is shown", || house.handle.summary().children == 0).await;
+        assert_eq!(cause(&house).as_deref(), told);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_wish_to_end_waits_for_the_same_end() {
+    let house = with_a_child().await;
+    let leaving = [(); 2].map(|()| {
+        let handle = house.handle.clone();
+        tokio::spawn(async move { handle.shutdown().await })
+    });
+    until("the session takes nothing more", || {
+        !stopped(&house).is_empty()
+    })
+    .await;
+    let refused = house.handle.prompt(prompt("more"), "ann".into()).await;
+    assert_eq!(refused.unwrap_err().name, proto::ErrorName::ShuttingDown);
+    assert!(!leaving.iter().any(tokio::task::JoinHandle::is_finished));
+    assert_eq!(stopped(&house), [GRACE_MS]);
+    house.shells.exited(gone());
+    for left in leaving {
+        left.await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

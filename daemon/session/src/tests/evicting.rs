@@ -1,7 +1,9 @@
 //! Sessions that rest leave memory, and come back as they were.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use proto::RequestId;
 use proto::hello::Role;
 use proto::params::session::{
@@ -11,6 +13,7 @@ use proto::state::Kind;
 
 use super::house::until;
 use super::world::{Notebook, World, prompt};
+use crate::slots::Left;
 use crate::{Attach, Residence};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -256,4 +259,128 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
     assert!(tasks() < alive + 100, "{alive} became {}", tasks());
     evict(&world).await;
     assert_eq!(world.supervisor.counts().await.unwrap().stored, 1_000);
+}
+
+/// Takes a session out of memory that in the end stays, when it gets leave to say so.
+fn begin_to_part(world: &World, says: &std::sync::Arc<tokio::sync::Notify>) -> crate::slots::End {
+    let leave = |handle: crate::SessionHandle| {
+        let says = std::sync::Arc::clone(says);
+        async move {
+            says.notified().await;
+            Left::Stays(handle)
+        }
+        .boxed()
+    };
+    let all = |alone: Vec<crate::SessionHandle>| alone.iter().map(|one| one.id()).collect();
+    let mut leaving = world.supervisor.slots.part(all, leave);
+    leaving.pop().expect("nobody holds it").1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_stays_in_the_last_moment_ends_with_the_daemon_all_the_same() {
+    let world = World::new(TALK);
+    world.begin("mark it").await;
+    let says = std::sync::Arc::default();
+    let end = begin_to_part(&world, &says);
+    let supervisor = std::sync::Arc::clone(&world.supervisor);
+    let stopping = tokio::spawn(async move { supervisor.shutdown().await });
+    until("no more work is taken", || {
+        world.supervisor.refuse_when_closing().is_err()
+    })
+    .await;
+    says.notify_one();
+    stopping.await.unwrap();
+    let Left::Stays(handle) = end.await else {
+        panic!("it left")
+    };
+    let refused = handle.prompt(prompt("more"), "test".into()).await;
+    assert_eq!(refused.unwrap_err().name, proto::ErrorName::ShuttingDown);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_stays_does_not_take_the_place_of_a_later_life() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let says = std::sync::Arc::default();
+    let end = begin_to_part(&world, &says);
+    says.notify_one();
+    let Left::Stays(old) = end.clone().await else {
+        panic!("it left")
+    };
+    // Before the one that asked it puts it back, it is wanted again, and then has to go.
+    let there = world.supervisor.find(&session).await.unwrap();
+    let gone = || async { Left::Gone }.boxed();
+    let retired = world.supervisor.slots.retire(&there, gone);
+    assert!(retired.is_some());
+    world.supervisor.slots.stay(&old, &end);
+    assert!(world.supervisor.slots.loaded(old.id()).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_comes_while_the_daemon_stops_ends_with_it() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    // As one whose load has begun before, and ends after the others were told.
+    let unseen = || async { Left::Gone }.boxed();
+    assert!(world.supervisor.slots.retire(&handle, unseen).is_some());
+    world.supervisor.shutdown().await;
+    let late = world.supervisor.unless_closing(handle.clone()).await;
+    assert_eq!(late.err().unwrap().name, proto::ErrorName::ShuttingDown);
+    let refused = handle.prompt(prompt("more"), "test".into()).await;
+    assert_eq!(refused.unwrap_err().name, proto::ErrorName::ShuttingDown);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_goes_while_its_session_comes_back_takes_nothing_with_it() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    evict(&world).await;
+    let id = world.supervisor.find_id(&session).await.unwrap();
+    // Looked at once, so that it has begun; then the client is gone.
+    assert!(world.supervisor.load(id).now_or_never().is_none());
+    let params = InspectParams {
+        session,
+        part: InspectPart::Env,
+    };
+    let InspectOutput::Env { hidden, lost, .. } = world.supervisor.inspect(&params).await.unwrap()
+    else {
+        panic!("another part")
+    };
+    assert_eq!(hidden, ["PROJECT_WORD", "VENDOR_KEY"]);
+    assert_eq!(lost, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_know_a_paused_session_as_it_left() {
+    let world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    let paused = handle.signal(Signal::Pause, None, "ann".into()).await;
+    assert!(paused.unwrap().delivered);
+    handle.prompt(prompt("later"), "ann".into()).await.unwrap();
+    let before = handle.summary();
+    assert_eq!(before.queued, 1);
+    drop(handle);
+    evict(&world).await;
+    assert_eq!(world.supervisor.summary(&session).await.unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_looser_posture_is_told_once_in_a_life_of_the_daemon() {
+    let mut world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    world.outside.strict.store(true, Ordering::SeqCst);
+    world.restart().await;
+    for text in ["again", "and again"] {
+        world.prompt(&session, text).await.unwrap();
+        evict(&world).await;
+    }
+    let id = world.supervisor.find_id(&session).await.unwrap();
+    let mut told = 0;
+    let count = &mut |raw: &store::format::RawRecord<'_>| {
+        told += usize::from(raw.data.get().contains("keeps its posture"));
+    };
+    store::log::read(&world.home.session_dir(id), count).unwrap();
+    assert_eq!(told, 1);
 }

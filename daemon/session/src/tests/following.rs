@@ -6,7 +6,7 @@ use proto::Seq;
 use proto::params::session::{AttachParams, Signal, Until};
 use serde_json::Value;
 
-use super::house::{begin, prompt};
+use super::house::{begin, prompt, until, watching};
 use crate::{Attach, Follow, Following};
 
 fn attach(ephemeral: bool) -> Attach {
@@ -158,4 +158,17 @@ async fn a_cursor_of_another_log_is_told_so() {
         panic!("attached behind the end")
     };
     assert_eq!(refusal.name, proto::ErrorName::CursorStale);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_while_it_is_let_in_is_gone() {
+    let mut house = begin("{\"text\":\"one\"}", "first");
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    let mut attaching = Box::pin(house.handle.attach(watching(true)));
+    assert!(futures::poll!(&mut attaching).is_pending());
+    until("it is let in", || house.handle.summary().attached == 1).await;
+    // It never heard of it.
+    drop(attaching);
+    until("it is gone", || house.handle.summary().attached == 0).await;
 }

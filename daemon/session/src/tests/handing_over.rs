@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proto::hello::Role;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::session::{CreateParams, PromptParams, Until, When};
-use proto::state::OnAsk;
+use proto::state::{Kind, OnAsk};
 use proto::{Body, ErrorName, SessionId};
 use store::home::Home;
 
-use super::house::{Scripted, begin_with, prompt, until};
+use super::house::{Scripted, a_child, begin_with, gone, prompt, until, watching};
 use crate::{Client, SessionHandle, Supervisor};
 
 const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -198,5 +199,50 @@ async fn a_session_at_rest_is_handed_over_at_once() {
     assert!(
         store::markers::list(&old.home).unwrap().is_empty(),
         "nothing is left to do"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_stays_open_when_clients_go_because_the_daemon_does() {
+    let script = format!("{}\n{MARKS}", r#"{"text":"one"}"#);
+    let mut house = begin_with(Scripted::new(&script), "first", |created, _| {
+        created.kind = Kind::Headless;
+        created.on_ask = OnAsk::Sandboxed;
+    });
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    house.handle.wait(Until::Turn).await.unwrap();
+    let mut attach = watching(true);
+    attach.role = Role::Approve;
+    let (_, follow) = house.handle.attach(attach).await.unwrap();
+    house
+        .handle
+        .prompt(prompt("mark it"), "ann".into())
+        .await
+        .unwrap();
+    until("it asks", || !house.handle.pending().is_empty()).await;
+    // A command in the background that takes its time keeps the session while the clients go.
+    house.shells.spawned(a_child());
+    until("the child is shown", || {
+        house.handle.summary().children == 1
+    })
+    .await;
+    let stops = || house.script.stops.0.lock().unwrap().len();
+    let (handle, before) = (house.handle.clone(), stops());
+    let leaving = tokio::spawn(async move { handle.shutdown().await });
+    until("it is stopped", || stops() > before).await;
+    drop(follow);
+    until("the client is gone", || {
+        house.handle.summary().attached == 0
+    })
+    .await;
+    house.shells.exited(gone());
+    leaving.await.unwrap();
+    assert_eq!(house.handle.pending().len(), 1);
+    let records = house.records();
+    assert!(
+        !records
+            .iter()
+            .any(|record| matches!(record.body, Body::ApprovalResolved(_)))
     );
 }

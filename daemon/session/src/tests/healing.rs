@@ -9,7 +9,7 @@ use proto::state::Kind;
 use proto::{ErrorName, Seq};
 
 use super::house::until;
-use super::world::{World, prompt};
+use super::world::{World, prompt, supervise};
 use crate::{Attach, Following};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -250,4 +250,34 @@ async fn a_directory_and_a_provider_that_are_back_are_seen_at_the_next_prompt() 
     world.outside.provider_gone.store(false, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     world.prompt(&session, "and again").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_hangs_at_the_start_keeps_no_other_from_coming_back() {
+    let mut world = World::new(TALK);
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let session = world.begin("mark it").await;
+        let id = world.supervisor.find_id(&session).await.unwrap();
+        store::markers::mark(&world.home, id).unwrap();
+        ids.push(id);
+    }
+    ids.sort();
+    world.supervisor.shutdown().await;
+    for id in &ids {
+        store::markers::mark(&world.home, *id).unwrap();
+    }
+    // The one that is taken first.
+    *world.outside.hangs.lock().unwrap() = Some(ids[0]);
+    world.supervisor = supervise(&world.home, &world.outside, world.residence);
+    let supervisor = std::sync::Arc::clone(&world.supervisor);
+    let recovering = tokio::spawn(async move { supervisor.recover().await });
+    until("the other is back", || {
+        world.supervisor.slots.loaded(ids[1]).is_some()
+    })
+    .await;
+    assert!(!recovering.is_finished());
+    *world.outside.hangs.lock().unwrap() = None;
+    recovering.await.unwrap();
+    assert!(world.supervisor.slots.loaded(ids[0]).is_some());
 }

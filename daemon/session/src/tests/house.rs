@@ -13,9 +13,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{AttachParams, PromptParams, When};
-use proto::record::{PromptQueued, Rules, SessionCreated};
+use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk, Posture};
-use proto::{Failure, Pid, PromptId, Record, SessionId};
+use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
 use serde_json::{Map, Value};
 use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
@@ -439,6 +439,26 @@ pub fn prompt(text: &str) -> PromptParams {
         credentials: BTreeMap::new(),
         env: BTreeMap::new(),
         request_id: None,
+    }
+}
+
+/// A command that was left in the background.
+pub fn a_child() -> ChildSpawned {
+    ChildSpawned {
+        pid: Pid(7),
+        kind: ChildKind::Shell,
+        call: CallId("c".into()),
+        command: "sleep 1000".into(),
+    }
+}
+
+/// Its end, by TERM.
+pub fn gone() -> ChildExited {
+    ChildExited {
+        pid: Pid(7),
+        code: None,
+        signal: Some(15),
+        cause: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proto::item::Finish;
 use proto::live::{Delta, Live, Partial};
 use proto::params::session::Until;
+use proto::state::WaitingFor;
 use proto::{Body, ItemId, Pid, Seq, Stamp};
 use serde_json::Value;
 use store::aside::{self, Aside};
@@ -94,6 +95,33 @@ async fn what_was_seen_before_a_crash_is_in_the_log_of_the_next_life() {
         assert!(cut_off.text.len() > 3 && cut_off.text.len() >= text.len());
         house.handle.wait(Until::Turn).await.unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_superseded_is_not_kept() {
+    let broken = SLOW.replace("\"delay_ms\":400", "\"delay_ms\":400,\"fault\":\"cut\"");
+    let mut house = begin(&broken, "first");
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    until("something is kept", || !kept_text(&house).is_empty()).await;
+    until("it waits for its next try", || {
+        house.handle.summary().waiting_for == Some(WaitingFor::Retry)
+    })
+    .await;
+    until("nothing of it counts", || kept(&house).is_none()).await;
+    house
+        .crash(Scripted::new(SLOW), Some(RecoverPolicy::Continue))
+        .await;
+    house.handle.wait(Until::Turn).await.unwrap();
+    let answers: Vec<_> = house
+        .records()
+        .into_iter()
+        .filter_map(|record| match record.body {
+            Body::Assistant(message) => Some((message.text, message.finish)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, [("abcdefghijklmnopqr".to_owned(), Finish::Stop)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! Durable, then acknowledged, then published, then started: proved with a disk that is held.
 
-use proto::params::session::{AttachParams, Until};
+use proto::params::session::{AttachParams, Signal, Until};
 use proto::{ErrorName, Seq};
 
 use super::house::{begin, until};
@@ -114,6 +114,9 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         house.handle.summary().read_only.is_some()
     })
     .await;
+    // The turn that was to begin never was: there is nothing to interrupt.
+    let interrupt = house.handle.signal(Signal::Int, None, "test".into());
+    assert!(!interrupt.await.unwrap().delivered);
     // Who follows is told, and not left to wait for events that never come.
     loop {
         match follow.next().await {

@@ -53,6 +53,30 @@ async fn a_signal_that_is_sent_again_does_not_hit_the_next_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pause_with_nothing_behind_it_is_no_unfinished_work() {
+    let slow = "{\"text\":\"one\"}\n{\"text\":\"a slow answer\",\"delay_ms\":2000}";
+    let mut house = begin(slow, "first");
+    house.gate.open();
+    (&mut house.born).await.unwrap().unwrap();
+    house.handle.wait(Until::Turn).await.unwrap();
+    let pause = || house.handle.signal(Signal::Pause, None, "ann".into());
+    assert!(pause().await.unwrap().delivered);
+    assert_eq!(house.handle.summary().state, proto::state::State::Paused);
+    assert!(!house.handle.is_unfinished());
+    house
+        .handle
+        .prompt(prompt("again"), "ann".into())
+        .await
+        .unwrap();
+    assert!(house.handle.is_unfinished(), "a prompt waits");
+    let resume = house.handle.signal(Signal::Resume, None, "ann".into());
+    assert!(resume.await.unwrap().delivered);
+    until("its turn has begun", || house.handle.summary().queued == 0).await;
+    assert!(pause().await.unwrap().delivered);
+    assert!(house.handle.is_unfinished(), "a turn is open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pause_is_on_disk_when_it_is_answered_and_says_whether_there_was_anything_to_do() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();

@@ -70,6 +70,10 @@ pub struct Outside {
     pub sent: Arc<Mutex<Vec<String>>>,
     pub runs: Arc<Mutex<Vec<String>>>,
     pub provider_gone: AtomicBool,
+    /// A session whose config does not answer.
+    pub hangs: Mutex<Option<SessionId>>,
+    /// Asks before everything, as it is configured.
+    pub strict: AtomicBool,
     pub max_steps: u64,
     disk: Arc<Disk>,
 }
@@ -113,7 +117,11 @@ impl Outside {
                 rules: Rules::default(),
                 trusted: true,
             }],
-            posture: Posture::Yolo,
+            posture: if self.strict.load(Ordering::SeqCst) {
+                Posture::Ask
+            } else {
+                Posture::Yolo
+            },
             max_steps: self.max_steps,
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
@@ -135,7 +143,13 @@ impl Assembly for Outside {
         Ok(self.setup())
     }
 
-    fn resume(&self, _: &SessionCreated) -> Setup {
+    fn resume(&self, created: &SessionCreated) -> Setup {
+        let due = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let hangs = || *self.hangs.lock().unwrap() == Some(created.session);
+        // Not for ever: a test that fails must come to its end.
+        while hangs() && std::time::Instant::now() < due {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         self.setup()
     }
 
@@ -209,6 +223,8 @@ impl World {
             sent: Arc::default(),
             runs: Arc::default(),
             provider_gone: AtomicBool::new(false),
+            hangs: Mutex::default(),
+            strict: AtomicBool::new(false),
             max_steps,
         });
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
@@ -294,7 +310,11 @@ pub fn prompt(text: &str) -> PromptParams {
     }
 }
 
-fn supervise(home: &Arc<Home>, outside: &Arc<Outside>, residence: Residence) -> Arc<Supervisor> {
+pub fn supervise(
+    home: &Arc<Home>,
+    outside: &Arc<Outside>,
+    residence: Residence,
+) -> Arc<Supervisor> {
     let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
     let pids = Arc::new(store::pids::Pids::open(home).unwrap());
     let assembly = Arc::clone(outside) as Arc<dyn Assembly>;

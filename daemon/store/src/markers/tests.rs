@@ -17,6 +17,7 @@ fn a_session_is_marked_until_it_is_unmarked() {
         unmark(&home, session).expect("it can be unmarked");
     }
     assert_eq!(list(&home).expect("it can be read"), [two]);
+    assert_eq!([one, two].map(|one| is_marked(&home, one)), [false, true]);
 }
 
 #[test]

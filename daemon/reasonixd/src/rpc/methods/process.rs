@@ -24,9 +24,17 @@ pub async fn list(
 
 pub async fn kill(
     daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
+    peer: Arc<Peer>,
     params: KillParams,
 ) -> Result<KillOutput, Failure> {
+    let running = daemon.procs.table();
+    if let Some(child) = running.iter().find(|child| child.pid == Some(params.pid)) {
+        // Before it ends: its session tells in the log who ended it.
+        let told = daemon
+            .supervisor
+            .child_killed(child.session, params.pid, peer.name());
+        told.await;
+    }
     let delivered = daemon.procs.stop_number(params.pid, GRACE_MS);
     Ok(KillOutput { delivered })
 }
