@@ -66,6 +66,16 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
         ),
         Err(failure) => failed("store", failure.message, &failure.hint),
     });
+    let closed = daemon.supervisor.handles().into_iter().filter_map(|handle| {
+        let summary = handle.summary();
+        let reason = summary.read_only?;
+        Some(failed(
+            "sessions",
+            format!("session {} can only be read: {reason}", summary.pid),
+            "What was refused in it did not happen; it goes on when what the text names is mended.",
+        ))
+    });
+    checks.extend(closed);
     checks
 }
 

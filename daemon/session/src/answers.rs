@@ -325,12 +325,20 @@ impl Actor {
         }
     }
 
+    /// Prompts wait behind a turn that the daemon's end cut off, and nothing happens until a person says more.
+    fn waits_for_a_word(&self) -> bool {
+        self.machine.is_idle()
+            && !self.machine.facts().settings.paused
+            && !self.machine.is_suspended()
+            && !self.leaving
+    }
+
     fn waited(&self, until: Until) -> Option<WaitOutput> {
         let facts = self.machine.facts();
         let attention = until == Until::Attention
             && facts.state.state == State::Waiting
             && !facts.pending.is_empty();
-        let rests = self.is_settled() || facts.exited.is_some();
+        let rests = self.is_settled() || facts.exited.is_some() || self.waits_for_a_word();
         let done = match until {
             Until::Turn => rests,
             Until::Attention => rests || attention,

@@ -103,10 +103,10 @@ impl Closed {
                 "The log cannot be mended from here: `reasonix doctor` tells what is wrong with the store."
             }
             Cause::Disk => {
-                "Free space or mend the disk: it goes on by itself then, and can be read meanwhile."
+                "It goes on by itself when its log can be written again: free space, or mend the disk. It can be read meanwhile."
             }
             Cause::Log => {
-                "It can still be read: `reasonix logs` shows it. A newer build may read what this one cannot."
+                "It can still be read: `reasonix logs` shows it. The file is kept as it is; where a newer build wrote it, that one can read on."
             }
             Cause::Provider => {
                 "Add the provider again in the config, and prompt again; the session can still be read."

@@ -241,7 +241,8 @@ impl Supervisor {
         let of = |state| {
             loaded
                 .iter()
-                .filter(|handle| handle.summary().state == state)
+                .map(SessionHandle::summary)
+                .filter(|summary| summary.read_only.is_none() && summary.state == state)
                 .count() as u64
         };
         Ok(proto::params::daemon::SessionCounts {

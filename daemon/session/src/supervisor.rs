@@ -122,11 +122,26 @@ impl Supervisor {
         };
         let bring_back = async |session| match self.load(session).await {
             Ok(handle) => tracing::info!(%session, pid = %handle.pid(), "recovered"),
-            Err(failure) => tracing::error!(%session, %failure, "not recovered"),
+            Err(failure) => {
+                tracing::error!(%session, %failure, "not recovered");
+                self.unmark_what_is_gone(session).await;
+            }
         };
         futures::stream::iter(marked)
             .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
             .await;
+    }
+
+    /// A marker of a session that has no directory would be looked at in vain at every start.
+    async fn unmark_what_is_gone(&self, session: SessionId) {
+        let home = Arc::clone(&self.ground.home);
+        let unmarked = blocking(move || match home.session_dir(session).try_exists() {
+            Ok(false) => store::markers::unmark(&home, session),
+            Ok(true) | Err(_) => Ok(()),
+        });
+        if let Ok(Err(error)) = unmarked.await {
+            tracing::error!(%session, %error, "the marker of a session that is gone stays");
+        }
     }
 
     /// All loaded sessions.

@@ -378,7 +378,11 @@ impl Facts {
                     // What is gone on from is half a step.
                     open.steps += u64::from(!open.cut_off);
                     open.tool_calls += message.calls.len() as u64;
-                    open.text.clone_from(&message.text);
+                    let begun = std::mem::take(&mut open.begun);
+                    open.text = begun + &message.text;
+                    if open.cut_off {
+                        open.begun.clone_from(&open.text);
+                    }
                     open.plain_answer = message.calls.is_empty().then_some(message.finish);
                     open.calls = message
                         .calls

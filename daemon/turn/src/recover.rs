@@ -297,7 +297,10 @@ impl Step<'_> {
 
     /// Ends the turn, with a result for every call that has none.
     fn end_recovered(&mut self, mut calls: Calls) -> Phase {
-        self.notice(Level::Warning, words::WAS_ENDED);
+        // The turn's own prompt stands in the queue until its message is there.
+        let unsaid = usize::from(self.is_unsaid());
+        let behind = self.facts.queue.len().saturating_sub(unsaid);
+        self.notice(Level::Warning, words::was_ended(behind));
         self.say_unsaid_prompt();
         self.close_all(&mut calls);
         self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)

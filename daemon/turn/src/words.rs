@@ -27,6 +27,15 @@ pub const LOG_WAS_BROKEN: &str =
 /// Why a command in the background ended that a recovery finds in the log.
 pub const CHILD_LOST: &str = "the daemon stopped";
 
+/// As `WAS_ENDED`, with the prompts that wait behind the turn.
+pub fn was_ended(behind: usize) -> String {
+    match behind {
+        0 => WAS_ENDED.to_owned(),
+        1 => format!("{WAS_ENDED} One prompt waits, and goes first."),
+        many => format!("{WAS_ENDED} {many} prompts wait, and go first."),
+    }
+}
+
 /// A person said no, or the daemon had to: then it says why, and what would allow it.
 pub fn denied_by_answer(resolved: &ApprovalResolved) -> String {
     match &resolved.note {

@@ -53,7 +53,7 @@ fn told(found: &Found) -> Vec<Check> {
             warning(
                 "logs",
                 format!("session {session}: {what}"),
-                "It can be read up to the damage; the file is kept as it is.",
+                "What is whole can be read with `reasonix logs`; what is there is kept as it is.",
             )
         })
         .collect();
@@ -96,6 +96,10 @@ fn look(
             Ok(scan) if scan.damaged() => {
                 let why = scan.invalid.unwrap_or_default();
                 let what = format!("its log is damaged behind record {}: {why}", scan.last);
+                found.damaged.push((session, what));
+            }
+            Ok(scan) if scan.last == proto::Seq(0) => {
+                let what = "its log has no whole record".to_owned();
                 found.damaged.push((session, what));
             }
             Ok(_) => found.sound += 1,

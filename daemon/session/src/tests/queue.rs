@@ -3,7 +3,7 @@
 use proto::params::session::{EditParams, QueueOutput, ReorderParams, Signal, Until};
 use proto::{Body, ErrorName, PromptId, RequestId};
 
-use super::house::{House, begin, prompt, until};
+use super::house::{House, Scripted, begin, begin_with, prompt, until};
 
 /// A session that is paused, at rest, with three prompts that wait.
 async fn with_three() -> (House, Vec<PromptId>) {
@@ -139,4 +139,30 @@ async fn a_change_of_the_queue_is_answered_when_it_is_on_disk() {
     assert!(!editing.is_finished(), "acknowledged before it was on disk");
     house.gate.open();
     assert_eq!(texts(&editing.await.unwrap().unwrap()), ["A", "b", "c"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_behind_a_turn_that_was_cut_off_is_told_and_holds_up_nobody() {
+    const SCRIPT: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
+{"text":"Marked."}"#;
+    let script = Scripted::new(SCRIPT);
+    script.leave.forget_permits(1_000);
+    let mut house = begin_with(script, "mark it", |_, _| {});
+    house.gate.open();
+    until("the call runs", || !house.runs.lock().unwrap().is_empty()).await;
+    let queued = house.handle.prompt(prompt("and then this"), "ann".into());
+    queued.await.unwrap();
+    house
+        .crash(Scripted::new(SCRIPT), Some(turn::RecoverPolicy::Idle))
+        .await;
+    let waited = house.handle.wait(Until::Turn).await.unwrap();
+    assert_eq!(
+        waited.ended.unwrap().outcome,
+        proto::outcome::OutcomeKind::Interrupted
+    );
+    assert_eq!(house.handle.summary().queued, 1);
+    let told = house.records().into_iter().any(|record| {
+        matches!(record.body, Body::Notice(notice) if notice.text.contains("One prompt waits"))
+    });
+    assert!(told);
 }

@@ -36,6 +36,8 @@ pub struct OpenTurn {
     pub plain_answer: Option<Finish>,
     /// That answer was cut off by the daemon's end, and the turn is to go on from it.
     pub cut_off: bool,
+    /// What was kept of an answer that the next one goes on from: both are one text.
+    pub begun: String,
     /// The log ends the turn though calls of it have no result, which nothing but an edited log does: it stays open
     /// until they have, and is ended in the same way again.
     pub over: Option<TurnEnded>,

@@ -2,11 +2,14 @@
 
 use contract::provider::Reported;
 use proto::item::Finish;
-use proto::{Body, ItemId};
+use proto::params::session::When;
+use proto::record::PromptQueued;
+use proto::state::Kind;
+use proto::{Body, ItemId, PromptId};
 
 use super::made::created;
 use super::script::check;
-use crate::{Answer, Effect, Facts, Limits, Machine, Now, RecoverPolicy};
+use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy};
 
 #[test]
 fn a_turn_goes_on_from_what_was_shown() {
@@ -21,6 +24,42 @@ fn a_turn_goes_on_from_what_was_shown() {
           model: upon a time. | turn ends completed | idle
     ",
     );
+}
+
+#[test]
+fn what_was_kept_and_what_follows_are_one_text() {
+    let now = Now::default();
+    let mut machine = Machine::new(Facts::default(), Limits::default());
+    machine.record(Body::SessionCreated(created(Kind::Interactive, 0, 0)), now);
+    let answer = |text: &str, finish| Answer {
+        text: text.into(),
+        finish: Some(finish),
+        ..Answer::default()
+    };
+    let prompt = Input::Prompt {
+        prompt: PromptQueued {
+            prompt_id: PromptId::new(),
+            text: "one".into(),
+            steer: false,
+            by: "test".into(),
+            request_id: None,
+        },
+        when: When::Queue,
+    };
+    machine.step(prompt, now);
+    for kept in ["Once ", "upon "] {
+        let mut again = Machine::new(machine.facts().clone(), Limits::default());
+        let item = machine.facts().open.as_ref().unwrap().next_item();
+        let kept = Some((item, answer(kept, Finish::Interrupted)));
+        again.recover(RecoverPolicy::Continue, kept, now);
+        machine = again;
+    }
+    machine.step(
+        Input::Answered(Box::new(answer("a time.", Finish::Stop))),
+        now,
+    );
+    let ended = machine.facts().ended.clone().unwrap();
+    assert_eq!(ended.text, "Once upon a time.");
 }
 
 #[test]
