@@ -15,7 +15,7 @@ use crate::gate::{Gate, Leave};
 /// From the wish to the end (docs/contract/10-protocol.md, life of the daemon).
 pub const END_MAX: Duration = Duration::from_secs(10);
 /// How long turns may take to come to a safe point before a hand-over.
-const SAFE_POINT: Duration = Duration::from_secs(6);
+const SAFE_POINT: Duration = Duration::from_secs(5);
 /// Sessions get this long to stop what runs and to write what there is.
 const SESSIONS: Duration = Duration::from_secs(6);
 /// What is kept for the processes when sessions take their time.

@@ -107,9 +107,9 @@ impl Actor {
                 self.keys.fill(credentials);
                 self.use_new_key();
             }
-            Command::Suspend { reply } => {
+            Command::Suspend { now, reply } => {
                 self.leaving = true;
-                self.begin_suspend(reply);
+                self.begin_suspend(now, reply);
             }
             Command::Leave(wish) => self.leave_memory(wish),
             Command::ChildKilled { pid, by, reply } => {

@@ -86,8 +86,9 @@ pub enum Command {
     },
     /// Keys that came with a hello.
     Credentials(BTreeMap<String, String>),
-    /// The daemon hands over: sleep before the next step.
+    /// The daemon hands over: sleep before the next step, or `now`.
     Suspend {
+        now: bool,
         reply: oneshot::Sender<()>,
     },
     /// Leave memory.

@@ -304,11 +304,12 @@ impl SessionHandle {
         self.ask(|reply| Command::Join { join, reply }).await
     }
 
-    /// Puts the session to sleep before its next step, and takes no more work. Resolves when that is on disk, or the
-    /// session cannot be written, or has left memory.
-    pub async fn suspend(&self) {
+    /// Puts the session to sleep before its next step (`now`: at once, whatever runs), and takes no more work. Resolves
+    /// when that is on disk, or the session cannot be written, or has left memory.
+    pub async fn suspend(&self, now: bool) {
         let (reply, done) = oneshot::channel();
-        let sent = self.shared.commands.send(Command::Suspend { reply }).await;
+        let wish = Command::Suspend { now, reply };
+        let sent = self.shared.commands.send(wish).await;
         if sent.is_ok() {
             // An actor that is gone sleeps too.
             let _ = done.await;

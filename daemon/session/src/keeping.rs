@@ -128,7 +128,9 @@ impl Actor {
             .gather
             .as_ref()
             .is_some_and(|gather| gather.number == number);
-        if grows || self.journal.failed.is_some() || !self.journal.is_settled() {
+        // What a hand-over cut off stands nowhere else: the next life goes on from it.
+        let asleep = self.machine.is_suspended();
+        if grows || asleep || self.journal.failed.is_some() || !self.journal.is_settled() {
             return;
         }
         self.keeping.stands = None;

@@ -48,10 +48,19 @@ impl Actor {
     }
 
     /// Puts the session to sleep before its next step, for the daemon that comes next.
-    pub(crate) fn begin_suspend(&mut self, reply: oneshot::Sender<()>) {
+    /// `now`: a request in flight is dropped, calls are stopped.
+    pub(crate) fn begin_suspend(&mut self, now: bool, reply: oneshot::Sender<()>) {
         self.suspending.push(reply);
         if !self.machine.is_suspended() {
-            self.step(Input::Suspend);
+            if now {
+                // The next life goes on from what has been shown of the answer.
+                self.keep();
+            }
+            self.step(if now {
+                Input::SuspendNow
+            } else {
+                Input::Suspend
+            });
         }
         self.settle();
     }

@@ -333,8 +333,10 @@ impl Supervisor {
         self.closing.store(true, Ordering::Relaxed);
         let leaving = self.slots.everybody().into_iter().map(|who| async move {
             let Some(handle) = who.await else { return };
-            if tokio::time::timeout(patience, handle.suspend()).await.is_err() {
-                tracing::warn!(session = %handle.id(), "not suspended in time; its turn is stopped");
+            let waited = tokio::time::timeout(patience, handle.suspend(false)).await;
+            if waited.is_err() {
+                tracing::info!(session = %handle.id(), "not at a safe point in time: what runs is cut off");
+                handle.suspend(true).await;
             }
             handle.shutdown().await;
         });

@@ -193,6 +193,27 @@ impl Step<'_> {
         phase
     }
 
+    /// The time for that is up. A request is made again by the next life, which goes on from what was shown of its
+    /// answer; calls get the results that they come to.
+    pub(crate) fn suspend_now(&mut self, phase: Phase) -> Phase {
+        self.hold.suspending = true;
+        match phase {
+            Phase::Asking(asking) if asking.waits == Waits::Answer => {
+                self.effects.push(Effect::CancelAsk);
+                let waits = Waits::Resume;
+                Phase::Asking(Asking { waits, ..asking })
+            }
+            Phase::Calls(calls) => {
+                if !calls.running.is_empty() {
+                    let grace_ms = self.limits.grace_ms;
+                    self.effects.push(Effect::CancelCalls { grace_ms });
+                }
+                Phase::Calls(calls)
+            }
+            Phase::Idle | Phase::Held | Phase::Asking(_) | Phase::Stopping { .. } => phase,
+        }
+    }
+
     /// Writes down that the session is suspended, where there is something to go on with. Looked at after each step:
     /// an answer to a question, or a pause, may come after the mark.
     pub(crate) fn mark_suspended(&mut self, phase: &Phase) {

@@ -37,6 +37,8 @@ pub enum Input {
     },
     /// The daemon hands over: nothing new starts, and when nothing runs any more the session is suspended.
     Suspend,
+    /// As `Suspend`, and there is no more time: the request in flight is dropped, calls that run are stopped.
+    SuspendNow,
     /// A command of the session runs in the background.
     ChildSpawned(ChildSpawned),
     /// It has ended.

@@ -261,6 +261,7 @@ impl Step<'_> {
                 request_id,
             } => self.pause(phase, paused, &by, request_id),
             Input::Suspend => self.suspend(phase),
+            Input::SuspendNow => self.suspend_now(phase),
             Input::ChildSpawned(child) => {
                 if !self.facts.children.contains_key(&child.pid) {
                     self.append(Body::ChildSpawned(child));

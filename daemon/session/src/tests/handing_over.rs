@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::hello::Role;
-use proto::outcome::{OutcomeKind, Reason};
+use proto::outcome::OutcomeKind;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::state::{Kind, OnAsk};
 use proto::{Body, ErrorName, SessionId};
@@ -25,10 +25,14 @@ struct Daemon {
 
 /// A daemon over this home.
 fn daemon(dir: &Path) -> Daemon {
+    daemon_that_plays(dir, MARKS)
+}
+
+fn daemon_that_plays(dir: &Path, cassette: &str) -> Daemon {
     let home = Arc::new(Home::open(&dir.join("home")).unwrap());
     let catalog = Arc::new(store::catalog::Catalog::open(&home).unwrap().catalog);
     let pids = Arc::new(store::pids::Pids::open(&home).unwrap());
-    let script = Arc::new(Scripted::new(MARKS));
+    let script = Arc::new(Scripted::new(cassette));
     let assembly = Arc::clone(&script) as Arc<dyn crate::Assembly>;
     let supervisor = Supervisor::new(Arc::clone(&home), catalog, pids, assembly).unwrap();
     Daemon {
@@ -126,7 +130,7 @@ async fn a_session_is_suspended_when_that_is_on_disk_and_takes_nothing_meanwhile
     (&mut house.born).await.unwrap().unwrap();
     until("the call runs", || !house.runs.lock().unwrap().is_empty()).await;
     let handle = house.handle.clone();
-    let suspending = tokio::spawn(async move { handle.suspend().await });
+    let suspending = tokio::spawn(async move { handle.suspend(false).await });
     takes_nothing(&house.handle).await;
     assert!(!suspending.is_finished(), "a call still runs");
     house.gate.close();
@@ -158,7 +162,7 @@ async fn a_session_is_suspended_when_that_is_on_disk_and_takes_nothing_meanwhile
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_does_not_sleep_in_time_is_stopped() {
+async fn a_turn_that_does_not_sleep_in_time_is_cut_off_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     let (old, session) = with_a_running_call(dir.path()).await;
     let handle = old.supervisor.find(&session.to_string()).await.unwrap();
@@ -172,8 +176,34 @@ async fn a_turn_that_does_not_sleep_in_time_is_stopped() {
     new.supervisor.recover().await;
     let handle = new.supervisor.find(&session.to_string()).await.unwrap();
     let ended = handle.wait(Until::Turn).await.unwrap().ended.unwrap();
-    assert_eq!(ended.outcome, OutcomeKind::Interrupted);
-    assert_eq!(ended.reason, Some(Reason::Shutdown));
+    assert_eq!(ended.outcome, OutcomeKind::Completed);
+    assert_eq!(ended.text, "Marked.");
+    assert!(new.script.runs.lock().unwrap().is_empty(), "it ran again");
+    new.supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_is_too_long_for_a_hand_over_is_gone_on_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let slow = r#"{"text":"one two three four five six seven","chunk_bytes":4,"delay_ms":300}"#;
+    let old = daemon_that_plays(dir.path(), slow);
+    let made = old.supervisor.create(wish(dir.path()), &client()).await;
+    let session = made.unwrap().session;
+    let partial = old.home.session_dir(session).join("partial.json");
+    until("some of it is kept", || partial.exists()).await;
+    let leaving = old.supervisor.hand_over(Duration::from_millis(1));
+    tokio::time::timeout(Duration::from_secs(30), leaving)
+        .await
+        .unwrap();
+    drop(old.supervisor);
+
+    let new = daemon_that_plays(dir.path(), r#"{"text":" and the rest"}"#);
+    new.supervisor.recover().await;
+    let handle = new.supervisor.find(&session.to_string()).await.unwrap();
+    let ended = handle.wait(Until::Turn).await.unwrap().ended.unwrap();
+    assert_eq!(ended.outcome, OutcomeKind::Completed);
+    let kept = ended.text.strip_suffix(" and the rest").unwrap();
+    assert!(kept.starts_with("one "), "{kept}");
     new.supervisor.shutdown().await;
 }
 

@@ -49,6 +49,32 @@ fn what_runs_ends_first() {
 }
 
 #[test]
+fn what_cannot_be_waited_for_is_dropped_and_taken_up_again() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > suspend
+        > suspend now
+          drop the request | suspended
+        > crash idle showing Once
+          notice: The daemon was restarted in the middle of an answer |
+          model (interrupted): Once | daemon: go on | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a allow
+          started a | run a once that is on disk
+        > suspend now
+          stop the calls, KILL after 2000 ms
+        > ends a interrupted
+          finished a interrupted | result a interrupted: its output | suspended
+        > crash idle
+          notice: The daemon was restarted | ask
+    ",
+    );
+}
+
+#[test]
 fn what_was_handed_over_goes_on_once() {
     check(
         "

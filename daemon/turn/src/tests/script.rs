@@ -12,7 +12,7 @@
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
-//! > pause | resume        > suspend                         > child 9 runs | ends     (told as its records are)
+//! > pause | resume        > suspend [now]                    > child 9 runs | ends     (told as its records are)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
@@ -176,6 +176,7 @@ impl Stage {
                 by: "ann".into(),
                 request_id: None,
             },
+            "suspend" if what == "now" => Input::SuspendNow,
             "suspend" => Input::Suspend,
             "child" => child(what),
             "wait" => {

@@ -232,7 +232,12 @@ impl World {
     pub(super) fn suspend(&mut self) {
         if !self.closing {
             self.handing = true;
-            self.step(Input::Suspend);
+            let patient = self.chance.once_in(2);
+            self.step(if patient {
+                Input::Suspend
+            } else {
+                Input::SuspendNow
+            });
         }
     }
 
