@@ -1,21 +1,59 @@
 //! An end that an event did not tell: one too large for a frame comes without its data, and is asked for anew.
 //!
-//! Called by `run`, which ends by it, and `attach`, which shows it. Prints nothing.
+//! Called by `run`, which ends by it, and `attach`, which shows it. Prints nothing. Of a session whose log cannot be
+//! written for a while the daemon tells ends that are none: they are not believed.
 
 use std::time::Duration;
 
-use client::Client;
-use proto::Event;
+use client::{CallError, Client};
 use proto::methods::{SessionGet, SessionWait};
 use proto::params::session::{OneParams, Until, WaitOutput, WaitParams};
 use proto::record::SessionExited;
+use proto::{Event, Failure};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
+use tokio::time::Instant;
 
 use crate::exit::Error;
+use crate::text;
 
 /// How long the daemon may take to say how a turn ended that has ended.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a run waits for a log that cannot be written.
+pub const BEARS: Duration = Duration::from_secs(30);
+
+/// How often it is looked at meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Says that a log cannot be written, and is waited for.
+pub fn unwritable(failure: &Failure) -> String {
+    format!(
+        "the log cannot be written: {}; waiting until it can",
+        text::line(failure.message.trim_end_matches('.'))
+    )
+}
+
+/// Waits, as `session.wait`. The answer about a session that can only be read is not taken before so long has passed.
+///
+/// # Errors
+/// The daemon refuses, or is gone.
+pub async fn wait(
+    client: &Client,
+    params: &WaitParams,
+    bears: Duration,
+) -> Result<WaitOutput, CallError> {
+    let begun = Instant::now();
+    loop {
+        let answer = client.call::<SessionWait>(params).await?;
+        let session = params.session.clone();
+        let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+        if summary.read_only.is_none() || begun.elapsed() >= bears {
+            return Ok(answer);
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
 
 /// Whether an event is the end of a turn or session, and does not say how it ended.
 pub fn is_untold(event: &Event) -> bool {
@@ -46,7 +84,7 @@ pub async fn told(client: &Client, session: &str, event: &Event) -> Result<Event
         },
         timeout_ms: u64::try_from(PATIENCE.as_millis()).ok(),
     };
-    let answer = client.call::<SessionWait>(&wait).await?;
+    let answer = self::wait(client, &wait, BEARS).await?;
     if went_on(client, session, event).await? {
         return Err(untold());
     }

@@ -46,6 +46,9 @@ pub enum Error {
     /// Something of the operating system.
     #[error("{doing}")]
     Io { doing: String, source: io::Error },
+    /// The daemon is gone; what that means is said.
+    #[error("{what}")]
+    Away { what: String },
     /// It was done, and did not come out well.
     #[error("{what}")]
     Failed { what: String, hint: String },
@@ -66,6 +69,18 @@ impl Error {
         }
     }
 
+    /// The same error, said to who followed this session.
+    pub fn of_session(self, pid: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Call(CallError::Connect(ConnectError::Stopped { .. })) => Self::Away {
+                what: format!(
+                    "The daemon was stopped. Session {pid} goes on when it is started again: `reasonix attach {pid}`."
+                ),
+            },
+            other => other,
+        }
+    }
+
     /// What was being done when the system refused.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
         Self::Io {
@@ -79,6 +94,7 @@ impl Error {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Call(error) => call_code(error),
+            Self::Away { .. } => NO_DAEMON,
             Self::Paths(_) => CONFIG,
             Self::Closed => 0,
             Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
@@ -95,7 +111,7 @@ impl Error {
             Self::Call(error) => call_hint(error),
             Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
             Self::Io { .. } => "see `--verbose` for the system's reason".to_owned(),
-            Self::Closed => String::new(),
+            Self::Closed | Self::Away { .. } => String::new(),
         }
     }
 
@@ -194,6 +210,9 @@ fn call_hint(error: &CallError) -> String {
             ConnectError::Absent { .. } | ConnectError::Gone { .. } => {
                 "`reasonix daemon start` starts one"
             }
+            ConnectError::Stopped { .. } => {
+                "`reasonix daemon start` starts it again; its sessions go on"
+            }
             ConnectError::Start(StartError::NotFound) => {
                 "install `reasonixd` beside `reasonix`, or name it by `REASONIX_DAEMON`"
             }
@@ -218,7 +237,7 @@ fn call_hint(error: &CallError) -> String {
             ConnectError::Hello(_) => {
                 "client and daemon may be of different versions: `reasonix doctor` tells"
             }
-            ConnectError::Refused(_) => "",
+            ConnectError::Homeless { .. } | ConnectError::Refused(_) => "",
         },
         CallError::Lost { .. } => "look whether it was done before doing it again",
         CallError::Timeout { .. } => {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use client::{CallError, Client, ConnectError, Listener, Options, Paths, Start, Told};
 use proto::hello::Role;
-use proto::methods::{SessionInspect, SessionList, SessionRead};
+use proto::methods::{SessionGet, SessionInspect, SessionList, SessionRead};
 use proto::params::session::{
-    InspectOutput, InspectParams, InspectPart, ListParams, ReadParams, SessionSummary,
+    InspectOutput, InspectParams, InspectPart, ListParams, OneParams, ReadParams, SessionSummary,
 };
 use proto::state::State;
 use proto::{Event, Seq};
@@ -62,6 +62,21 @@ pub async fn read(
             _ => return Ok(()),
         }
     }
+}
+
+/// Refuses a turn that a session has not begun yet.
+pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), Error> {
+    let session = session.to_owned();
+    let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+    if (1..=summary.turns).contains(&turn) {
+        return Ok(());
+    }
+    let hint = match summary.turns {
+        0 => "the session has had no turn yet".to_owned(),
+        1 => "the session has had one turn".to_owned(),
+        turns => format!("the session has had {turns} turns"),
+    };
+    Err(Error::usage(format!("There is no turn {turn}."), hint))
 }
 
 /// Values that this process has for variables that a session lost with an earlier life of the daemon. None where the

@@ -8,11 +8,11 @@ mod say;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use client::transcript::{Piece, Transcript, approval_pieces};
-use client::{CallError, Client, Follow, Followed, From};
+use client::transcript::{Piece, Tone, Transcript, approval_pieces};
+use client::{CallError, Client, Follow, Followed, From, Heard, Start};
 use proto::hello::Role;
 use proto::live::{Live, Snapshot};
-use proto::methods::{SessionCreate, SessionGet, SessionWait};
+use proto::methods::{SessionCreate, SessionGet};
 use proto::params::approval::Approval;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
@@ -39,7 +39,7 @@ const OUTPUT_LINES: usize = 20;
 
 /// Follow a running session, give it prompts, answer its questions.
 ///
-/// Lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/queue`, `/edit N TEXT`,
+/// Lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`,
 /// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/help`, and `/quit`,
 /// which leaves the session as it is. Who was away is told what happened meanwhile.
 #[derive(Debug, clap::Args)]
@@ -102,6 +102,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;
         options.role = role;
+        options.start = Start::Always;
     })
     .await?;
     // A process of the daemon's own gets less than it asks for.
@@ -110,9 +111,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         Some(session) => session,
         None => here(&client, args.new, role, args.model).await?,
     };
-    let follow = client
+    let mut follow = client
         .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
         .await?;
+    // A person may wait as long as they like.
+    follow.bear(Duration::MAX);
+    let pid = follow.attached().pid;
     let colour = output::colour(&std::io::stdout());
     let attached = Attached {
         session: follow.attached().session.to_string(),
@@ -122,13 +126,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         queue: Queue::default(),
         away: Vec::new(),
         unsure: false,
+        apart: false,
         transcript: Transcript::default(),
         painter: Painter::new(colour, OUTPUT_LINES),
         offered: false,
         headless: false,
         titled: false,
     };
-    attached.serve(follow).await
+    let served = attached.serve(follow).await;
+    served.map_err(|error| error.of_session(pid))
 }
 
 /// A session of this directory: the one that was active last, or a new one.
@@ -175,6 +181,8 @@ struct Attached {
     /// The daemon may have had another life since the last prompt, and the session's environment lost something with
     /// it: what this process has of that goes with the next prompt.
     unsure: bool,
+    /// There is no connection: nothing can be asked for.
+    apart: bool,
     transcript: Transcript,
     painter: Painter,
     /// Keys were offered to a session that waits for them; once is enough.
@@ -187,7 +195,7 @@ struct Attached {
 
 /// What goes on beside the events.
 enum Next {
-    Followed(Result<Followed, CallError>),
+    Heard(Result<Heard, CallError>),
     Line(Option<String>),
     Arrived(Arrived),
     /// All that was asked for has ended, at this record.
@@ -207,22 +215,30 @@ impl Attached {
                 return self.leave(0);
             }
             let next = tokio::select! {
-                followed = follow.next() => Next::Followed(followed),
+                heard = follow.heard() => Next::Heard(heard),
                 // Before all that was is on the screen, nobody knows whose session this is and what it asks.
                 line = read(&mut lines), if begun => Next::Line(line),
                 arrived = signals.next() => Next::Arrived(arrived),
                 done = finished(&mut ending) => Next::Done(done),
             };
             match next {
-                Next::Followed(Ok(Followed::Event(event))) => {
+                Next::Heard(Ok(Heard::Followed(Followed::Event(event)))) => {
                     self.take(&event, lines.as_mut()).await?;
                     begun |= event.kind == "sync";
                 }
-                Next::Followed(Ok(Followed::Reconnected)) => {
+                Next::Heard(Ok(Heard::Lost)) => {
+                    self.note("connection lost, reconnecting…")?;
+                    self.apart = true;
+                }
+                Next::Heard(Ok(Heard::Unwritable(failure))) => {
+                    self.tell(Tone::Warning, &ended::unwritable(&failure))?;
+                }
+                Next::Heard(Ok(Heard::Followed(Followed::Reconnected))) => {
                     self.note("reconnected")?;
+                    self.apart = false;
                     self.unsure = true;
                 }
-                Next::Followed(Err(error)) => {
+                Next::Heard(Err(error)) => {
                     self.leave(0)?;
                     return Err(error.into());
                 }
@@ -245,7 +261,15 @@ impl Attached {
                 Next::Arrived(Arrived::Term) => return self.leave(exit::TERMINATED),
                 Next::Arrived(Arrived::Int) => {
                     let again = interrupted.is_some_and(|at| at.elapsed() < TWICE);
-                    if again || self.role < Role::Drive || !self.interrupt().await? {
+                    if again || self.apart || self.role < Role::Drive {
+                        return self.leave(exit::INTERRUPTED);
+                    }
+                    let runs = match self.interrupt().await {
+                        // Whether it was heard is not known: events will tell.
+                        Err(Error::Call(CallError::Lost { .. })) => true,
+                        delivered => delivered?,
+                    };
+                    if !runs {
                         return self.leave(exit::INTERRUPTED);
                     }
                     interrupted = Some(Instant::now());
@@ -259,7 +283,10 @@ impl Attached {
     async fn take(&mut self, event: &Event, lines: Option<&mut Lines>) -> Result<(), Error> {
         if event.seq.is_none() {
             match Live::decode(&event.kind, event.data.get()) {
-                Some(Ok(Live::Snapshot(snapshot))) => self.snapshot(&snapshot).await?,
+                Some(Ok(Live::Snapshot(snapshot))) => {
+                    self.print(event)?;
+                    self.snapshot(&snapshot).await?;
+                }
                 Some(Ok(Live::Sync(sync))) => {
                     self.print(event)?;
                     // Below what was there before, where the person looks first.
@@ -319,7 +346,11 @@ impl Attached {
             session.pid, session.model, session.cwd
         );
         self.note(&title)?;
-        self.titled = true;
+        if !std::mem::replace(&mut self.titled, true)
+            && let Some(words) = say::lower(self.role)
+        {
+            self.note(words)?;
+        }
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
             self.note(&format!("it can only be read: {reason}"))?;
@@ -375,8 +406,12 @@ impl Attached {
 
     /// A line of our own in the transcript.
     fn note(&mut self, words: &str) -> Result<(), Error> {
+        self.tell(Tone::Notice, words)
+    }
+
+    fn tell(&mut self, tone: Tone, words: &str) -> Result<(), Error> {
         let piece = Piece::Block {
-            tone: client::transcript::Tone::Notice,
+            tone,
             text: text::line(words),
         };
         output::part(&self.painter.paint(&piece))
@@ -422,6 +457,6 @@ async fn ended(client: Client, session: String) -> Result<Seq, CallError> {
         until: Until::Turn,
         timeout_ms: None,
     };
-    client.call::<SessionWait>(&wait).await?;
+    ended::wait(&client, &wait, Duration::MAX).await?;
     Ok(client.call::<SessionGet>(&OneParams { session }).await?.seq)
 }

@@ -119,8 +119,8 @@ async fn restart() -> Result<u8, Error> {
     };
     fits(&client.hello().await.daemon.version).await?;
     let work = Work::of(&client).await;
-    if let Some(words) = work.words() {
-        output::progress(&format!("· to be handed over: {words}"));
+    if let Some(words) = work.handed_over() {
+        output::progress(&format!("· {words}"));
     }
     let gone = match gone(&client, ShutdownMode::HandOver, &mut signals).await {
         // It is too old to know how.
@@ -215,19 +215,43 @@ impl Work {
 
     /// In words; `None`: nothing.
     fn words(&self) -> Option<String> {
-        let sessions = match self.sessions.as_slice() {
+        joined([self.session_words(), self.child_words()], " and ")
+    }
+
+    /// What becomes of it when another daemon takes over: sessions go on, commands do not.
+    fn handed_over(&self) -> Option<String> {
+        let sessions = self.session_words();
+        let children = self.child_words();
+        joined(
+            [
+                sessions.map(|sessions| format!("to be handed over: {sessions}")),
+                children.map(|children| format!("ends {children}")),
+            ],
+            "; ",
+        )
+    }
+
+    fn session_words(&self) -> Option<String> {
+        match self.sessions.as_slice() {
             [] => None,
             [one] => Some(format!("session {one}")),
             many => Some(format!("sessions {}", many.join(", "))),
-        };
-        let children = match self.children {
+        }
+    }
+
+    fn child_words(&self) -> Option<String> {
+        match self.children {
             0 => None,
             1 => Some("one command in the background".to_owned()),
             count => Some(format!("{count} commands in the background")),
-        };
-        let parts: Vec<String> = [sessions, children].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(" and "))
+        }
     }
+}
+
+/// Those that there are, one behind the other.
+fn joined(parts: [Option<String>; 2], between: &str) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(between))
 }
 
 async fn status(json: bool) -> Result<u8, Error> {

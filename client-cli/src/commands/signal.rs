@@ -44,7 +44,9 @@ async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallE
     match params.signal {
         Signal::Int | Signal::Term | Signal::Kill => {
             match client.call::<ProcessKill>(&KillParams { pid }).await {
-                Ok(answer) => Ok(answer.delivered),
+                Ok(answer) if answer.delivered => Ok(true),
+                Ok(_) if is_command(client, pid).await? => Ok(false),
+                Ok(_) => Err(neither(pid).into()),
                 // It is neither: what was said of sessions is the better answer.
                 Err(CallError::Failure(failure))
                     if matches!(
@@ -57,20 +59,29 @@ async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallE
                 Err(error) => Err(error),
             }
         }
-        Signal::Pause | Signal::Resume => Err(match client.call::<ProcessList>(&all()).await {
-            Ok(list) if list.children.iter().any(|child| child.pid == Some(pid)) => {
-                only_sessions(pid).into()
-            }
-            _ => CallError::Failure(refusal),
+        Signal::Pause | Signal::Resume => Err(match is_command(client, pid).await {
+            Ok(true) => only_sessions(pid).into(),
+            Ok(false) | Err(_) => CallError::Failure(refusal),
         }),
     }
 }
 
-fn all() -> ListParams {
-    ListParams {
+/// Whether a command in the background has this number.
+async fn is_command(client: &Client, pid: Pid) -> Result<bool, CallError> {
+    let all = ListParams {
         all: true,
         label: None,
-    }
+    };
+    let children = client.call::<ProcessList>(&all).await?.children;
+    Ok(children.iter().any(|child| child.pid == Some(pid)))
+}
+
+fn neither(pid: Pid) -> Failure {
+    Failure::new(
+        ErrorName::NotFound,
+        format!("There is no session or command {pid}."),
+        "`reasonix ps -a` shows what there is",
+    )
 }
 
 fn only_sessions(pid: Pid) -> Failure {

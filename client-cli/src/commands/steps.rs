@@ -27,6 +27,9 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("steps").await?;
     let steps = all(&client, &args).await?;
+    if let (Some(turn), true) = (args.turn, steps.is_empty()) {
+        reach::has_turn(&client, &args.session, turn).await?;
+    }
     if args.json {
         output::json(&steps)?;
         return Ok(0);
@@ -67,6 +70,15 @@ fn row(step: &Step) -> [String; 9] {
         ("", false) => calls.join(", "),
         (text, false) => format!("{} · {text}", calls.join(", ")),
     };
+    // A request has some tokens: where there are none, the provider did not report them.
+    let reported = step.prompt_tokens > 0 || step.output_tokens > 0;
+    let (tokens, cached) = if reported {
+        let sent = output::short(step.prompt_tokens);
+        let got = output::short(step.output_tokens);
+        (format!("{sent}→{got}"), output::short(step.cached_tokens))
+    } else {
+        ("-".to_owned(), "-".to_owned())
+    };
     [
         step.n.to_string(),
         step.turn.to_string(),
@@ -74,12 +86,8 @@ fn row(step: &Step) -> [String; 9] {
         format!("{}B", output::short(step.request_bytes)),
         output::lasted(step.first_token_ms),
         output::lasted(step.duration_ms),
-        format!(
-            "{}→{}",
-            output::short(step.prompt_tokens),
-            output::short(step.output_tokens)
-        ),
-        output::short(step.cached_tokens),
+        tokens,
+        cached,
         what,
     ]
 }

@@ -34,9 +34,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         trace: Trace::default(),
         turn: args.turn,
         json: args.json,
+        printed: false,
     };
     if !args.follow {
         reach::read(&client, &args.session, Seq(1), |event| printer.print(event)).await?;
+        if let (Some(turn), false) = (args.turn, printer.printed) {
+            reach::has_turn(&client, &args.session, turn).await?;
+        }
         return Ok(0);
     }
     let mut signals = Signals::listen()?;
@@ -66,6 +70,8 @@ struct Printer {
     trace: Trace,
     turn: Option<u64>,
     json: bool,
+    /// Something was.
+    printed: bool,
 }
 
 impl Printer {
@@ -73,15 +79,14 @@ impl Printer {
     fn print(&mut self, event: &Event) -> Result<(), Error> {
         let lines = self.trace.fold(event);
         let wanted = |line: &Line| self.turn.is_none_or(|turn| line.turn == Some(turn));
-        lines
-            .iter()
-            .filter(|line| wanted(line))
-            .try_for_each(|line| {
-                if self.json {
-                    output::json(line)
-                } else {
-                    output::line(&text::line(&line.to_string()))
-                }
-            })
+        for line in lines.iter().filter(|line| wanted(line)) {
+            if self.json {
+                output::json(line)?;
+            } else {
+                output::line(&text::line(&line.to_string()))?;
+            }
+            self.printed = true;
+        }
+        Ok(())
     }
 }

@@ -29,12 +29,15 @@ fn daemon() -> Fake {
             )]
         }
         "session.signal" => match call.params["session"].as_str() {
-            Some(session @ ("9" | "12")) => vec![unknown(session)],
+            Some(session @ ("9" | "12" | "99")) => vec![unknown(session)],
             Some(session) => vec![Act::Answer(json!({"delivered": session != "5"}))],
             None => vec![Act::Close],
         },
         "process.kill" if call.params["pid"] == 12 => {
             vec![Act::Answer(json!({"delivered": true}))]
+        }
+        "process.kill" if call.params["pid"] == 99 => {
+            vec![Act::Answer(json!({"delivered": false}))]
         }
         "process.kill" => vec![unknown("9")],
         "session.wait" => vec![Act::Answer(
@@ -96,6 +99,13 @@ fn a_number_that_is_no_session_stops_a_command_in_the_background() {
     let done = run(&mut reasonix(&fake.home(), &["kill", "9"]));
     assert_eq!(done.code, Some(64));
     assert_eq!(done.err, "reasonix: no session `9`\n  see `reasonix ps`\n");
+    let done = run(&mut reasonix(&fake.home(), &["kill", "99"]));
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert!(
+        done.err.contains("There is no session or command 99."),
+        "{}",
+        done.err
+    );
     let done = run(&mut reasonix(&fake.home(), &["pause", "12"]));
     assert_eq!(done.code, Some(64), "{done:?}");
     assert!(

@@ -112,8 +112,8 @@ fn logs_and_traces_show_events_whole() {
 fn steps_are_listed_page_by_page_and_shown_byte_by_byte() {
     let step = |n: u64| {
         json!({"n": n, "turn": 1, "seq": 5, "at": "2026-01-01T00:00:00.000Z", "attempts": 2, "request_bytes": 12_345,
-               "first_token_ms": 420, "duration_ms": 1900, "prompt_tokens": 1200, "cached_tokens": 1100,
-               "output_tokens": 85, "text": "I look.", "calls": [{"call": "c", "tool": "bash", "subject": "ls",
+               "first_token_ms": 420, "duration_ms": 1900, "prompt_tokens": if n == 1 { 0 } else { 1200 }, "cached_tokens": 1100,
+               "output_tokens": if n == 1 { 0 } else { 85 }, "text": "I look.", "calls": [{"call": "c", "tool": "bash", "subject": "ls",
                "status": "failed", "duration_ms": 4200, "asked_ms": 12_000}]})
     };
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
@@ -146,6 +146,11 @@ fn steps_are_listed_page_by_page_and_shown_byte_by_byte() {
     ] {
         assert!(row.contains(words), "{words}: {row}");
     }
+    let unreported = list.out.lines().nth(1).unwrap();
+    assert!(
+        unreported.contains(" -  ") && !unreported.contains("0→0"),
+        "{unreported}"
+    );
     let json = run(&mut reasonix(&fake.home(), &["steps", "3", "--json"])).out;
     assert_eq!(
         serde_json::from_str::<Value>(&json)
@@ -314,7 +319,7 @@ fn attach_tells_what_happened_and_changes_the_queue() {
     let done = attach(
         &fake,
         &["3"],
-        "/queue\n/edit 2 second words\n/move 2 1\n/drop 1\n/drop 9\n/pause\n/resume\n/help\n/quit\n",
+        "/queue\n/steer 1\n/edit 2 second words\n/move 2 1\n/drop 1\n/drop 9\n/pause\n/resume\n/help\n/quit\n",
     );
     assert_eq!(done.code, Some(0), "{done:?}");
     for words in [
@@ -328,7 +333,12 @@ fn attach_tells_what_happened_and_changes_the_queue() {
     ] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
-    let edit = &fake.params("session.edit")[0];
+    let steered = &fake.params("session.edit")[0];
+    assert_eq!(
+        (&steered["prompt_id"], &steered["text"], &steered["steer"]),
+        (&json!(ONE), &json!("one"), &json!(true))
+    );
+    let edit = &fake.params("session.edit")[1];
     assert_eq!(
         (&edit["prompt_id"], &edit["text"]),
         (&json!(TWO), &json!("second words"))
@@ -346,9 +356,13 @@ fn attach_tells_what_happened_and_changes_the_queue() {
 #[test]
 fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
     let fake = waiting_session();
-    let done = attach(&fake, &["3"], "one\ntwo\n/quit\n");
+    let done = attach(&fake, &["3"], "one\ntwo\n/steer 3\n/quit\n");
     assert_eq!(done.code, Some(0), "{done:?}");
     let prompts = fake.params("session.prompt");
+    assert_eq!(
+        prompts[2]["text"], "3",
+        "a number that is no place is a steering text"
+    );
     assert_eq!(prompts[0]["env"], json!({"REASONIX_TEST_LOST": "found"}));
     assert_eq!(prompts[1].get("env"), None, "once is enough");
     let inspected = fake.params("session.inspect");
@@ -387,8 +401,23 @@ fn a_role_may_what_it_may_and_says_what_not() {
         let done = attach(
             &fake,
             &["3", "--role", role],
-            "a prompt\n/approve 3.1\n/queue\n/quit\n",
+            "a prompt\n/approve 3.1\n/queue\n/help\n/quit\n",
         );
+        for (line, may) in [
+            (
+                "you watch: prompts and answers are for others",
+                role == "watch",
+            ),
+            (
+                "you may answer questions; prompts are for others",
+                role == "approve",
+            ),
+            ("/edit N TEXT", role == "drive"),
+            ("/approve [ID]", role != "watch"),
+            ("/queue   ", true),
+        ] {
+            assert_eq!(done.out.contains(line), may, "{role}: {line}: {}", done.out);
+        }
         assert_eq!(done.code, Some(0), "{role}: {done:?}");
         assert_eq!(fake.params("session.prompt").len(), prompts, "{role}");
         assert_eq!(fake.params("approval.answer").len(), answers, "{role}");
@@ -397,5 +426,26 @@ fn a_role_may_what_it_may_and_says_what_not() {
             "{role}: {}",
             done.out
         );
+    }
+}
+
+#[test]
+fn a_turn_that_does_not_exist_is_said_to_be_none() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "session.steps" => vec![Act::Answer(json!({"steps": []}))],
+        "session.read" => vec![Act::Answer(json!({"events": records(), "epoch": 1}))],
+        "session.get" => {
+            let mut summary = summary(3, "idle");
+            summary["turns"] = 2.into();
+            vec![Act::Answer(summary)]
+        }
+        _ => vec![Act::Close],
+    });
+    for command in ["steps", "strace"] {
+        let none = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "9"]));
+        assert_eq!(none.code, Some(64), "{command}: {none:?}");
+        assert!(none.err.contains("There is no turn 9."), "{}", none.err);
+        let turn = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "2"]));
+        assert_eq!(turn.code, Some(0), "{command}: {turn:?}");
     }
 }

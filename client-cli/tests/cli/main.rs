@@ -11,6 +11,7 @@ mod attach;
 mod commands;
 mod control;
 mod looking;
+mod lost;
 mod program;
 mod run;
 mod start;

@@ -632,3 +632,31 @@ fn settings_that_stay_with_the_session_are_told() {
     let help = run(&mut reasonix(&fake.home(), &["run", "--help"]));
     assert!(help.out.contains("later turns"), "{}", help.out);
 }
+
+#[test]
+fn progress_shows_no_beginnings_of_answers() {
+    let mut events = completed();
+    events.insert(
+        2,
+        live(
+            "sync",
+            &json!({"seq": 2, "epoch": 1, "pending": [],
+                    "live": [{"item": "m1.1", "offset": 0, "text": "w0 "}]}),
+        ),
+    );
+    events.insert(
+        4,
+        durable(
+            4,
+            Some(1),
+            "message.assistant",
+            &json!({"item": "m1.1", "text": "w0 w1", "finish": "tool_calls",
+                    "calls": [{"id": "c", "name": "bash", "arguments": "{}"}]}),
+        ),
+    );
+    events[5]["seq"] = 5.into();
+    let fake = daemon(events);
+    let done = run(&mut reasonix(&fake.home(), &["run", "p"]));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.err, "· a notice\nw0 w1\n");
+}

@@ -169,3 +169,34 @@ fn an_answer_from_elsewhere_closes_the_question() {
     finish(&fake, &subscription, 5, running);
     assert!(fake.params("approval.answer").is_empty());
 }
+
+#[test]
+fn a_lost_connection_is_told_at_once_and_once() {
+    let mut attaches = 0;
+    let fake = Fake::start(move |call: &Call| match call.method.as_str() {
+        "session.create" => vec![Act::Answer(
+            json!({"session": SESSION, "pid": 3, "model": "m"}),
+        )],
+        "session.attach" => {
+            attaches += 1;
+            let seq = if attaches == 1 { 0 } else { 2 };
+            vec![Act::Answer(attached(seq)), Act::Event(sync(seq))]
+        }
+        "session.prompt" => vec![Act::Answer(
+            json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
+        )],
+        "session.interrupt" => vec![Act::Close],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let (running, _, _keys, screen) = start(&fake);
+    running.signal(rustix::process::Signal::INT);
+    screen.wait_for("· reconnected");
+    let subscription = fake.wait_for("session.attach", 2)["subscription"].clone();
+    finish(&fake, subscription.as_str().unwrap(), 3, running);
+    let text = screen.0.0.lock().unwrap().clone();
+    assert_eq!(
+        text.matches("· connection lost, reconnecting…").count(),
+        1,
+        "{text}"
+    );
+}

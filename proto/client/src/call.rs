@@ -120,12 +120,12 @@ impl Client {
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         let launched = std::sync::Mutex::new(None);
         let none = BTreeMap::new();
-        let mut connection = connect::establish(&options, &none, true, &launched).await?;
+        let mut connection = connect::establish(&options, &none, None, &launched).await?;
         if let Some(pid) = replace::asked_aside(&options, &connection).await {
             drop(connection);
             // One that does not go in time has got work after all: then it is still there, and answers or says why not.
             gone(pid, &launched, Some(STOP_MAX)).await;
-            connection = connect::establish(&options, &none, true, &launched).await?;
+            connection = connect::establish(&options, &none, None, &launched).await?;
         }
         let current = tokio::sync::Mutex::new(Arc::new(connection));
         Ok(Self {
@@ -158,12 +158,20 @@ impl Client {
         let mut current = self.shared.current.lock().await;
         if !current.alive() {
             let keys = credentials(&current.hello);
-            *current = Arc::new(
-                connect::establish(&self.shared.options, &keys, false, &self.shared.launched)
-                    .await?,
-            );
+            *current = Arc::new(self.again(&current, &keys).await?);
         }
         Ok(current.clone())
+    }
+
+    async fn again(
+        &self,
+        before: &Connection,
+        keys: &BTreeMap<String, String>,
+    ) -> Result<Connection, ConnectError> {
+        let Shared {
+            options, launched, ..
+        } = &*self.shared;
+        connect::establish(options, keys, Some(&before.known), launched).await
     }
 
     /// Connects anew, this time with the providers' keys that this process has: for sessions that lost theirs.
@@ -174,10 +182,7 @@ impl Client {
         let mut current = self.shared.current.lock().await;
         let keys = credentials(&current.hello);
         if !keys.is_empty() {
-            *current = Arc::new(
-                connect::establish(&self.shared.options, &keys, false, &self.shared.launched)
-                    .await?,
-            );
+            *current = Arc::new(self.again(&current, &keys).await?);
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use proto::params::session::{EndedNotification, EventNotification};
 use proto::{ErrorName, Failure};
 
 use crate::call::{self, CallError};
+use crate::lost::{Fate, Known};
 use crate::paths::Paths;
 use crate::start::{self, StartError};
 use crate::subscription::Routes;
@@ -28,6 +29,15 @@ pub const START_MAX: Duration = Duration::from_secs(5);
 
 /// How long a lost daemon may take to come back.
 pub const RETURN_MAX: Duration = Duration::from_secs(15);
+
+/// How long a client waits for a daemon that was stopped: somebody may be starting the next one.
+pub const STOPPED_MAX: Duration = Duration::from_secs(20);
+
+/// How long a client that comes while the daemon is stopping waits for its end: a stop takes up to 10 s.
+const LEAVING_MAX: Duration = Duration::from_secs(15);
+
+/// How long after a daemon that was started and ended well the next one is.
+const START_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// How long its parent gets to start it again, before a client that needs it does.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
@@ -74,7 +84,8 @@ pub enum Start {
     Never,
     /// Where none answers at first. One that was stopped later stays stopped.
     AtFirst,
-    /// Also where it is lost later and does not come back by itself.
+    /// Also where it is lost later, was not stopped, and does not come back by itself. A home that is gone is not made
+    /// again.
     Always,
 }
 
@@ -92,6 +103,8 @@ pub struct Options {
     pub start: Start,
     /// How long a lost daemon may take to come back.
     pub return_max: Duration,
+    /// How long one that was stopped may take to be started again by somebody else.
+    pub stopped_max: Duration,
     /// The version that this client is of.
     pub version: String,
     /// Oldest and newest version of the protocol that this client speaks.
@@ -114,6 +127,7 @@ impl Options {
             role: Role::Drive,
             start: Start::AtFirst,
             return_max: RETURN_MAX,
+            stopped_max: STOPPED_MAX,
             version: proto::VERSION.to_owned(),
             protocol: proto::PROTOCOL,
             silence: SILENCE,
@@ -131,6 +145,12 @@ pub enum ConnectError {
     /// It was there, and is not any more.
     #[error("the daemon is gone, and did not come back within {} s", after.as_secs())]
     Gone { after: Duration },
+    /// It was stopped on purpose, and nobody has started it again.
+    #[error("the daemon was stopped")]
+    Stopped { after: Duration },
+    /// Its home was removed.
+    #[error("The home `{}` is gone.", home.display())]
+    Homeless { home: PathBuf },
     /// It cannot be started.
     #[error("start the daemon")]
     Start(#[from] StartError),
@@ -163,6 +183,8 @@ pub(crate) struct Connection {
     pub(crate) hello: HelloOutput,
     pub(crate) routes: Arc<Routes>,
     pub(crate) silence: Arc<Silence>,
+    /// What is to be known of the daemon once it is lost.
+    pub(crate) known: Known,
     demux: tokio::task::JoinHandle<()>,
     pulse: tokio::task::JoinHandle<()>,
 }
@@ -246,88 +268,159 @@ impl Drop for Connection {
 enum Missed {
     /// Nobody listens.
     Absent,
-    /// Somebody does, and is not ready, or on the way out.
+    /// Somebody does, and is not ready, or closes.
     NotYet,
+    /// Somebody does, and says that it is on the way out.
+    Leaving,
     Fatal(ConnectError),
 }
 
-/// Gets a connection, with patience. `first`: the client had none before.
+/// Gets a connection, with patience. `lost`: the daemon that this client had one to before.
 ///
 /// A daemon that had to be started is left in `launched`.
 pub(crate) async fn establish(
     options: &Options,
     credentials: &BTreeMap<String, String>,
-    first: bool,
+    lost: Option<&Known>,
     launched: &std::sync::Mutex<Option<Child>>,
 ) -> Result<Connection, ConnectError> {
-    let begun = Instant::now();
-    let mut limit = if first { START_MAX } else { options.return_max };
-    let mut started = None;
+    let mut waiting = Waiting::new(options, lost);
     loop {
-        let left = limit
-            .saturating_sub(begun.elapsed())
-            .max(Duration::from_millis(50));
+        let left = waiting.left();
         let missed = match tokio::time::timeout(left, attempt(options, credentials)).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(missed)) => missed,
             Err(_elapsed) => Missed::NotYet,
         };
-        match missed {
-            Missed::Fatal(error) => return Err(error),
-            Missed::NotYet => {}
-            Missed::Absent => {
-                let may_start = match options.start {
-                    Start::Never if first => {
-                        return Err(ConnectError::Absent {
-                            socket: options.paths.socket.clone(),
-                        });
-                    }
-                    Start::Never => false,
-                    Start::AtFirst => first,
-                    Start::Always => first || begun.elapsed() >= RESTART_AFTER,
-                };
-                if let Some(log) = failed(launched, started.is_some(), options) {
-                    return Err(log);
-                }
-                if may_start && started.is_none() {
-                    *lock(launched) = Some(start::launch(&options.paths)?);
-                    started = Some(Instant::now());
-                    limit = begun.elapsed() + START_MAX;
-                }
-            }
+        if let Missed::Fatal(error) = missed {
+            return Err(error);
         }
-        if begun.elapsed() >= limit {
-            return Err(match (started, first) {
-                (None, false) => ConnectError::Gone { after: limit },
-                _ => ConnectError::Silent {
-                    after: limit,
-                    log: start::log_tail(&options.paths.log(), 5),
-                },
-            });
-        }
-        // Fine steps at first, because starting takes a few milliseconds; coarse ones for a daemon that stays away.
-        let waiting = started.map_or_else(|| begun.elapsed(), |at| at.elapsed());
-        tokio::time::sleep(
-            (waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100)),
-        )
-        .await;
+        waiting.missed(&missed, launched)?;
+        tokio::time::sleep(waiting.pause()).await;
     }
 }
 
-/// The error of a daemon that we started and that ended badly. One that ended well lost the race to another.
-fn failed(
-    launched: &std::sync::Mutex<Option<Child>>,
-    ours: bool,
-    options: &Options,
-) -> Option<ConnectError> {
-    if !ours {
-        return None;
+/// A client that has no connection yet: how long it waits, and what it starts.
+struct Waiting<'a> {
+    options: &'a Options,
+    lost: Option<&'a Known>,
+    begun: Instant,
+    /// From its beginning.
+    limit: Duration,
+    /// When it started a daemon last.
+    started: Option<Instant>,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(options: &'a Options, lost: Option<&'a Known>) -> Self {
+        Self {
+            options,
+            lost,
+            begun: Instant::now(),
+            limit: match lost {
+                None => START_MAX,
+                Some(_) => options.return_max,
+            },
+            started: None,
+        }
     }
+
+    /// How long one try may take.
+    fn left(&self) -> Duration {
+        self.limit
+            .saturating_sub(self.begun.elapsed())
+            .max(Duration::from_millis(50))
+    }
+
+    /// Fine steps at first, because starting takes a few milliseconds; coarse ones for a daemon that stays away.
+    fn pause(&self) -> Duration {
+        let waiting = self.started.unwrap_or(self.begun).elapsed();
+        (waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100))
+    }
+
+    /// A try came to nothing: starts a daemon where that is due, and gives up where it is time.
+    fn missed(
+        &mut self,
+        missed: &Missed,
+        launched: &std::sync::Mutex<Option<Child>>,
+    ) -> Result<(), ConnectError> {
+        let fate = self.lost.map(|lost| lost.fate(&self.options.paths));
+        match fate {
+            Some(Fate::Homeless) => {
+                let home = self.options.paths.home.clone();
+                return Err(ConnectError::Homeless { home });
+            }
+            Some(Fate::Stopped) if self.started.is_none() => self.limit = self.options.stopped_max,
+            _ => {}
+        }
+        match missed {
+            Missed::Leaving => self.limit = self.limit.max(LEAVING_MAX),
+            Missed::Absent => self.absent(fate, launched)?,
+            Missed::NotYet | Missed::Fatal(_) => {}
+        }
+        if self.begun.elapsed() < self.limit {
+            return Ok(());
+        }
+        let after = self.limit;
+        Err(match (self.started, fate) {
+            (None, Some(Fate::Stopped)) => ConnectError::Stopped { after },
+            (None, Some(_)) => ConnectError::Gone { after },
+            _ => ConnectError::Silent {
+                after,
+                log: start::log_tail(&self.options.paths.log(), 5),
+            },
+        })
+    }
+
+    /// Nobody answers.
+    fn absent(
+        &mut self,
+        fate: Option<Fate>,
+        launched: &std::sync::Mutex<Option<Child>>,
+    ) -> Result<(), ConnectError> {
+        let may_start = match (self.options.start, fate) {
+            (Start::Never, None) => {
+                return Err(ConnectError::Absent {
+                    socket: self.options.paths.socket.clone(),
+                });
+            }
+            (Start::AtFirst | Start::Always, None) => true,
+            (Start::Always, Some(Fate::Crashed)) => self.begun.elapsed() >= RESTART_AFTER,
+            (Start::Always, Some(Fate::Stopped | Fate::Homeless | Fate::Unclear))
+            | (Start::Never | Start::AtFirst, Some(_)) => false,
+        };
+        let due = match self.started {
+            None => true,
+            // It lost the race to another one, which is gone by now, too.
+            Some(at) => ended_well(launched, self.options)? && at.elapsed() >= START_AGAIN_AFTER,
+        };
+        if may_start && due {
+            *lock(launched) = Some(start::launch(&self.options.paths, self.lost.is_none())?);
+            if self.started.replace(Instant::now()).is_none() {
+                self.limit = self.limit.max(self.begun.elapsed() + START_MAX);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the daemon that we started has ended, and well.
+///
+/// # Errors
+/// It ended badly.
+fn ended_well(
+    launched: &std::sync::Mutex<Option<Child>>,
+    options: &Options,
+) -> Result<bool, ConnectError> {
     let mut launched = lock(launched);
-    let child = launched.as_mut()?;
-    let status = child.try_wait().ok()??;
+    let Some(child) = launched.as_mut() else {
+        return Ok(false);
+    };
+    let Ok(Some(status)) = child.try_wait() else {
+        return Ok(false);
+    };
     if status.success() {
-        return None;
+        return Ok(true);
     }
     let said = start::last_words(child);
     // The log's last lines may be of an earlier life: they only stand in where nothing was said.
@@ -336,7 +429,7 @@ fn failed(
     } else {
         said
     };
-    Some(ConnectError::Ended {
+    Err(ConnectError::Ended {
         status: status.to_string(),
         log,
     })
@@ -414,10 +507,9 @@ async fn attempt(
     let hello = call::on::<DaemonHello>(&rpc, &params)
         .await
         .map_err(|error| match error {
-            CallError::Failure(failure)
-                if matches!(failure.name, ErrorName::NotReady | ErrorName::ShuttingDown) =>
-            {
-                Missed::NotYet
+            CallError::Failure(failure) if failure.name == ErrorName::NotReady => Missed::NotYet,
+            CallError::Failure(failure) if failure.name == ErrorName::ShuttingDown => {
+                Missed::Leaving
             }
             CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
             // It closed before it answered: on its way out, or full. Another try will tell.
@@ -468,6 +560,7 @@ async fn attempt(
     let pulse = tokio::spawn(pulse(rpc.clone(), routes.clone(), silence.clone()));
     Ok(Connection {
         rpc,
+        known: Known::new(&options.paths, hello.daemon.started_at),
         hello,
         routes,
         silence,

@@ -5,6 +5,7 @@
 mod backoff;
 pub mod call;
 pub mod connect;
+mod lost;
 pub mod paths;
 mod replace;
 pub mod start;
@@ -18,4 +19,4 @@ pub mod whole;
 pub use call::{CallError, Client};
 pub use connect::{ConnectError, Listener, Options, Start, Told};
 pub use paths::Paths;
-pub use subscription::{Follow, Followed, From};
+pub use subscription::{Follow, Followed, From, Heard};

@@ -89,17 +89,20 @@ pub async fn program_version() -> Option<String> {
 }
 
 /// Starts the daemon of these paths: nothing of the client's terminal or environment stays with it. It leaves the
-/// client's session by itself, first of all; as the leader of a group it could not.
-pub(crate) fn launch(paths: &Paths) -> Result<Child, StartError> {
+/// client's session by itself, first of all; as the leader of a group it could not. `make_home`: a home that is not
+/// there is made; without it the daemon does not start there.
+pub(crate) fn launch(paths: &Paths, make_home: bool) -> Result<Child, StartError> {
     let program = find_program().ok_or(StartError::NotFound)?;
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&paths.home)
-        .map_err(|source| StartError::Home {
-            home: paths.home.clone(),
-            source,
-        })?;
+    if make_home {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&paths.home)
+            .map_err(|source| StartError::Home {
+                home: paths.home.clone(),
+                source,
+            })?;
+    }
     let mut command = Command::new(&program);
     command
         .env_clear()

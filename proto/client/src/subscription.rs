@@ -3,13 +3,14 @@
 //! Events wait in a bounded queue a subscription. When it is full, nothing more is taken; once the reader has read
 //! what is there, it attaches again after the last event it saw. So a slow reader costs bounded memory, never an event.
 
+mod outage;
 mod queue;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::methods::{SessionAttach, SessionDetach};
-use proto::params::session::{AttachOutput, AttachParams, DetachParams};
+use proto::methods::{SessionAttach, SessionDetach, SessionGet};
+use proto::params::session::{AttachOutput, AttachParams, DetachParams, OneParams};
 use proto::{ErrorName, Event, Failure, Seq, live};
 use tokio::time::Instant;
 
@@ -18,6 +19,7 @@ use crate::call::{CallError, Client};
 use crate::connect::Connection;
 use crate::whole::{self, Fetched, Pieces, WHOLE_MAX};
 
+use outage::Outage;
 pub(crate) use queue::Routes;
 use queue::{Queue, Taken};
 
@@ -54,6 +56,17 @@ pub enum Followed {
     Reconnected,
 }
 
+/// The same for who wants to know, besides, why nothing comes.
+#[derive(Debug)]
+pub enum Heard {
+    Followed(Followed),
+    /// The connection was lost: it is being made again, which may take a while.
+    Lost,
+    /// The session's log cannot be written, and nothing comes until it can. Only where that is waited for
+    /// ([`Follow::bear`]).
+    Unwritable(Box<Failure>),
+}
+
 /// A session that is being followed.
 pub struct Follow {
     client: Client,
@@ -69,6 +82,12 @@ pub struct Follow {
     route: Option<Route>,
     /// The connection was lost since the last event; one mark tells so.
     lost: bool,
+    /// Nobody was told yet that it was.
+    parted: bool,
+    /// How long a log that cannot be written is waited for.
+    bears: Duration,
+    /// It cannot be written, or could not a moment ago.
+    outage: Option<Outage>,
     /// How often the daemon has ended the subscription since something durable came.
     ends: u32,
     /// Something that shows where we are has come since we attached.
@@ -108,6 +127,9 @@ impl Client {
             gap: None,
             route: Some(route),
             lost: false,
+            parted: false,
+            bears: Duration::ZERO,
+            outage: None,
             ends: 0,
             came: false,
             since: Instant::now(),
@@ -130,6 +152,11 @@ impl Follow {
         self.last
     }
 
+    /// Waits so long for a log that cannot be written, instead of failing at once: a disk may be full for a while.
+    pub fn bear(&mut self, most: Duration) {
+        self.bears = most;
+    }
+
     /// The next event. Cancel-safe: an event is either returned or still there.
     ///
     /// An event that is too large for a frame is fetched, and comes whole and in its place. Where that cannot be (it
@@ -139,13 +166,40 @@ impl Follow {
     /// The daemon did not come back, or the session is gone.
     pub async fn next(&mut self) -> Result<Followed, CallError> {
         loop {
+            if let Heard::Followed(followed) = self.heard().await? {
+                return Ok(followed);
+            }
+        }
+    }
+
+    /// The next event, or why none comes. Cancel-safe, as [`Follow::next`].
+    ///
+    /// # Errors
+    /// As [`Follow::next`].
+    pub async fn heard(&mut self) -> Result<Heard, CallError> {
+        loop {
             if let Some(event) = self.fetched().await? {
-                return Ok(Followed::Event(event));
+                return Ok(Heard::Followed(Followed::Event(event)));
             }
             let Some(route) = &self.route else {
-                self.attach_again().await?;
+                if std::mem::take(&mut self.parted) {
+                    return Ok(Heard::Lost);
+                }
+                if let Some(failure) = self.outage.as_mut().and_then(Outage::untold) {
+                    return Ok(Heard::Unwritable(failure));
+                }
+                self.written().await?;
+                match self.attach_again().await {
+                    Err(CallError::Failure(failure))
+                        if failure.name == ErrorName::Storage && !self.bears.is_zero() =>
+                    {
+                        self.unwritable(failure)?;
+                        continue;
+                    }
+                    attached => attached?,
+                }
                 if std::mem::take(&mut self.lost) {
-                    return Ok(Followed::Reconnected);
+                    return Ok(Heard::Followed(Followed::Reconnected));
                 }
                 continue;
             };
@@ -158,13 +212,14 @@ impl Follow {
                         Some(bytes) if bytes <= WHOLE_MAX => {
                             self.held = Some((event, Pieces::default()));
                         }
-                        _ => return Ok(Followed::Event(event)),
+                        _ => return Ok(Heard::Followed(Followed::Event(event))),
                     }
                 }
                 Taken::Full => self.route = None,
                 Taken::Lost => {
                     self.route = None;
                     self.lost = true;
+                    self.parted = true;
                 }
                 Taken::Ended(failure) => self.ended(failure)?,
             }
@@ -294,18 +349,63 @@ impl Follow {
     fn ended(&mut self, failure: Option<Failure>) -> Result<(), CallError> {
         if self.since.elapsed() >= SETTLED {
             self.ends = 0;
+            self.outage = None;
         }
         self.ends += 1;
         // A log that cannot be written brings nothing more, however often one attaches.
         let dead = failure
             .as_ref()
             .is_some_and(|failure| failure.name == ErrorName::Storage);
+        if dead
+            && !self.bears.is_zero()
+            && let Some(failure) = failure
+        {
+            return self.unwritable(Box::new(failure));
+        }
         let useless = self.ends > 1 && !self.came;
         if dead || useless || (failure.is_some() && self.ends >= ENDS_MAX) {
             return Err(failure.unwrap_or_else(ended_again).into());
         }
         self.route = None;
         self.lost = true;
+        // Without a reason: the daemon goes, and the connection with it.
+        self.parted = failure.is_none();
+        Ok(())
+    }
+
+    /// The log cannot be written, which is waited for.
+    fn unwritable(&mut self, failure: Box<Failure>) -> Result<(), CallError> {
+        self.route = None;
+        self.lost = true;
+        match &mut self.outage {
+            Some(outage) => outage.goes_on(self.bears),
+            None => {
+                self.outage = Some(Outage::new(failure));
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the log can be written, as far as the daemon says.
+    async fn written(&mut self) -> Result<(), CallError> {
+        while let Some(outage) = &mut self.outage
+            && let Some(due) = outage.due()
+        {
+            tokio::time::sleep_until(due).await;
+            let params = OneParams {
+                session: self.session.clone(),
+            };
+            let closed = match self.client.call::<SessionGet>(&params).await {
+                Ok(summary) => summary.read_only.is_some(),
+                Err(CallError::Failure(failure)) if failure.name == ErrorName::Storage => true,
+                Err(error) => return Err(error),
+            };
+            if closed {
+                outage.goes_on(self.bears)?;
+            } else {
+                outage.ends();
+            }
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! What a session did, one line a happening, as a fold over its durable events: the same live and from the log.
 //!
-//! Pure. Only durable events count, so that two readers of one log see the same lines; times are those of the
-//! records, and never go backwards. Everything here is raw: whoever prints it strips what a terminal would obey.
+//! Pure. Only durable events count, so that two readers of one log see the same lines. Times are those of the records,
+//! and never go backwards, but for those of a request and its first token: the record that tells them comes with the
+//! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
 
 mod what;
 mod words;
@@ -25,7 +26,7 @@ pub struct Line {
     /// The record that tells it.
     pub seq: Seq,
     pub turn: Option<u64>,
-    /// When it happened, by the wall clock; never before the line above.
+    /// When it happened, by the wall clock; before the line above only for `request` and `first_token`.
     pub at: Stamp,
     /// Milliseconds since its turn began; absent outside turns.
     pub t_ms: Option<u64>,
@@ -68,22 +69,26 @@ impl Trace {
         happened
             .into_iter()
             .map(|(at, what)| {
+                let at = match what {
+                    What::Request { .. } | What::FirstToken { .. } => at,
+                    _ => at.max(self.last),
+                };
                 self.last = self.last.max(at);
                 Line {
                     seq,
                     turn: event.turn,
-                    at: self.last,
-                    t_ms: self.since(event.turn),
+                    at,
+                    t_ms: self.since(event.turn, at),
                     what,
                 }
             })
             .collect()
     }
 
-    /// Milliseconds from the beginning of a turn to the newest line.
-    fn since(&self, turn: Option<u64>) -> Option<u64> {
-        let (began, at) = self.began?;
-        (turn == Some(began)).then(|| between(at, self.last))
+    /// Milliseconds from the beginning of a turn to a moment in it.
+    fn since(&self, turn: Option<u64>, at: Stamp) -> Option<u64> {
+        let (began, from) = self.began?;
+        (turn == Some(began)).then(|| between(from, at))
     }
 
     fn body(&mut self, body: Body, at: Stamp) -> Vec<(Stamp, What)> {
@@ -268,7 +273,10 @@ impl Trace {
     fn usage(&mut self, usage: &Usage, at: Stamp) -> Vec<(Stamp, What)> {
         let n = self.number(&usage.item);
         let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
-        let out = Stamp(at.0.saturating_sub(ms(usage.duration_ms)));
+        // Counted back from the answer, whose line is not before the one above, and not to before the turn.
+        let at = at.max(self.last);
+        let turn = self.began.map_or(Stamp(i64::MIN), |(_, began)| began);
+        let out = Stamp(at.0.saturating_sub(ms(usage.duration_ms))).max(turn);
         let request = What::Request {
             n,
             attempt: usage.attempt,

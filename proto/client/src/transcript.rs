@@ -12,10 +12,10 @@ use proto::live::{Delta, Live};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Approval;
 use proto::record::{Level, ToolFinished, ToolStarted};
-use proto::{Body, Event, ItemId};
+use proto::{Body, Event, ItemId, PromptId};
 
 pub use words::{exit_words, outcome_words, resolved_words};
-use words::{set_words, state_words, status_words};
+use words::{first_words, set_words, state_words, status_words};
 
 /// Who or what speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +48,10 @@ pub enum Piece {
 pub struct Transcript {
     /// Streamed text of messages that are not finished.
     growing: HashMap<ItemId, String>,
+    /// What was shown of messages of this turn that broke off: they may be finished yet, after a crash of the daemon.
+    broken: HashMap<ItemId, String>,
+    /// The words of prompts that wait.
+    prompts: HashMap<PromptId, String>,
     /// What the running calls work on.
     subjects: HashMap<proto::CallId, String>,
     /// Why calls of this turn were denied, as far as it was shown.
@@ -91,8 +95,11 @@ impl Transcript {
             Body::SessionReopened(reopened) => {
                 block(Tone::State, format!("session reopened by {}", reopened.by))
             }
-            Body::PromptQueued(_)
-            | Body::TurnStarted(_)
+            Body::PromptQueued(queued) => {
+                self.prompts.insert(queued.prompt_id, queued.text);
+                Vec::new()
+            }
+            Body::TurnStarted(_)
             | Body::PolicyDecided(_)
             | Body::Usage(_)
             | Body::Tool(_)
@@ -104,15 +111,18 @@ impl Transcript {
                 Tone::State,
                 "the daemon hands over to the next one, which goes on here".to_owned(),
             ),
-            Body::PromptEdited(edited) => block(
-                Tone::State,
-                format!("{} changed a queued prompt: {}", edited.by, edited.text),
-            ),
+            Body::PromptEdited(edited) => {
+                let which = self.which(edited.prompt_id);
+                self.prompts.insert(edited.prompt_id, edited.text.clone());
+                let text = format!("{} changed {which}: {}", edited.by, edited.text);
+                block(Tone::State, text)
+            }
             Body::PromptMoved(moved) => block(
                 Tone::State,
                 format!(
-                    "{} moved a queued prompt to place {}",
+                    "{} moved {} to place {}",
                     moved.by,
+                    self.which(moved.prompt_id),
                     moved.position.saturating_add(1)
                 ),
             ),
@@ -128,10 +138,12 @@ impl Transcript {
                     exit_words(&child)
                 ),
             ),
-            Body::PromptUnqueued(_) => {
-                block(Tone::State, "a queued prompt was taken back".to_owned())
+            Body::PromptUnqueued(unqueued) => {
+                let which = self.which(unqueued.prompt_id);
+                self.prompts.remove(&unqueued.prompt_id);
+                block(Tone::State, format!("{which} was taken back"))
             }
-            Body::User(message) => user(&message),
+            Body::User(message) => self.user(&message),
             Body::Assistant(message) => self.assistant(&message),
             Body::ToolStarted(started) => self.tool_started(started),
             Body::ToolFinished(finished) => self.tool_finished(&finished),
@@ -153,7 +165,10 @@ impl Transcript {
         match live {
             Live::Text(delta) => self.grow(delta),
             Live::Partial(partial) => match self.growing.remove(&partial.item) {
-                Some(_) => {
+                Some(shown) => {
+                    if !partial.superseded {
+                        self.broken.insert(partial.item, shown);
+                    }
                     let mut pieces = vec![Piece::Whole];
                     let why = if partial.superseded {
                         "the answer starts again"
@@ -171,22 +186,30 @@ impl Transcript {
             Live::Status(status) => {
                 words::status(&status).map_or_else(Vec::new, |text| block(Tone::Notice, text))
             }
-            Live::Reasoning(_) | Live::ToolArgs(_) | Live::ToolOutput(_) | Live::Snapshot(_) => {
+            Live::Snapshot(snapshot) => {
+                let queue = snapshot.queue.into_iter();
+                self.prompts = queue
+                    .map(|queued| (queued.prompt_id, queued.text))
+                    .collect();
                 Vec::new()
             }
+            Live::Reasoning(_) | Live::ToolArgs(_) | Live::ToolOutput(_) => Vec::new(),
         }
     }
 
     /// Takes messages in progress as a `sync` has them: what was shown of others came to nothing while we were away.
     fn synced(&mut self, live: Vec<Delta>) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        let known = self.growing.len();
-        self.growing
-            .retain(|item, _| live.iter().any(|delta| delta.item == *item));
-        if self.growing.len() < known {
+        let is_live = |item: &ItemId| live.iter().any(|delta| delta.item == *item);
+        let gone: Vec<_> = self.growing.extract_if(|item, _| !is_live(item)).collect();
+        if !gone.is_empty() {
             pieces.push(Piece::Whole);
         }
+        self.broken.extend(gone);
         for delta in live {
+            if let Some(shown) = self.broken.remove(&delta.item) {
+                self.growing.entry(delta.item.clone()).or_insert(shown);
+            }
             let shown = self.growing.get(&delta.item);
             let other = shown.is_some_and(|shown| {
                 delta.offset == 0
@@ -205,7 +228,12 @@ impl Transcript {
 
     /// Shows what of a delta is new. After a jump it shows nothing: the finished message tells the rest.
     fn grow(&mut self, delta: Delta) -> Vec<Piece> {
-        let shown = self.growing.entry(delta.item).or_default();
+        // Of one that broke off and begins anew nothing stands there yet.
+        let broken = self.broken.remove(&delta.item);
+        let shown = self
+            .growing
+            .entry(delta.item)
+            .or_insert_with(|| broken.filter(|_| delta.offset > 0).unwrap_or_default());
         let Some(known) = usize::try_from(delta.offset)
             .ok()
             .and_then(|offset| shown.len().checked_sub(offset))
@@ -224,7 +252,10 @@ impl Transcript {
     }
 
     fn assistant(&mut self, message: &AssistantMessage) -> Vec<Piece> {
-        let shown = self.growing.remove(&message.item).unwrap_or_default();
+        let shown = self.growing.remove(&message.item);
+        let broken = self.broken.remove(&message.item);
+        let open = shown.is_some();
+        let shown = shown.or(broken).unwrap_or_default();
         let mut pieces = Vec::new();
         if let Some(rest) = message.text.strip_prefix(shown.as_str()) {
             if !rest.is_empty() {
@@ -232,13 +263,14 @@ impl Transcript {
                     text: rest.to_owned(),
                 });
             }
-        } else {
+        } else if !shown.starts_with(message.text.as_str()) {
+            // What was kept of it may be less than was shown; this is something else.
             pieces.push(Piece::Whole);
             pieces.push(Piece::Grow {
                 text: message.text.clone(),
             });
         }
-        if !message.text.is_empty() {
+        if open || !message.text.is_empty() {
             pieces.push(Piece::Whole);
         }
         match message.finish {
@@ -289,19 +321,32 @@ impl Transcript {
 
     fn turn_ended(&mut self, ended: &TurnEnded) -> Vec<Piece> {
         let shown = std::mem::take(&mut self.denied);
+        self.broken.clear();
         turn_ended(ended, &shown)
+    }
+
+    /// What the daemon says to the model is not for the person.
+    fn user(&mut self, message: &UserMessage) -> Vec<Piece> {
+        if let Some(id) = message.prompt_id {
+            self.prompts.remove(&id);
+        }
+        match message.voice {
+            Voice::Prompt | Voice::Steer => block(Tone::User, message.text.clone()),
+            Voice::Daemon => Vec::new(),
+        }
+    }
+
+    /// A prompt that waits, by its first words where they are known.
+    fn which(&self, id: PromptId) -> String {
+        match self.prompts.get(&id) {
+            Some(text) => format!("the queued prompt \"{}\"", first_words(text)),
+            None => "a queued prompt".to_owned(),
+        }
     }
 }
 
 fn block(tone: Tone, text: String) -> Vec<Piece> {
     vec![Piece::Block { tone, text }]
-}
-
-fn user(message: &UserMessage) -> Vec<Piece> {
-    match message.voice {
-        Voice::Prompt | Voice::Steer => block(Tone::User, message.text.clone()),
-        Voice::Daemon => block(Tone::Notice, message.text.clone()),
-    }
 }
 
 /// How a turn ended. `shown`: reasons that stand on the screen already; they are not told again.

@@ -9,7 +9,7 @@ mod fake;
 use std::time::Duration;
 
 use client::{
-    CallError, Client, ConnectError, Follow, Followed, From, Listener, Options, Start, Told,
+    CallError, Client, ConnectError, Follow, Followed, From, Heard, Listener, Options, Start, Told,
 };
 use fake::{Act, Fake, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
@@ -813,4 +813,121 @@ async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped(
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 9).await, (vec![8, 9], 1));
+}
+
+/// A session whose log cannot be written.
+fn unwritable(read_only: Value) -> Fake {
+    Fake::start(move |call| match call.method.as_str() {
+        "session.attach" => {
+            let failure = Failure::new(ErrorName::Storage, "It is full.", "");
+            vec![
+                Act::Answer(attached(0)),
+                Act::Event(sync(0)),
+                Act::Ended(Some(failure)),
+            ]
+        }
+        _ => vec![Act::Answer(json!({
+            "session": fake::SESSION, "pid": 3, "ppid": 0, "name": null, "labels": [], "cwd": "/tmp",
+            "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "posture": "ask", "turns": 2,
+            "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                      "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
+            "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
+            "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_approvals": 0,
+            "attached": 0, "seq": 9, "read_only": read_only,
+        }))],
+    })
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_is_borne_so_long_and_told_once() {
+    let fake = unwritable("full".into());
+    let client = connect(&fake).await;
+    let from = From::After(Seq(0));
+    let mut follow = client.follow("3", from, false).await.unwrap();
+    let at_once = loop {
+        match follow.next().await {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(&at_once, CallError::Failure(failure) if failure.name == ErrorName::Storage),
+        "{at_once:?}"
+    );
+    assert!(
+        fake.params("session.get").is_empty(),
+        "it is not waited for"
+    );
+
+    let mut follow = client.follow("3", from, false).await.unwrap();
+    follow.bear(Duration::from_secs(3));
+    let mut told = 0;
+    let begun = std::time::Instant::now();
+    let error = loop {
+        match follow.heard().await {
+            Ok(Heard::Unwritable(failure)) => {
+                assert_eq!(failure.message, "It is full.");
+                told += 1;
+            }
+            Ok(Heard::Followed(Followed::Event(_))) => {}
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(told, 1);
+    assert!(begun.elapsed() >= Duration::from_secs(3), "{error:?}");
+    assert_eq!(
+        error.failure().map(|failure| failure.name),
+        Some(ErrorName::Storage)
+    );
+    assert_eq!(
+        fake.params("session.attach").len(),
+        2,
+        "it was read-only all the time"
+    );
+}
+
+#[tokio::test]
+async fn who_comes_while_the_daemon_is_stopping_waits_for_its_end() {
+    let fake = Fake::start(|_| vec![Act::Answer(json!({}))]);
+    fake.speaks(
+        0,
+        Failure::new(ErrorName::ShuttingDown, "It is stopping.", ""),
+    );
+    let mut options = options(&fake);
+    options.start = Start::AtFirst;
+    let connecting = tokio::spawn(Client::connect(options));
+    // Longer than one that only starts may take.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(!connecting.is_finished(), "it has given up");
+    fake.speaks(1, Failure::new(ErrorName::ShuttingDown, "", ""));
+    let connected = connecting.await.unwrap();
+    assert!(connected.is_ok(), "{:?}", connected.err());
+}
+
+#[tokio::test]
+async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
+    for ending in [Act::Ended(None), Act::Close] {
+        let mut first = true;
+        let fake = Fake::start(move |_| {
+            let mut acts = vec![Act::Answer(attached(0)), Act::Event(sync(0))];
+            if std::mem::take(&mut first) {
+                acts.push(ending.clone());
+            }
+            acts
+        });
+        let client = connect(&fake).await;
+        let from = From::After(Seq(0));
+        let mut follow = client.follow("3", from, false).await.unwrap();
+        let mut heard = Vec::new();
+        while heard.len() < 4 {
+            heard.push(match follow.heard().await.unwrap() {
+                Heard::Followed(Followed::Event(event)) => event.kind.to_string(),
+                Heard::Followed(Followed::Reconnected) => "again".to_owned(),
+                Heard::Lost => "lost".to_owned(),
+                Heard::Unwritable(_) => "unwritable".to_owned(),
+            });
+        }
+        assert_eq!(heard, ["sync", "lost", "again", "sync"]);
+    }
 }

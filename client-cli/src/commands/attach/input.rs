@@ -1,5 +1,7 @@
 //! What a typed line means. Pure.
 
+use proto::hello::Role;
+
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -22,6 +24,8 @@ pub enum Said {
     Drop(String),
     Pause,
     Resume,
+    /// A word of ours that needs something else behind it: how it is said.
+    Usage(&'static str),
     /// What can be typed is to be shown.
     Help,
     Quit,
@@ -46,12 +50,17 @@ pub fn parse(line: &str) -> Said {
     match word {
         "/steer" if !rest.is_empty() => Said::Steer(rest.to_owned()),
         "/queue" if rest.is_empty() => Said::Queue,
+        "/steer" => Said::Usage("/steer TEXT, or /steer N"),
         "/edit" | "/move" => match rest.split_once(char::is_whitespace) {
             Some((prompt, rest)) => change(word, prompt, rest.trim()),
             None => None,
         }
-        .unwrap_or_else(|| Said::Unknown(line.to_owned())),
+        .unwrap_or(Said::Usage(match word {
+            "/edit" => "/edit N TEXT",
+            _ => "/move N M, both places from 1",
+        })),
         "/drop" if is_word(rest) => Said::Drop(rest.to_owned()),
+        "/drop" => Said::Usage("/drop N"),
         "/pause" if rest.is_empty() => Said::Pause,
         "/resume" if rest.is_empty() => Said::Resume,
         "/help" if rest.is_empty() => Said::Help,
@@ -81,20 +90,42 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
-/// What can be typed, a line each.
-pub const HELP: [&str; 12] = [
-    "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
-    "/steer TEXT         words into the running turn, behind its next results",
-    "/queue              show the prompts that wait",
-    "/edit N TEXT        give the prompt at place N other words (N may be the start of its id)",
-    "/move N M           move it to place M",
-    "/drop N             take it back",
-    "/pause, /resume     start nothing new; go on",
-    "/interrupt          stop the running turn",
-    "/approve [ID]       yes to the oldest question, or to this one",
-    "/deny [ID] [NOTE]   no; the note is told to the model",
-    "/help               this",
-    "/quit               leave; the session stays",
+/// What can be typed, a line each, and the role that it takes.
+pub const HELP: [(Role, &str); 13] = [
+    (
+        Role::Drive,
+        "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
+    ),
+    (
+        Role::Drive,
+        "/steer TEXT         words into the running turn, behind its next results",
+    ),
+    (
+        Role::Drive,
+        "/steer N            the prompt at place N is put into the running turn",
+    ),
+    (
+        Role::Watch,
+        "/queue              show the prompts that wait",
+    ),
+    (
+        Role::Drive,
+        "/edit N TEXT        give the prompt at place N other words (N may be the start of its id)",
+    ),
+    (Role::Drive, "/move N M           move it to place M"),
+    (Role::Drive, "/drop N             take it back"),
+    (Role::Drive, "/pause, /resume     start nothing new; go on"),
+    (Role::Drive, "/interrupt          stop the running turn"),
+    (
+        Role::Approve,
+        "/approve [ID]       yes to the oldest question, or to this one",
+    ),
+    (
+        Role::Approve,
+        "/deny [ID] [NOTE]   no; the note is told to the model",
+    ),
+    (Role::Watch, "/help               this"),
+    (Role::Watch, "/quit               leave; the session stays"),
 ];
 
 #[cfg(test)]

@@ -31,9 +31,14 @@ impl Attached {
         }
         let result = match said {
             Said::Nothing | Said::Quit => Ok(()),
-            Said::Help => HELP.iter().try_for_each(|line| self.note(line)),
+            Said::Help => {
+                let role = self.role;
+                let mut lines = HELP.iter().filter(|(needs, _)| role >= *needs);
+                lines.try_for_each(|(_, line)| self.note(line))
+            }
+            Said::Usage(words) => return self.note(&format!("say it so: {words}")),
             Said::Prompt(text) => self.prompt(text, When::Queue).await,
-            Said::Steer(text) => self.prompt(text, When::Steer).await,
+            Said::Steer(text) => self.steer(text).await,
             Said::Queue => self.list(),
             Said::Edit(prompt, text) => self.edit(&prompt, text).await,
             Said::Move(prompt, place) => self.put(&prompt, place).await,
@@ -70,6 +75,11 @@ impl Attached {
                     self.note(&failure.hint)
                 }
             }
+            // It is not made twice; the session is followed on.
+            Err(error @ Error::Call(CallError::Lost { .. })) => {
+                self.note(&error.to_string())?;
+                self.note(&error.hint())
+            }
             other => other,
         }
     }
@@ -77,7 +87,12 @@ impl Attached {
     /// Why this client may not say that; `None` where it may.
     fn may_not(&self, said: &Said) -> Option<&'static str> {
         let needs = match said {
-            Said::Nothing | Said::Quit | Said::Help | Said::Queue | Said::Unknown(_) => Role::Watch,
+            Said::Nothing
+            | Said::Quit
+            | Said::Help
+            | Said::Queue
+            | Said::Usage(_)
+            | Said::Unknown(_) => Role::Watch,
             Said::Approve(_) | Said::Deny(_) => Role::Approve,
             Said::Prompt(_)
             | Said::Steer(_)
@@ -115,12 +130,35 @@ impl Attached {
             .map_err(|error| Error::usage(error.to_string(), "`/queue` shows what waits"))
     }
 
+    /// Words into the running turn; a number that is a place in the queue means the prompt there.
+    async fn steer(&mut self, text: String) -> Result<(), Error> {
+        let place = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        let queued = place.and_then(|index| self.queue.waiting().get(index));
+        let Some(QueuedPrompt {
+            prompt_id, text, ..
+        }) = queued.cloned()
+        else {
+            return self.prompt(text, When::Steer).await;
+        };
+        self.change(prompt_id, text, Some(true)).await
+    }
+
     async fn edit(&mut self, prompt: &str, text: String) -> Result<(), Error> {
+        let prompt_id = self.meant(prompt)?;
+        self.change(prompt_id, text, None).await
+    }
+
+    async fn change(
+        &mut self,
+        prompt_id: PromptId,
+        text: String,
+        steer: Option<bool>,
+    ) -> Result<(), Error> {
         let params = EditParams {
             session: self.session.clone(),
-            prompt_id: self.meant(prompt)?,
+            prompt_id,
             text,
-            steer: None,
+            steer,
             request_id: Some(RequestId::new()),
         };
         self.client.call::<SessionEdit>(&params).await?;
@@ -260,6 +298,15 @@ impl Attached {
                 self.note("now it is shown: say it again")
             }
         }
+    }
+}
+
+/// What is said at the beginning to who may not do all.
+pub(super) fn lower(role: Role) -> Option<&'static str> {
+    match role {
+        Role::Watch => Some("you watch: prompts and answers are for others"),
+        Role::Approve => Some("you may answer questions; prompts are for others"),
+        Role::Drive => None,
     }
 }
 

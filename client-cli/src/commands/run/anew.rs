@@ -14,7 +14,10 @@ pub struct Anew {
 
 impl Anew {
     /// The event that has come; an error where it shows that the log is another one.
-    pub fn take(&mut self, followed: Followed) -> Result<Option<Event>, Error> {
+    pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Event>, Error> {
+        let Some(followed) = followed else {
+            return Ok(None);
+        };
         match followed {
             Followed::Reconnected => {
                 self.marked = self.synced;

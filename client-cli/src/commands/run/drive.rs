@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::transcript::Transcript;
-use client::{Client, Follow, From, Start};
+use client::{Client, Follow, Followed, From, Heard, Start};
 use proto::live::Sync;
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
 use proto::params::session::{
@@ -19,6 +19,7 @@ use super::anew::Anew;
 use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, code, left, prompt};
+use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
@@ -29,6 +30,9 @@ const TWICE: Duration = Duration::from_secs(2);
 
 /// How long the daemon may take to end a turn whose time is up, or that was told to.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a log that cannot be written is waited for.
+const BEARS: Duration = ended::BEARS;
 
 /// Lines of a tool's output that progress shows.
 const OUTPUT_LINES: usize = 8;
@@ -89,7 +93,11 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         client,
     };
     let heard = (signals, early);
-    let code = run.watch(given.follow, heard, args.timeout, report).await?;
+    let pid = report
+        .pid
+        .map_or_else(|| given.session.to_string(), |pid| pid.to_string());
+    let watched = run.watch(given.follow, heard, args.timeout, report).await;
+    let code = watched.map_err(|error| error.of_session(pid))?;
     if args.output_format == Format::Text {
         print_answer(report, code)?;
     }
@@ -399,9 +407,10 @@ impl Run {
         });
         let mut interrupted: Option<Instant> = None;
         let mut anew = Anew::default();
+        follow.bear(BEARS);
         loop {
             tokio::select! {
-                followed = follow.next() => if let Some(mut event) = anew.take(followed?)? {
+                heard = follow.heard() => if let Some(mut event) = anew.take(self.hear(heard?))? {
                     if self.is_our_end(&event) && ended::is_untold(&event) {
                         event = ended::told(&self.client, &self.session.to_string(), &event).await?;
                     }
@@ -441,6 +450,31 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Tells a person why nothing comes; leaves what does.
+    fn hear(&mut self, heard: Heard) -> Option<Followed> {
+        // A break is of interest to who looks on while it lasts.
+        let seen = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let (words, followed) = match heard {
+            Heard::Followed(Followed::Event(event)) => return Some(Followed::Event(event)),
+            Heard::Followed(Followed::Reconnected) => (
+                seen.then(|| "· reconnected".to_owned()),
+                Some(Followed::Reconnected),
+            ),
+            Heard::Lost => (
+                seen.then(|| "· connection lost, reconnecting…".to_owned()),
+                None,
+            ),
+            Heard::Unwritable(failure) => (Some(format!("! {}", unwritable(&failure))), None),
+        };
+        if self.format == Format::Text
+            && let Some(words) = words
+        {
+            output::progress_part(&self.painter.close());
+            output::progress(&words);
+        }
+        followed
     }
 
     /// Asks for the turn's end; that it came is an event.
@@ -541,6 +575,10 @@ impl Run {
 
     /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.
     fn show(&mut self, event: &Event) {
+        // Beginnings of answers: progress shows whole ones.
+        if event.kind == "sync" {
+            return;
+        }
         let pieces = self.transcript.fold(event);
         let skip = match event.body() {
             Ok(Body::Assistant(message)) => message.calls.is_empty(),

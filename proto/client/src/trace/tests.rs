@@ -246,9 +246,31 @@ fn a_clock_that_goes_back_takes_no_line_with_it() {
     let expected = "    0.000  turn 1 start \"\"
     1.000  notice: one
     1.000  notice: two
-    1.000  request #1 try 1 → 12.3 kB
-    1.000  first token #1 0.01 s
+    0.000  request #1 try 1 → 12.3 kB
+    0.010  first token #1 0.01 s
     1.000  answer #1 5.00 s tokens not reported
+";
+    assert_eq!(text(&events), expected);
+}
+
+#[test]
+fn a_request_has_its_own_time_whatever_was_told_before_its_answer() {
+    let t = Some(1);
+    let events = log(&[
+        (100.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (
+            100.684,
+            t,
+            "session.set",
+            json!({"paused": true, "by": "reasonix pause"}),
+        ),
+        (101.0, t, "usage", usage(1, 150, 1_000, false)),
+    ]);
+    let expected = "    0.000  turn 1 start \"\"
+    0.684  paused by reasonix pause
+    0.000  request #1 try 1 → 12.3 kB
+    0.150  first token #1 0.15 s
+    1.000  answer #1 1.00 s tokens not reported
 ";
     assert_eq!(text(&events), expected);
 }

@@ -241,3 +241,88 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
         "[this client is behind by 7 events, and catches up]"
     );
 }
+
+fn interrupted(text: &str) -> Event {
+    event(
+        Some(6),
+        "message.assistant",
+        &json!({"item": "m1.1", "text": text, "finish": "interrupted"}),
+    )
+}
+
+#[test]
+fn what_was_seen_before_a_crash_is_not_shown_again() {
+    let notice = || event(Some(5), "notice", &json!({"level": "info", "text": "back"}));
+    let end = "[the answer was interrupted]";
+    // The daemon kept less than was seen, as much, and more.
+    for (kept, more) in [("w0 w1", ""), ("w0 w1 w2 ", ""), ("w0 w1 w2 w3", "w3")] {
+        let events = [delta(0, "w0 w1 w2 "), notice(), interrupted(kept)];
+        let expected = format!("w0 w1 w2 [back]{more}|{end}");
+        assert_eq!(grown(&events), expected, "{kept}");
+        // The same where the border came first.
+        let events = [
+            delta(0, "w0 w1 w2 "),
+            synced(&json!([])),
+            notice(),
+            interrupted(kept),
+        ];
+        let expected = format!("w0 w1 w2 |[back]{more}|{end}");
+        assert_eq!(grown(&events), expected, "{kept}, behind a sync");
+    }
+    // Broken off by the provider, and then kept.
+    let partial = event(
+        None,
+        "message.partial",
+        &json!({"item": "m1.1", "superseded": false}),
+    );
+    assert_eq!(
+        grown(&[delta(0, "w0 w1 "), partial, interrupted("w0 w1")]),
+        format!("w0 w1 |[the answer broke off]|{end}")
+    );
+    // Kept in pieces that a second reconnect brings again.
+    let live = synced(&json!([{"item": "m1.1", "offset": 0, "text": "w0 w1 w2"}]));
+    assert_eq!(
+        grown(&[
+            delta(0, "w0 "),
+            synced(&json!([])),
+            live,
+            message("w0 w1 w2")
+        ]),
+        "w0 |w1 w2|"
+    );
+}
+
+#[test]
+fn what_the_daemon_says_to_the_model_is_not_shown() {
+    let said = json!({"item": "m1.2", "text": "Go on from there.", "voice": "daemon"});
+    assert_eq!(grown(&[event(Some(7), "message.user", &said)]), "");
+}
+
+#[test]
+fn a_queued_prompt_is_named_by_its_first_words() {
+    let id = "01890000-0000-7000-8000-0000000000aa";
+    let long = "do this and that and whatever else there is to do\nplease";
+    let queued = |text: &str| {
+        let data = json!({"prompt_id": id, "text": text, "by": "ann"});
+        event(Some(1), "prompt.queued", &data)
+    };
+    let moved = json!({"prompt_id": id, "position": 0, "by": "bob"});
+    let edited = json!({"prompt_id": id, "text": "other", "steer": false, "by": "bob"});
+    let shown = grown(&[
+        queued(long),
+        event(Some(2), "prompt.moved", &moved),
+        event(Some(3), "prompt.edited", &edited),
+        event(
+            Some(4),
+            "prompt.unqueued",
+            &json!({"prompt_id": id, "by": "bob"}),
+        ),
+    ]);
+    let first = "the queued prompt \"do this and that and whatever else there…\"";
+    assert_eq!(
+        shown,
+        format!(
+            "[bob moved {first} to place 1][bob changed {first}: other][the queued prompt \"other\" was taken back]"
+        )
+    );
+}

@@ -63,6 +63,19 @@ pub fn exit_words(child: &ChildExited) -> String {
     }
 }
 
+/// How a text begins: enough to know a prompt by.
+pub(super) fn first_words(text: &str) -> String {
+    /// Characters.
+    const MOST: usize = 40;
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", line.split_at(at).0),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
 /// Milliseconds, to be shown as seconds.
 struct Seconds(u64);
 

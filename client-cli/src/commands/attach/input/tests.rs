@@ -35,17 +35,9 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
 #[test]
 fn a_command_that_is_none_is_never_sent_to_the_model() {
     for line in [
-        "/steer",
         "/interrupt now",
         "/approve 3.1 4.1",
         "/exit",
-        "/edit",
-        "/edit 2",
-        "/move 2",
-        "/move 2 0",
-        "/move 2 up",
-        "/drop",
-        "/drop 1 2",
         "/pause now",
         "/",
         "/Quit",
@@ -56,7 +48,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    for line in HELP {
+    for (_, line) in HELP {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');
             if word.starts_with('/') {
@@ -66,6 +58,25 @@ fn everything_that_help_names_is_understood() {
                     .any(|rest| !matches!(with(rest), Said::Unknown(_)));
                 assert!(known, "{word}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_command_without_what_it_needs_says_how_it_is_said() {
+    for (line, usage) in [
+        ("/steer", "/steer TEXT"),
+        ("/edit", "/edit N TEXT"),
+        ("/edit 1", "/edit N TEXT"),
+        ("/move 2", "/move N M"),
+        ("/move 2 0", "/move N M"),
+        ("/move a b", "/move N M"),
+        ("/drop", "/drop N"),
+        ("/drop 1 2", "/drop N"),
+    ] {
+        match parse(line) {
+            Said::Usage(words) => assert!(words.starts_with(usage), "{line}: {words}"),
+            said => panic!("{line}: {said:?}"),
         }
     }
 }
