@@ -61,15 +61,30 @@ pub struct UsageTotals {
 }
 
 impl UsageTotals {
-    /// Adds another sum to this one.
+    /// Of one request.
+    #[must_use]
+    pub fn of(usage: &crate::record::Usage) -> Self {
+        Self {
+            requests: 1,
+            prompt_tokens: usage.prompt_tokens,
+            cached_tokens: usage.cached_tokens,
+            output_tokens: usage.output_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+            cost_micros: usage.cost_micros.unwrap_or(0),
+            unknown_cost_calls: u64::from(usage.cost_micros.is_none()),
+        }
+    }
+
+    /// Adds another sum to this one. What a provider reports may be any number: a sum stops at the largest.
     pub fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.prompt_tokens += other.prompt_tokens;
-        self.cached_tokens += other.cached_tokens;
-        self.output_tokens += other.output_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        self.cost_micros += other.cost_micros;
-        self.unknown_cost_calls += other.unknown_cost_calls;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.requests, other.requests);
+        add(&mut self.prompt_tokens, other.prompt_tokens);
+        add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add(&mut self.cost_micros, other.cost_micros);
+        add(&mut self.unknown_cost_calls, other.unknown_cost_calls);
     }
 }
 

@@ -83,6 +83,8 @@ pub fn state(session: &SessionSummary) -> String {
         return "read-only".to_owned();
     }
     match (session.state, session.waiting_for, session.exit_code) {
+        // They wait for a word: behind a turn that was cut off nothing starts by itself.
+        (State::Idle, _, _) if session.queued > 0 => format!("idle, {} queued", session.queued),
         (State::Idle, _, _) => "idle".to_owned(),
         (State::Running, _, _) => match session.silent_since {
             None => "running".to_owned(),

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use proto::item::Display;
 use proto::live::Away;
 use proto::outcome::{OutcomeKind, UsageTotals};
-use proto::record::Usage;
 use proto::{Body, Record, Seq, Stamp};
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +52,7 @@ impl Bit {
     pub fn of(record: &Record) -> Option<Self> {
         let what = match &record.body {
             Body::TurnEnded(ended) => What::Ended(ended.outcome),
-            Body::Usage(usage) => What::Used(totals(usage)),
+            Body::Usage(usage) => What::Used(UsageTotals::of(usage)),
             Body::ToolFinished(finished) => match &finished.display {
                 Display::Diff { path, .. } => What::Changed(path.clone()),
                 Display::Command { .. } => What::Ran,
@@ -65,18 +64,6 @@ impl Bit {
             seq: record.seq,
             what,
         })
-    }
-}
-
-fn totals(usage: &Usage) -> UsageTotals {
-    UsageTotals {
-        requests: 1,
-        prompt_tokens: usage.prompt_tokens,
-        cached_tokens: usage.cached_tokens,
-        output_tokens: usage.output_tokens,
-        reasoning_tokens: usage.reasoning_tokens,
-        cost_micros: usage.cost_micros.unwrap_or(0),
-        unknown_cost_calls: u64::from(usage.cost_micros.is_none()),
     }
 }
 

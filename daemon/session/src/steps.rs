@@ -14,8 +14,6 @@ const PAGE: u64 = 200;
 const PAGE_MAX: u64 = 1_000;
 /// A page ends before it has more bytes than this, so that it fits a frame.
 const PAGE_BYTES: usize = 512 * 1024;
-/// Characters that are shown of an answer.
-const TEXT_MAX: usize = 120;
 /// Characters that are shown of what a call works on.
 const SUBJECT_MAX: usize = 1_000;
 
@@ -85,7 +83,7 @@ impl Steps {
                     seq: record.seq,
                     at: record.at,
                     attempts: 1,
-                    text: first_line(&message.text),
+                    text: turn::facts::first_line(&message.text),
                     calls: calls.collect(),
                     ..Step::default()
                 };
@@ -184,12 +182,6 @@ fn took(step: &mut Step, usage: &Usage) {
     step.prompt_tokens = usage.prompt_tokens;
     step.cached_tokens = usage.cached_tokens;
     step.output_tokens = usage.output_tokens;
-}
-
-fn first_line(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(TEXT_MAX).collect()
 }
 
 #[cfg(test)]

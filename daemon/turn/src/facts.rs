@@ -222,18 +222,10 @@ impl Facts {
             }
             Body::ApprovalResolved(resolved) => self.apply_resolved(resolved, record),
             Body::Usage(usage) => {
-                let totals = UsageTotals {
-                    requests: 1,
-                    prompt_tokens: usage.prompt_tokens,
-                    cached_tokens: usage.cached_tokens,
-                    output_tokens: usage.output_tokens,
-                    reasoning_tokens: usage.reasoning_tokens,
-                    cost_micros: usage.cost_micros.unwrap_or(0),
-                    unknown_cost_calls: u64::from(usage.cost_micros.is_none()),
-                };
+                let totals = UsageTotals::of(usage);
                 self.usage.add(&totals);
                 if usage.reported {
-                    self.context_tokens = usage.prompt_tokens + usage.output_tokens;
+                    self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                 }
                 if let Some(open) = &mut self.open {
                     open.usage.add(&totals);
@@ -501,7 +493,8 @@ fn since(from: Stamp, to: Stamp) -> u64 {
 }
 
 /// The first line of a text that says something, at most 120 characters.
-fn first_line(text: &str) -> String {
+#[must_use]
+pub fn first_line(text: &str) -> String {
     text.lines()
         .map(str::trim)
         .find(|line| !line.is_empty())

@@ -256,6 +256,6 @@ fn a_page_fits_a_frame() {
     assert!(serde_json::to_string(&page).expect("JSON").len() < PAGE_BYTES + 1_000);
     assert_eq!(page.next, Some(page.steps.len() as u64));
     assert!(page.steps.len() > 100, "{}", page.steps.len());
-    assert_eq!(page.steps[0].text.chars().count(), TEXT_MAX);
+    assert_eq!(page.steps[0].text.chars().count(), 120);
     assert_eq!(page.steps[0].calls[0].subject.chars().count(), SUBJECT_MAX);
 }

@@ -423,3 +423,32 @@ fn a_log_may_end_behind_any_record() {
         }
     }
 }
+
+#[test]
+fn absurd_numbers_of_a_provider_stop_at_the_largest() {
+    let usage = proto::record::Usage {
+        item: proto::ItemId("m1.2".into()),
+        step: 1,
+        attempt: 1,
+        prompt_tokens: u64::MAX,
+        cached_tokens: 0,
+        output_tokens: u64::MAX,
+        reasoning_tokens: 0,
+        reported: true,
+        cost_micros: Some(u64::MAX),
+        request_bytes: 0,
+        first_token_ms: 0,
+        duration_ms: 0,
+    };
+    let mut facts = Facts::default();
+    for seq in 1..=2 {
+        facts.apply(&Record {
+            seq: Seq(seq),
+            at: proto::Stamp(0),
+            turn: None,
+            body: Body::Usage(usage.clone()),
+        });
+    }
+    assert_eq!(facts.usage.prompt_tokens, u64::MAX);
+    assert_eq!(facts.context_tokens, u64::MAX);
+}
