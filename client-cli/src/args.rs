@@ -15,8 +15,8 @@ use crate::output;
 #[derive(Debug, Parser)]
 #[command(name = "reasonix", version = proto::VERSION, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
-    /// Tell the whole chain of causes of an error.
-    #[arg(long, global = true)]
+    /// Tell more: the whole chain of causes of an error, more columns of a listing.
+    #[arg(short, long, global = true)]
     pub verbose: bool,
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -29,6 +29,7 @@ pub enum Command {
     Attach(commands::attach::Args),
     Ls(commands::ls::Args),
     Ps(commands::ps::Args),
+    Send(commands::send::Args),
     Kill(commands::kill::Args),
     Pause(commands::pause::Args),
     Resume(commands::resume::Args),
@@ -38,11 +39,27 @@ pub enum Command {
     Steps(commands::steps::Args),
     Show(commands::show::Args),
     Wait(commands::wait::Args),
+    #[command(alias = "log")]
     Logs(commands::logs::Args),
+    Search(commands::search::Args),
+    Export(commands::export::Args),
+    Rename(commands::rename::Args),
+    Fork(commands::fork::Args),
+    Rewind(commands::rewind::Args),
+    Close(commands::close::Args),
+    Rm(commands::rm::Args),
+    Stats(commands::stats::Args),
     Inbox(commands::inbox::Args),
     Daemon(commands::daemon::Args),
     Demo(commands::demo::Args),
+    Setup(commands::setup::Args),
+    Login(commands::login::Args),
+    Models(commands::models::Args),
+    Config(commands::config::Args),
+    Trust(commands::trust::Args),
     Doctor(commands::doctor::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
     Rpc(commands::rpc::Args),
 }
 
@@ -59,7 +76,7 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
         Ok(runtime) => runtime,
         Err(source) => return exit::tell(&Error::io("start the runtime", source), cli.verbose),
     };
-    let result = runtime.block_on(dispatch(cli.command));
+    let result = runtime.block_on(dispatch(cli.command, cli.verbose));
     // Threads that wait for a key must not keep the program.
     runtime.shutdown_background();
     match result.and_then(|code| output::flush().map(|()| code)) {
@@ -71,18 +88,13 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
 /// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
 type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
 
-fn dispatch(command: Option<Command>) -> Done {
+fn dispatch(command: Option<Command>, verbose: bool) -> Done {
     match command {
-        None => Box::pin(async {
-            Err(Error::usage(
-                "the full-screen interface is not in this build",
-                "`reasonix run PROMPT` does one turn, `reasonix attach --plain` follows a session; see `reasonix --help`",
-            ))
-        }),
+        None => Box::pin(commands::bare::run()),
         Some(Command::Run(args)) => Box::pin(commands::run::run(args)),
         Some(Command::Attach(args)) => Box::pin(commands::attach::run(args)),
-        Some(Command::Ls(args)) => Box::pin(commands::ls::run(args)),
-        Some(Command::Ps(args)) => Box::pin(commands::ps::run(args)),
+        Some(Command::Ls(args)) => Box::pin(commands::ls::run(args, verbose)),
+        Some(Command::Ps(args)) => Box::pin(commands::ps::run(args, verbose)),
         Some(Command::Kill(args)) => Box::pin(commands::kill::run(args)),
         Some(Command::Pause(args)) => Box::pin(commands::pause::run(args)),
         Some(Command::Resume(args)) => Box::pin(commands::resume::run(args)),
@@ -93,10 +105,26 @@ fn dispatch(command: Option<Command>) -> Done {
         Some(Command::Queue(args)) => Box::pin(commands::queue::run(args)),
         Some(Command::Wait(args)) => Box::pin(commands::wait::run(args)),
         Some(Command::Logs(args)) => Box::pin(commands::logs::run(args)),
+        Some(Command::Close(args)) => Box::pin(commands::close::run(args)),
+        Some(Command::Export(args)) => Box::pin(commands::export::run(args)),
+        Some(Command::Fork(args)) => Box::pin(commands::fork::run(args)),
+        Some(Command::Rename(args)) => Box::pin(commands::rename::run(args)),
+        Some(Command::Rewind(args)) => Box::pin(commands::rewind::run(args)),
+        Some(Command::Rm(args)) => Box::pin(commands::rm::run(args)),
+        Some(Command::Search(args)) => Box::pin(commands::search::run(args)),
+        Some(Command::Send(args)) => Box::pin(commands::send::run(args)),
+        Some(Command::Stats(args)) => Box::pin(commands::stats::run(args)),
         Some(Command::Inbox(args)) => Box::pin(commands::inbox::run(args)),
         Some(Command::Daemon(args)) => Box::pin(commands::daemon::run(args)),
         Some(Command::Demo(args)) => Box::pin(commands::demo::run(args)),
         Some(Command::Doctor(args)) => Box::pin(commands::doctor::run(args)),
+        Some(Command::Setup(args)) => Box::pin(commands::setup::run(args)),
+        Some(Command::Login(args)) => Box::pin(commands::login::run(args)),
+        Some(Command::Models(args)) => Box::pin(commands::models::run(args)),
+        Some(Command::Config(args)) => Box::pin(commands::config::run(args)),
+        Some(Command::Trust(args)) => Box::pin(commands::trust::run(args)),
+        Some(Command::Completions(args)) => Box::pin(commands::completions::run(args)),
+        Some(Command::Man(args)) => Box::pin(commands::man::run(args)),
         Some(Command::Rpc(args)) => Box::pin(commands::rpc::run(args)),
     }
 }

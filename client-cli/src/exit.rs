@@ -49,6 +49,9 @@ pub enum Error {
     /// The daemon is gone; what that means is said.
     #[error("{what}")]
     Away { what: String },
+    /// A person stopped it, by a signal with this exit code.
+    #[error("{what}")]
+    Stopped { what: String, code: u8 },
     /// It was done, and did not come out well.
     #[error("{what}")]
     Failed { what: String, hint: String },
@@ -97,6 +100,7 @@ impl Error {
             Self::Away { .. } => NO_DAEMON,
             Self::Paths(_) => CONFIG,
             Self::Closed => 0,
+            Self::Stopped { code, .. } => *code,
             Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 NOT_PERMITTED
             }
@@ -111,7 +115,7 @@ impl Error {
             Self::Call(error) => call_hint(error),
             Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
             Self::Io { .. } => "see `--verbose` for the system's reason".to_owned(),
-            Self::Closed | Self::Away { .. } => String::new(),
+            Self::Closed | Self::Away { .. } | Self::Stopped { .. } => String::new(),
         }
     }
 
@@ -126,6 +130,7 @@ impl Error {
             USAGE => "usage",
             NO_DAEMON => "no_daemon",
             NOT_PERMITTED => "not_permitted",
+            INTERRUPTED | TERMINATED => "interrupted",
             CONFIG => "invalid_config",
             _ => "failed",
         };

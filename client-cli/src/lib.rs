@@ -4,12 +4,17 @@ mod args;
 mod commands;
 mod ended;
 mod exit;
+mod near;
 mod output;
 mod paint;
+mod person;
 mod reach;
+mod reply;
+pub mod schema;
 mod signals;
 mod terminal;
 mod text;
+mod when;
 
 use std::process::ExitCode;
 

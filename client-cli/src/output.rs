@@ -5,6 +5,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use proto::Stamp;
+use proto::outcome::UsageTotals;
 use serde::Serialize;
 
 use crate::exit::Error;
@@ -72,6 +73,14 @@ pub fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Result<(
     Ok(())
 }
 
+/// Prints one line of a listing; on a terminal it is cut to fit.
+pub fn fitted(line: &str) -> Result<(), Error> {
+    match terminal::columns() {
+        Some(columns) => self::line(&cut(line, columns)),
+        None => self::line(line),
+    }
+}
+
 /// The lines of a table; `columns`: the width to fit into, where there is one.
 fn lay_out<const N: usize>(
     heads: [&str; N],
@@ -134,6 +143,33 @@ pub fn short(number: u64) -> String {
         0..=9_999 => number.to_string(),
         10_000..=999_999 => format!("{}k", number / 1000),
         _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// Some of a thing: `1 turn`, `3 turns`.
+pub fn counted(count: u64, what: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{end}")
+}
+
+/// A number of bytes, short: `950 B`, `12 kB`, `3.4 MB`.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..=9_999 => format!("{number} B"),
+        10_000..=999_999 => format!("{} kB", number / 1000),
+        _ => format!("{}.{} MB", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// What provider calls cost, as far as it is known: `$0.0123`, with how many calls have no known price.
+pub fn cost(usage: &UsageTotals) -> String {
+    let micros = usage.cost_micros;
+    let dollars = format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100);
+    match usage.unknown_cost_calls {
+        0 => dollars,
+        _ if micros == 0 => "not known".to_owned(),
+        1 => format!("{dollars} and one request of unknown price"),
+        count => format!("{dollars} and {count} requests of unknown price"),
     }
 }
 

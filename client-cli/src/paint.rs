@@ -1,6 +1,7 @@
 //! Pieces of a transcript as lines of a terminal: cleaned, marked by who speaks, coloured where that is wanted.
 
 use client::transcript::{Piece, Tone};
+use proto::record::{Todo, TodoStatus};
 
 use crate::text::{self, Cleaner};
 
@@ -9,6 +10,8 @@ pub struct Painter {
     colour: bool,
     /// At most so many lines of a tool's output; the last ones.
     output_lines: usize,
+    /// Marks beyond ASCII may be used for lists.
+    utf8: bool,
     cleaner: Cleaner,
     open: bool,
 }
@@ -19,6 +22,7 @@ impl Painter {
         Self {
             colour,
             output_lines,
+            utf8: text::is_utf8(),
             cleaner: Cleaner::default(),
             open: false,
         }
@@ -43,6 +47,11 @@ impl Painter {
                 out.push_str(&self.block(*tone, text));
                 out
             }
+            Piece::Todos { todos } => {
+                let mut out = self.close();
+                out.extend(todos.iter().map(|todo| self.todo(todo)));
+                out
+            }
         }
     }
 
@@ -52,6 +61,22 @@ impl Painter {
             "\n".to_owned()
         } else {
             String::new()
+        }
+    }
+
+    /// One thing to do, on its line: what is being done is told as that.
+    fn todo(&self, todo: &Todo) -> String {
+        let (mark, ascii, words, code) = match todo.status {
+            TodoStatus::Pending => ("☐", "[ ]", &todo.content, ""),
+            TodoStatus::InProgress => ("▶", "[>]", &todo.active_form, "\u{1b}[1m"),
+            TodoStatus::Completed => ("☑", "[x]", &todo.content, "\u{1b}[2m"),
+        };
+        let mark = if self.utf8 { mark } else { ascii };
+        let words = text::line(words);
+        match code {
+            "" => format!("  {mark} {words}\n"),
+            code if self.colour => format!("{code}  {mark} {words}\u{1b}[0m\n"),
+            _ => format!("  {mark} {words}\n"),
         }
     }
 

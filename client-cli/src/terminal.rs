@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
-use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize,
+    tcsetattr,
+};
 use tokio::sync::mpsc;
 
 /// Lines that may wait to be read; more stay in the terminal or pipe.
@@ -54,6 +57,43 @@ impl Lines {
             // Where it fails nothing was typed ahead that could be taken for an answer but a whole line, dropped next.
             let _ = tcflush(io::stdin(), QueueSelector::IFlush);
             while self.lines.try_recv().is_ok() {}
+        }
+    }
+}
+
+/// A terminal that shows nothing of what is typed, until this is dropped.
+pub struct Hidden {
+    before: Option<Termios>,
+}
+
+impl Hidden {
+    /// Hides what is typed at standard input from now on.
+    ///
+    /// # Errors
+    /// The terminal does not let itself be changed.
+    pub fn start() -> io::Result<Self> {
+        let input = io::stdin();
+        if !input.is_terminal() {
+            return Ok(Self { before: None });
+        }
+        let before = tcgetattr(&input)?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        // The end of the line is shown: the cursor moves on.
+        hidden.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(&input, OptionalActions::Flush, &hidden)?;
+        Ok(Self {
+            before: Some(before),
+        })
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // What was typed since the last line, of a key perhaps, is not left for the shell. It is all that can be
+            // done where this fails: the terminal is gone.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
         }
     }
 }

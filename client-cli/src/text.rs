@@ -172,6 +172,19 @@ fn is_invisible(character: char) -> bool {
     )
 }
 
+/// Whether the locale that this process was given spells in UTF-8. A terminal of none shows more than ASCII as rubbish.
+pub fn is_utf8() -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let set = names
+        .iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    set.is_some_and(|locale| {
+        let locale = locale.to_string_lossy().to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
+
 /// How many columns a character takes, roughly: two for East Asian and pictures, none for marks.
 pub fn width(character: char) -> usize {
     match character {

@@ -122,6 +122,10 @@ text_id! {
     /// An open question about a tool call: `<pid>.<n>`, short enough to be typed.
     ApprovalId
 }
+text_id! {
+    /// Questions of the model that wait for a person: `<pid>.<n>`, of the same row as those of approvals.
+    QuestionId
+}
 
 /// A moment of the wall clock in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC.
 /// For showing only: durations are measured on the monotonic clock.

@@ -18,7 +18,9 @@ pub mod secret;
 pub mod state;
 
 pub use error::{ErrorName, Failure};
-pub use ids::{ApprovalId, CallId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+pub use ids::{
+    ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
+};
 pub use record::{Body, Event, Record};
 pub use secret::secret_name;
 

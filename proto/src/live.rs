@@ -134,6 +134,9 @@ pub struct Snapshot {
     pub epoch: u64,
     pub session: SessionSummary,
     pub queue: Vec<crate::params::session::QueuedPrompt>,
+    /// What the model has set out to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub todos: Vec<crate::record::Todo>,
     /// What happened since the last person left; absent where nothing did, or somebody is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
@@ -166,6 +169,9 @@ pub struct Sync {
     pub epoch: u64,
     /// Messages in progress, as far as they have come.
     pub live: Vec<Delta>,
-    /// Open questions.
+    /// Open approvals.
     pub pending: Vec<Approval>,
+    /// Questions of the model that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<crate::params::question::Question>,
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
-use crate::params::{Empty, approval, config, daemon, process, session};
+use crate::params::{Empty, approval, config, daemon, history, process, question, session};
 
 /// One method of the protocol.
 pub trait Method {
@@ -108,6 +108,18 @@ methods! {
         "Looks into a session: status, context, files, children, environment.";
     SessionClose = "session.close", Drive, true, session::OneParams => Empty,
         "Ends an interactive session; it can be resumed.";
+    SessionFork = "session.fork", Drive, true, history::ForkParams => history::ForkOutput,
+        "Makes a session that begins with the same conversation, up to the end of a turn.";
+    SessionRewind = "session.rewind", Drive, true, history::RewindParams => history::RewindOutput,
+        "Goes back to the end of a turn: conversation, files, or both; or takes that back.";
+    SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,
+        "Turns that can be gone back to, with the files that they changed.";
+    SessionExport = "session.export", Watch, false, history::ExportParams => session::PieceOutput,
+        "A session as Markdown or as JSON lines, piece by piece.";
+    SessionDelete = "session.delete", Drive, true, history::DeleteParams => history::DeleteOutput,
+        "Deletes a session for good. What it used stays in the statistics.";
+    SessionPrune = "session.prune", Drive, true, history::PruneParams => history::PruneOutput,
+        "Deletes sessions that nobody has used for long.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "What runs: sessions and the processes of their tools.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
@@ -116,10 +128,26 @@ methods! {
         "Open questions about tool calls, oldest first.";
     ApprovalAnswer = "approval.answer", Approve, true, approval::AnswerParams => Empty,
         "Answers one. The first answer counts.";
+    QuestionList = "question.list", Watch, false, question::ListParams => question::ListOutput,
+        "Questions of models that wait for a person, oldest first.";
+    QuestionAnswer = "question.answer", Approve, true, question::AnswerParams => Empty,
+        "Answers questions of a model. The first answer counts.";
+    HistorySearch = "history.search", Watch, false, history::SearchParams => history::SearchOutput,
+        "Messages of all sessions that hold some words.";
+    StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
+        "Tokens and cost by day, model and session.";
     ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,
         "Configured providers, and whether they have a key.";
     ConfigCheck = "config.check", Watch, false, config::CheckParams => config::CheckOutput,
         "Settings in force with their origins, problems, and what an untrusted project may not set.";
+    ConfigSet = "config.set", Drive, true, config::SetParams => config::SetOutput,
+        "Changes a setting of the user's own config; comments and order stay.";
+    ProviderSet = "provider.set", Drive, true, config::ProviderSetParams => config::SetOutput,
+        "Adds or changes a provider in the user's own config.";
+    ProviderProbe = "provider.probe", Drive, false, config::ProviderProbeParams => config::ProviderProbeOutput,
+        "Asks a provider whether it can be reached and takes the key. Sends no prompt.";
+    CredentialSet = "credential.set", Drive, true, config::CredentialSetParams => config::CredentialSetOutput,
+        "Stores a key, or forgets it.";
     TrustGet = "trust.get", Watch, false, config::TrustGetParams => config::TrustOutput,
         "Whether a project's config may take effect, and what is held back.";
     TrustSet = "trust.set", Drive, true, config::TrustSetParams => config::TrustOutput,

@@ -9,8 +9,12 @@ use serde_json::value::RawValue;
 use crate::item::{AssistantMessage, CallStatus, Display, ToolMessage, UserMessage};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded};
 use crate::params::approval::{Approval, Decision, Scope};
+use crate::params::history::What;
+use crate::params::question::{Question, Reply};
 use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
-use crate::{ApprovalId, CallId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+use crate::{
+    ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
+};
 
 /// A record of a session's log, without its place in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +28,7 @@ pub struct Record {
 macro_rules! bodies {
     ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal;)*) => {
         /// What a record says. A kind that this build does not know is carried along as it came.
+        #[allow(clippy::large_enum_variant, reason = "one is read or written at a time")]
         #[derive(Clone, Debug)]
         pub enum Body {
             $($(#[$doc])* $variant($data),)*
@@ -95,6 +100,12 @@ bodies! {
     ToolFinished(ToolFinished) = "tool.finished";
     ApprovalRequested(Approval) = "approval.requested";
     ApprovalResolved(ApprovalResolved) = "approval.resolved";
+    QuestionAsked(Question) = "question.asked";
+    QuestionAnswered(QuestionAnswered) = "question.answered";
+    TodoUpdated(TodoUpdated) = "todo.updated";
+    CheckpointCreated(CheckpointCreated) = "checkpoint.created";
+    SessionRewound(SessionRewound) = "session.rewound";
+    CacheReset(CacheReset) = "cache.reset";
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
     Usage(Usage) = "usage";
@@ -151,8 +162,22 @@ pub struct SessionCreated {
     pub env_names: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// Where its first messages come from, if it was forked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The version of the daemon that wrote this.
     pub version: String,
+}
+
+/// What a session was forked from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    pub session: SessionId,
+    pub pid: Pid,
+    /// The last turn that was taken over.
+    pub turn: u64,
+    /// The session at the root of all forks: the vendor's cache knows their common prefix by it.
+    pub first: SessionId,
 }
 
 /// Permission rules, as they are written in config.
@@ -324,6 +349,9 @@ pub struct TurnStarted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyDecided {
     pub call: CallId,
+    /// The tool that was judged: the one that `tool_call` names, where the call is of that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
     pub verdict: Verdict,
     /// The rule that decided, or what took its place: `fallback`, `always asked`, …
     pub rule: String,
@@ -380,6 +408,9 @@ pub struct ToolFinished {
     /// The file that holds all of an output that was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spill: Option<String>,
+    /// What it has left at the paths that it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Changed>,
 }
 
 /// `approval.resolved`.
@@ -401,6 +432,153 @@ pub struct ApprovalResolved {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// `question.answered`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionAnswered {
+    pub question_id: QuestionId,
+    pub call: CallId,
+    /// One for each question, in their order; none where nobody was there.
+    pub replies: Vec<Reply>,
+    /// Who answered: the client's name; `reasonix` where the daemon had to.
+    pub by: String,
+    /// The last person who could have answered has left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `todo.updated`: the whole list, as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TodoUpdated {
+    pub todos: Vec<Todo>,
+}
+
+/// One thing that the model has set out to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Todo {
+    pub content: String,
+    /// The same while it is done: "Running the tests".
+    pub active_form: String,
+    pub status: TodoStatus,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+/// `checkpoint.created`: what files were before a call changes them for the first time in its turn, or before a rewind
+/// does. On disk before that. Their content stands in the line's `own` member, or in blobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointCreated {
+    /// The call that may change them; absent: a rewind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Kept>,
+    /// The tree of the workspace before a command, by its git object id: what commands change is found by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// Why changes of commands of this turn cannot be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+/// What stood at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kept {
+    /// Absolute.
+    pub path: String,
+    pub was: FileState,
+}
+
+/// What stands at a path now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Changed {
+    /// Absolute.
+    pub path: String,
+    pub now: FileState,
+}
+
+/// A place in the file system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum FileState {
+    Absent,
+    File {
+        /// Of the content, hexadecimal.
+        sha256: String,
+        bytes: u64,
+        /// Permission bits.
+        mode: u32,
+    },
+    Link {
+        target: String,
+    },
+    Directory,
+    /// It was not kept.
+    Unknown {
+        why: String,
+    },
+}
+
+/// `session.rewound`: what followed a turn is hidden (never erased), files are as they were then, or both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionRewound {
+    /// The newest turn that is shown now.
+    pub to_turn: u64,
+    pub what: What,
+    /// The rewind that this takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<Seq>,
+    /// The records before this one that make up the conversation now, first and last of each run; absent: unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Vec<(Seq, Seq)>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RewoundFile>,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of one file in a rewind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RewoundFile {
+    /// Absolute.
+    pub path: String,
+    pub result: RewoundResult,
+    /// What stood there before the rewind: what its undoing brings back.
+    pub before: FileState,
+    /// What stands there since.
+    pub after: FileState,
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum RewoundResult {
+    /// It is as it was then.
+    Restored,
+    /// It was so already.
+    Same,
+    /// Somebody else has changed it since; it was left alone.
+    ChangedSince,
+    /// It could not be restored.
+    Failed { why: String },
+}
+
+/// `cache.reset`: earlier bytes of the conversation change with the next request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheReset {
+    /// Why: `rewind`, …
+    pub reason: String,
 }
 
 /// `usage`: what one provider request took, as the provider reported it.

@@ -38,6 +38,8 @@ impl State {
 pub enum WaitingFor {
     /// A person's yes or no to a tool call.
     Approval,
+    /// A person's answers to questions of the model.
+    Question,
     /// The next try of a provider request that failed.
     Retry,
     /// A key that a client brought and that was lost with the last life of the daemon.

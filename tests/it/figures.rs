@@ -12,5 +12,6 @@ fn the_first_figures_can_be_measured() {
         "{}",
         table(&figures)
     );
-    assert_eq!(figures.len(), 14);
+    // Two rows more where `rg` is there to be compared with.
+    assert!([14, 16].contains(&figures.len()), "{}", table(&figures));
 }

@@ -195,6 +195,8 @@ fn each_role_may_do_what_the_table_says() {
                 "session.list",
                 "process.list",
                 "approval.list",
+                "question.list",
+                "stats.query",
                 "provider.list",
                 "config.check",
                 "doctor.run",
@@ -210,6 +212,10 @@ fn each_role_may_do_what_the_table_says() {
                     },
                 )
                 .expect(row.name);
+                continue;
+            }
+            // It can do without: nothing is old enough, as nothing is there.
+            if row.name == "session.prune" && row.role <= role {
                 continue;
             }
             let failure = raw.call(row.name, &json!({})).expect_err("no parameters");

@@ -7,6 +7,7 @@ mod endpoint;
 mod floors;
 mod history;
 mod load;
+mod search;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -40,6 +41,8 @@ pub struct Size {
     pub calls: usize,
     /// Sessions of a home with much history.
     pub stored: usize,
+    /// Files of a large tree.
+    pub files: usize,
 }
 
 /// Enough for medians.
@@ -49,6 +52,7 @@ pub const FULL: Size = Size {
     tokens: 20_000,
     calls: 500,
     stored: 10_000,
+    files: 20_000,
 };
 /// Enough to see that it runs.
 pub const SMOKE: Size = Size {
@@ -57,6 +61,7 @@ pub const SMOKE: Size = Size {
     tokens: 200,
     calls: 5,
     stored: 30,
+    files: 200,
 };
 
 /// Measures everything.
@@ -116,6 +121,7 @@ pub fn measure(size: Size) -> Vec<Figure> {
     figures.extend(memory(&house));
     house.stop_daemon();
     figures.extend(beside(size, &endpoint));
+    figures.extend(search::figures(size));
     figures
 }
 

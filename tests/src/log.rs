@@ -344,6 +344,29 @@ impl Story {
                     "record {seq}: {approval_id} is answered, and was not open"
                 );
             }
+            Body::QuestionAsked(question) => {
+                assert!(
+                    self.calls.contains(&question.call),
+                    "record {seq}: questions of no open call"
+                );
+                let id = ApprovalId(question.question_id.0.clone());
+                let known = self.asked.insert(id, question.call);
+                assert_eq!(
+                    known, None,
+                    "record {seq}: the same questions are asked twice"
+                );
+            }
+            Body::QuestionAnswered(answered) => {
+                let asked = self.asked.remove(&ApprovalId(answered.question_id.0));
+                assert!(
+                    asked.is_some(),
+                    "record {seq}: questions are answered that were not open"
+                );
+            }
+            Body::SessionRewound(_) => assert_eq!(
+                self.open, None,
+                "record {seq}: a session goes back in the middle of a turn"
+            ),
             Body::ChildSpawned(child) => {
                 assert!(
                     self.children.insert(child.pid),
@@ -361,6 +384,9 @@ impl Story {
             | Body::PromptMoved(_)
             | Body::PromptQueued(_)
             | Body::PromptUnqueued(_)
+            | Body::TodoUpdated(_)
+            | Body::CheckpointCreated(_)
+            | Body::CacheReset(_)
             | Body::Usage(_)
             | Body::Notice(_) => {}
             Body::Unknown { kind, .. } => panic!("record {seq}: nobody writes `{kind}`"),

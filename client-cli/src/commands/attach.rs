@@ -1,17 +1,19 @@
 //! `reasonix attach --plain`: follow a session line by line, and talk to it.
 
 mod away;
+mod back;
 mod input;
+mod question;
 mod queue;
 mod say;
 
 use std::time::Duration;
 
 use clap::ValueEnum;
-use client::transcript::{Piece, Tone, Transcript, approval_pieces};
+use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words};
 use client::{CallError, Client, Follow, Followed, From, Heard, Start};
 use proto::hello::Role;
-use proto::live::{Live, Snapshot};
+use proto::live::{Live, Snapshot, Sync};
 use proto::methods::{SessionCreate, SessionGet};
 use proto::params::approval::Approval;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
@@ -19,8 +21,10 @@ use proto::state::{Kind, WaitingFor};
 use proto::{Body, Event, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
+use crate::commands::setup;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::reply::Replies;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
@@ -40,8 +44,10 @@ const OUTPUT_LINES: usize = 20;
 /// Follow a running session, give it prompts, answer its questions.
 ///
 /// Lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`,
-/// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/help`, and `/quit`,
-/// which leaves the session as it is. Who was away is told what happened meanwhile.
+/// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer TEXT`, `/todos`,
+/// `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`, and `/quit`,
+/// which leaves the session as it is. While the model asks something, a line that begins with a digit is the answer: `2`,
+/// `1,3`, `2: and why`. Who was away is told what happened meanwhile.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Line mode, for pipes and simple terminals.
@@ -123,6 +129,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         client,
         role,
         pending: Vec::new(),
+        questions: Vec::new(),
         queue: Queue::default(),
         away: Vec::new(),
         unsure: false,
@@ -162,7 +169,19 @@ async fn here(
         request_id: Some(RequestId::new()),
         ..CreateParams::default()
     };
-    let created = client.call::<SessionCreate>(&params).await?;
+    let created = match client.call::<SessionCreate>(&params).await {
+        Err(CallError::Failure(failure)) if params.model.is_none() => {
+            // There may be no provider yet: then one is set up, and it goes on.
+            setup::first(client, failure, terminal::is_interactive()).await?;
+            let credentials = client.credentials().await;
+            let params = CreateParams {
+                credentials,
+                ..params
+            };
+            client.call::<SessionCreate>(&params).await?
+        }
+        created => created?,
+    };
     Ok(created.session.to_string())
 }
 
@@ -174,6 +193,8 @@ struct Attached {
     role: Role,
     /// Open questions, oldest first.
     pending: Vec<Approval>,
+    /// Open questions of the model, oldest first, with what was answered here of them.
+    questions: Vec<Replies>,
     /// Prompts that wait.
     queue: Queue,
     /// What happened while nobody was there, until it is told.
@@ -293,7 +314,7 @@ impl Attached {
                     for line in std::mem::take(&mut self.away) {
                         self.note(&line)?;
                     }
-                    self.sync(&sync.pending, lines)?;
+                    self.sync(&sync, lines)?;
                 }
                 _ => self.print(event)?,
             }
@@ -315,6 +336,15 @@ impl Attached {
             Ok(Body::ApprovalResolved(resolved)) => {
                 self.pending
                     .retain(|open| open.approval_id != resolved.approval_id);
+            }
+            Ok(Body::QuestionAsked(question)) => {
+                self.questions.push(Replies::new(question));
+                self.how_to_answer()?;
+                drawn(lines);
+            }
+            Ok(Body::QuestionAnswered(answered)) => {
+                self.questions
+                    .retain(|open| open.question.question_id != answered.question_id);
             }
             Ok(Body::SessionState(state)) if state.waiting_for == Some(WaitingFor::Credentials) => {
                 self.offer().await?;
@@ -341,8 +371,10 @@ impl Attached {
     /// The state at the moment of attaching.
     async fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let session = &snapshot.session;
+        let origin = session.origin.as_ref().map(origin_words);
+        let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
         let title = format!(
-            "session {} · {} · {}",
+            "session {} · {} · {}{origin}",
             session.pid, session.model, session.cwd
         );
         self.note(&title)?;
@@ -368,7 +400,8 @@ impl Attached {
     }
 
     /// The open questions as they are now; those that the replay did not show are shown.
-    fn sync(&mut self, pending: &[Approval], lines: Option<&mut Lines>) -> Result<(), Error> {
+    fn sync(&mut self, sync: &Sync, lines: Option<&mut Lines>) -> Result<(), Error> {
+        let pending = &sync.pending;
         let known = std::mem::take(&mut self.pending);
         let mut new = false;
         for approval in pending {
@@ -383,6 +416,7 @@ impl Attached {
             }
         }
         pending.clone_into(&mut self.pending);
+        new |= self.open(&sync.questions)?;
         if new {
             drawn(lines);
         }

@@ -12,7 +12,8 @@ use proto::params::daemon::{ShutdownMode, StatusOutput};
 use proto::params::process::ListParams;
 use proto::record::ChildKind;
 use proto::state::State;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::exit::{self, Error};
 use crate::signals::{Arrived, Signals};
@@ -254,22 +255,32 @@ fn joined(parts: [Option<String>; 2], between: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(between))
 }
 
+/// What `daemon status --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Status {
+    running: bool,
+    /// Absent where none runs.
+    #[serde(flatten)]
+    status: Option<StatusOutput>,
+}
+
 async fn status(json: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("daemon status", Role::Watch).await? else {
         reach::say_none(&client::paths::from_env()?);
         if json {
-            output::json(&json!({"running": false}))?;
+            output::json(&Status {
+                running: false,
+                status: None,
+            })?;
         }
         return Ok(0);
     };
     let status = client.call::<DaemonStatus>(&Empty {}).await?;
     if json {
-        let mut value = serde_json::to_value(&status)
-            .map_err(|source| Error::io("write JSON", source.into()))?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("running".to_owned(), true.into());
-        }
-        output::json(&value)?;
+        output::json(&Status {
+            running: true,
+            status: Some(status),
+        })?;
     } else {
         print(&status)?;
     }

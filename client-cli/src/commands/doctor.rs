@@ -1,5 +1,7 @@
 //! `reasonix doctor`: does everything work that must?
 
+mod probe;
+
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use client::Paths;
@@ -16,6 +18,9 @@ pub struct Args {
     /// Throw the index away and make it again from the logs.
     #[arg(long)]
     rebuild_index: bool,
+    /// Also ask each provider that can be used whether it answers and takes the key. Sends no prompt.
+    #[arg(long)]
+    probe: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -36,6 +41,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 rebuild_index: args.rebuild_index,
             };
             checks.extend(client.call::<DoctorRun>(&params).await?.checks);
+            if args.probe {
+                checks.extend(probe::checks(&client).await?);
+            }
         }
         Err(error) => checks.push(check(
             "daemon",

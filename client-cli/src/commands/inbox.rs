@@ -1,36 +1,61 @@
 //! `reasonix inbox`: everything that waits for a person.
 
+pub mod waits;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use clap::Subcommand;
-use client::transcript::approval_pieces;
-use client::{CallError, Client};
+use client::transcript::{Piece, approval_pieces, question_pieces};
+use client::{CallError, Client, ConnectError};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, ApprovalList, ProcessList};
+use proto::methods::{ApprovalAnswer, ApprovalList, QuestionAnswer};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
-use proto::params::process;
-use proto::params::session::SessionSummary;
-use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Pid, RequestId, Stamp};
-use serde::Serialize;
+use proto::params::question;
+use proto::{ApprovalId, QuestionId, RequestId};
+use tokio::time::Instant;
 
 use super::Listing;
+use super::run::seconds;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
-use crate::{output, reach};
+use crate::{output, reach, reply, text};
+
+use waits::Waits;
+
+/// How often it is looked whether something waits.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// How long a status bar waits for the daemon.
+const LINE_MAX: Duration = Duration::from_secs(2);
 
 /// Show what waits for a person, oldest first, and answer it.
 ///
-/// Beside questions: sessions that wait for a key of their provider, and paused ones with something waiting in them.
+/// Beside questions about tool calls and of models: sessions that wait for a key of their provider, and paused ones with
+/// something waiting in them. Never starts a daemon: without one nothing waits.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
+    /// Print one line for a status bar, and nothing where nothing waits.
+    #[arg(long, conflicts_with_all = ["json", "quiet", "wait", "watch"])]
+    line: bool,
+    /// Return when something waits, in any session.
+    #[arg(long, conflicts_with = "watch")]
+    wait: bool,
+    /// Wait no longer than this; then the exit code is 124.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "wait")]
+    timeout: Option<u64>,
+    /// Stay, and print what comes to wait and what waits no more, a line each.
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    watch: bool,
     #[command(subcommand)]
-    answer: Option<Answer>,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Answer {
+enum Verb {
     /// Allow a call to run.
     Allow {
         /// The number of the question, as `inbox` shows it.
@@ -39,7 +64,7 @@ enum Answer {
         #[arg(long)]
         session: bool,
     },
-    /// Deny it.
+    /// Deny a call, if need be with words for the model.
     Deny {
         /// The number of the question, as `inbox` shows it.
         id: String,
@@ -47,146 +72,224 @@ enum Answer {
         #[arg(long)]
         note: Option<String>,
     },
+    /// Answer a question of a model.
+    Answer {
+        /// The number of the question, as `inbox` shows it.
+        id: String,
+        /// An answer for each question that is asked: the number of an option (`2`), several (`1,3`), an option and words
+        /// (`2: and why`), or words of your own. Without any the question is shown.
+        #[arg(value_name = "N|TEXT")]
+        answers: Vec<String>,
+    },
 }
 
-/// Lists, or answers. Starts no daemon: without one nothing waits.
+/// Lists, waits, or answers.
 pub async fn run(args: Args) -> Result<u8, Error> {
+    if args.line {
+        return line().await;
+    }
+    if args.wait {
+        return wait(&args).await;
+    }
+    if args.watch {
+        return watch().await;
+    }
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
         reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
             output::json(&Vec::<Approval>::new())?;
         }
-        return match args.answer {
+        return match args.verb {
             None => Ok(0),
-            Some(_) => Err(Error::Failed {
+            Some(_) => Err(Error::Away {
                 what: "there is nobody to answer to".to_owned(),
-                hint: "`reasonix daemon start` starts the daemon".to_owned(),
             }),
         };
+    };
+    let (id, decision, note) = match args.verb {
+        None => {
+            waits::list(&waits::gather(&client).await?, &args.listing)?;
+            return Ok(0);
+        }
+        Some(Verb::Answer { id, answers }) => {
+            reply_to(&client, id, &answers).await?;
+            return Ok(0);
+        }
+        Some(Verb::Allow { id, session: true }) => (id, Decision::AllowSession, None),
+        Some(Verb::Allow { id, session: false }) => (id, Decision::AllowOnce, None),
+        Some(Verb::Deny { id, note }) => (id, Decision::Deny, note),
     };
     let approvals = client
         .call::<ApprovalList>(&ListParams::default())
         .await?
         .approvals;
-    match args.answer {
-        None => {
-            let all = process::ListParams::default();
-            let sessions = client.call::<ProcessList>(&all).await?.processes;
-            let stuck: Vec<_> = sessions.iter().filter_map(stuck).collect();
-            list(&approvals, &stuck, &args.listing)?;
+    answer(&client, &approvals, id, decision, note).await?;
+    Ok(0)
+}
+
+/// One line, quickly. A bar shows nothing of an error; it stands on standard error.
+async fn line() -> Result<u8, Error> {
+    let looking = async {
+        match reach::running("inbox", Role::Watch).await? {
+            None => Ok(Vec::new()),
+            Some(client) => Ok::<_, Error>(waits::gather(&client).await?),
         }
-        Some(Answer::Allow { id, session }) => {
-            let decision = if session {
-                Decision::AllowSession
-            } else {
-                Decision::AllowOnce
-            };
-            answer(&client, &approvals, id, decision, None).await?;
-        }
-        Some(Answer::Deny { id, note }) => {
-            answer(&client, &approvals, id, Decision::Deny, note).await?
-        }
+    };
+    let Ok(waiting) = tokio::time::timeout(LINE_MAX, looking).await else {
+        output::progress("the daemon does not answer");
+        return Ok(exit::NO_DAEMON);
+    };
+    if let Some(line) = waits::line(&waiting?, text::is_utf8()) {
+        output::line(&line)?;
     }
     Ok(0)
 }
 
-/// A session that goes on only when a person does something.
-#[derive(Serialize)]
-struct Stuck {
-    session: Pid,
-    /// `credentials` or `paused`.
-    waiting_for: &'static str,
-    cause: String,
-    since: Stamp,
-    /// What would let it go on.
-    hint: String,
-}
-
-fn stuck(session: &SessionSummary) -> Option<Stuck> {
-    let pid = session.pid;
-    let (waiting_for, cause, hint) = match (session.state, session.waiting_for) {
-        (State::Waiting, Some(WaitingFor::Credentials)) => (
-            "credentials",
-            session.cause.clone(),
-            format!("`reasonix attach --plain {pid}` where the key is set"),
-        ),
-        (State::Paused, _) if session.pending_approvals + session.queued > 0 => {
-            let waits = [
-                (session.queued, "queued prompts"),
-                (session.pending_approvals, "open questions"),
-            ];
-            let waits = waits.iter().filter(|(count, _)| *count > 0);
-            let waits: Vec<String> = waits
-                .map(|(count, what)| format!("{what}: {count}"))
-                .collect();
-            let hint = format!("`reasonix resume {pid}` lets it go on");
-            ("paused", waits.join(", "), hint)
+/// Comes back when something waits, whichever daemon runs by then.
+async fn wait(args: &Args) -> Result<u8, Error> {
+    let until = args
+        .timeout
+        .map(|ms| Instant::now() + Duration::from_millis(ms));
+    let mut client = None;
+    loop {
+        let waiting = look(&mut client).await?;
+        if !waiting.is_empty() {
+            waits::list(&waiting, &args.listing)?;
+            return Ok(0);
         }
-        _ => return None,
-    };
-    Some(Stuck {
-        session: pid,
-        waiting_for,
-        cause,
-        since: session.active_at,
-        hint,
-    })
-}
-
-/// Questions first, then sessions that are stuck otherwise. As JSON they stand in one list; a question has an
-/// `approval_id`.
-fn list(approvals: &[Approval], stuck: &[Stuck], listing: &Listing) -> Result<(), Error> {
-    if listing.json {
-        #[derive(Serialize)]
-        #[serde(untagged)]
-        enum Waits<'a> {
-            Question(&'a Approval),
-            Session(&'a Stuck),
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(exit::TIMEOUT);
         }
-        let questions = approvals.iter().map(Waits::Question);
-        let all: Vec<_> = questions.chain(stuck.iter().map(Waits::Session)).collect();
-        return output::json(&all);
+        let next = Instant::now() + LOOK;
+        tokio::time::sleep_until(until.map_or(next, |until| until.min(next))).await;
     }
-    if listing.quiet {
-        let ids = approvals
+}
+
+/// Tells what comes and goes, until Ctrl-C.
+async fn watch() -> Result<u8, Error> {
+    let mut client = None;
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    loop {
+        let waiting = look(&mut client).await?;
+        let now: BTreeMap<String, String> = waiting
             .iter()
-            .map(|approval| approval.approval_id.0.clone());
-        return ids
-            .chain(stuck.iter().map(|stuck| stuck.session.to_string()))
-            .try_for_each(|id| output::line(&crate::text::line(&id)));
+            .map(|waits| (kind_and_id(waits), waits::told(waits)))
+            .collect();
+        for waits in &waiting {
+            if !known.contains_key(&kind_and_id(waits)) {
+                output::part(&format!("+ {}\n", waits::told(waits)))?;
+            }
+        }
+        for (id, told) in &known {
+            if !now.contains_key(id) {
+                output::part(&format!("- {told}\n"))?;
+            }
+        }
+        known = now;
+        tokio::time::sleep(LOOK).await;
     }
-    let rows: Vec<_> = approvals
-        .iter()
-        .map(|approval| {
-            [
-                approval.approval_id.to_string(),
-                approval.session.to_string(),
-                output::ago(approval.asked_at),
-                approval.tool.clone(),
-                crate::text::exact(&approval.subject).replace('\n', "⏎"),
-            ]
-        })
-        .collect();
-    output::table(["ID", "SESSION", "WAITS", "TOOL", "WANTS"], &rows)?;
-    if stuck.is_empty() {
-        return Ok(());
+}
+
+/// Both kinds of questions have numbers of their own.
+fn kind_and_id(waits: &Waits) -> String {
+    let kind = match waits {
+        Waits::Approval(_) => "approval",
+        Waits::Question(_) => "question",
+        Waits::Session(_) => "session",
+    };
+    format!("{kind} {}", waits.id())
+}
+
+/// What waits now. No daemon: nothing; one may come.
+async fn look(client: &mut Option<Client>) -> Result<Vec<Waits>, Error> {
+    if client.is_none() {
+        *client = reach::running("inbox", Role::Watch).await?;
     }
-    output::line("")?;
-    let rows: Vec<_> = stuck
-        .iter()
-        .map(|stuck| {
-            let why = match stuck.waiting_for {
-                "credentials" => "waits for a key",
-                _ => "is paused",
+    let Some(connected) = client else {
+        return Ok(Vec::new());
+    };
+    match waits::gather(connected).await {
+        Ok(waiting) => Ok(waiting),
+        Err(
+            CallError::Lost { .. }
+            | CallError::Connect(
+                ConnectError::Absent { .. }
+                | ConnectError::Gone { .. }
+                | ConnectError::Stopped { .. },
+            ),
+        ) => {
+            *client = None;
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Prints pieces on standard error: the person who answers sees the whole question once more.
+fn show(pieces: Vec<Piece>) {
+    let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
+    for piece in pieces {
+        output::progress_part(&painter.paint(&piece));
+    }
+}
+
+/// Answers a question of a model.
+async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(), Error> {
+    let mut open = waits::questions(client).await?.into_iter();
+    let asked = open.find(|question| question.question_id.0 == id);
+    let mut replies = Vec::new();
+    if let Some(question) = &asked {
+        show(question_pieces(question));
+        let count = question.questions.len();
+        if answers.len() != count {
+            let what = match count {
+                1 => format!(
+                    "question {id} takes one answer; there are {}",
+                    answers.len()
+                ),
+                _ => format!(
+                    "question {id} takes {count} answers; there are {}",
+                    answers.len()
+                ),
             };
-            [
-                stuck.session.to_string(),
-                output::ago(stuck.since),
-                format!("{why} ({}): {}", stuck.cause, stuck.hint),
-            ]
-        })
-        .collect();
-    output::table(["SESSION", "WAITS", "FOR"], &rows)
+            let hint = format!(
+                "`reasonix inbox answer {id} {}`; quote words of your own",
+                vec!["N"; count].join(" ")
+            );
+            return Err(Error::usage(what, hint));
+        }
+        for (index, (ask, words)) in question.questions.iter().zip(answers).enumerate() {
+            let read = reply::read(ask, words);
+            let reply = read.map_err(|why| {
+                let what = format!("answer {}: {why}", index + 1);
+                Error::usage(what, "`reasonix inbox` shows what is asked")
+            })?;
+            replies.push(reply);
+        }
+    }
+    // One that is not open any more: the daemon says who answered it, or what is like it.
+    let params = question::AnswerParams {
+        question_id: QuestionId(id),
+        replies,
+        request_id: Some(RequestId::new()),
+    };
+    let sent = client.call::<QuestionAnswer>(&params).await;
+    told(sent.map(|_| ()), &params.question_id.0)
+}
+
+/// What became of an answer: somebody may have been before us.
+fn told(sent: Result<(), CallError>, id: &str) -> Result<(), Error> {
+    match sent {
+        Ok(()) => Ok(()),
+        Err(CallError::Failure(failure)) => Err(match exit::answered_before(&failure) {
+            Some(words) => Error::Failed {
+                what: format!("question {id}: {words}"),
+                hint: String::new(),
+            },
+            None => CallError::Failure(failure).into(),
+        }),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.
@@ -201,10 +304,7 @@ async fn answer(
         .iter()
         .find(|approval| approval.approval_id.0 == id);
     if let Some(approval) = shown {
-        let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
-        for piece in approval_pieces(approval) {
-            output::progress_part(&painter.paint(&piece));
-        }
+        show(approval_pieces(approval));
     }
     let params = AnswerParams {
         approval_id: ApprovalId(id),
@@ -215,15 +315,6 @@ async fn answer(
         note,
         request_id: Some(RequestId::new()),
     };
-    match client.call::<ApprovalAnswer>(&params).await {
-        Ok(_) => Ok(()),
-        Err(CallError::Failure(failure)) => Err(match exit::answered_before(&failure) {
-            Some(words) => Error::Failed {
-                what: format!("question {}: {words}", params.approval_id),
-                hint: String::new(),
-            },
-            None => CallError::Failure(failure).into(),
-        }),
-        Err(error) => Err(error.into()),
-    }
+    let sent = client.call::<ApprovalAnswer>(&params).await;
+    told(sent.map(|_| ()), &params.approval_id.0)
 }

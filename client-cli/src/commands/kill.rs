@@ -15,6 +15,9 @@ pub struct Args {
     /// Which signal.
     #[arg(short, long, value_enum, default_value = "TERM", ignore_case = true)]
     signal: Name,
+    /// Print JSON: what came of it, one object a line.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -39,5 +42,5 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         Name::Kill => Signal::Kill,
     };
     let sessions = args.many.named(&client).await?;
-    Ok(signal::send(&client, sessions, signal).await)
+    signal::send(&client, sessions, signal, args.json).await
 }

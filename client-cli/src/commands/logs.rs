@@ -2,14 +2,14 @@
 
 use client::transcript::Transcript;
 use client::{Client, Followed, From};
-use proto::methods::SessionGet;
-use proto::params::session::OneParams;
-use proto::{Event, Seq};
+use proto::methods::{SessionGet, SessionRead};
+use proto::params::session::{OneParams, ReadParams};
+use proto::{Event, Seq, Stamp};
 
 use crate::exit::Error;
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
-use crate::{exit, output, reach};
+use crate::{exit, output, reach, when};
 
 /// Print what happened in a session, from the first record, also of one that has exited.
 #[derive(Debug, clap::Args)]
@@ -17,9 +17,9 @@ pub struct Args {
     /// Print the durable events, one a line.
     #[arg(long)]
     json: bool,
-    /// Start with the record of this number.
-    #[arg(long, value_name = "SEQ", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    since: u64,
+    /// Start with the record of this number, or with the first one of a time: `10m`, `2h`, `2026-11-01`.
+    #[arg(long, value_name = "WHEN", default_value = "1", value_parser = since)]
+    since: Since,
     /// Go on with what happens from now on.
     #[arg(short, long)]
     follow: bool,
@@ -27,17 +27,38 @@ pub struct Args {
     session: String,
 }
 
+/// Where to start.
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    Record(Seq),
+    Moment(Stamp),
+}
+
+/// Digits alone are the number of a record.
+fn since(text: &str) -> Result<Since, String> {
+    if !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit()) {
+        return match text.parse() {
+            Ok(0) | Err(_) => Err("records are counted from 1".to_owned()),
+            Ok(seq) => Ok(Since::Record(Seq(seq))),
+        };
+    }
+    when::moment(text, Stamp::now(), &when::zone())
+        .map(Since::Moment)
+        .ok_or_else(|| format!("write the number of a record; or {}", when::FORMS))
+}
+
 /// Prints page after page.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("logs").await?;
     let mut printer = Printer::new(args.json);
+    let first = match args.since {
+        Since::Record(seq) => seq,
+        Since::Moment(at) => first_of(&client, &args.session, at).await?,
+    };
     if args.follow {
-        return follow(&client, &args, &mut printer).await;
+        return follow(&client, &args.session, first, &mut printer).await;
     }
-    reach::read(&client, &args.session, Seq(args.since), |event| {
-        printer.print(event)
-    })
-    .await?;
+    reach::read(&client, &args.session, first, |event| printer.print(event)).await?;
     printer.close()?;
     let one = OneParams {
         session: args.session.clone(),
@@ -51,12 +72,40 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-async fn follow(client: &Client, args: &Args, printer: &mut Printer) -> Result<u8, Error> {
+/// The first record that is not older than this, by halving: a long log is not read for its end. Behind the newest
+/// where all are older.
+async fn first_of(client: &Client, session: &str, at: Stamp) -> Result<Seq, Error> {
+    let one = OneParams {
+        session: session.to_owned(),
+    };
+    let newest = client.call::<SessionGet>(&one).await?.seq;
+    let (mut low, mut high) = (1, newest.next().0);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let params = ReadParams {
+            session: session.to_owned(),
+            from_seq: Seq(middle),
+            limit: 1,
+        };
+        let page = client.call::<SessionRead>(&params).await?;
+        // Where nothing can be read, in a log that is damaged, what is behind it is not older.
+        match page.events.first() {
+            Some(event) if event.at < at => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(Seq(low))
+}
+
+async fn follow(
+    client: &Client,
+    session: &str,
+    first: Seq,
+    printer: &mut Printer,
+) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
-    let after = Seq(args.since.saturating_sub(1));
-    let mut follow = client
-        .follow(&args.session, From::After(after), false)
-        .await?;
+    let after = Seq(first.0.saturating_sub(1));
+    let mut follow = client.follow(session, From::After(after), false).await?;
     loop {
         tokio::select! {
             followed = follow.next() => if let Followed::Event(event) = followed?

@@ -1,22 +1,58 @@
 //! `reasonix ls`: stored sessions.
 
+use clap::ValueEnum;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
+use proto::state::{Posture, State};
 
 use super::Listing;
 use crate::exit::Error;
 use crate::output;
 use crate::reach;
 
-/// List stored sessions, newest first.
+/// List stored sessions, newest first. `-v` shows more columns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Only sessions of this directory.
+    #[arg(long)]
+    here: bool,
+    /// Only sessions in this state.
+    #[arg(long, value_enum)]
+    state: Option<StateName>,
+    /// Only sessions with this label.
+    #[arg(short, long)]
+    label: Option<String>,
+    /// Only sessions whose name holds this text; upper and lower case are the same.
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
     #[command(flatten)]
     listing: Listing,
 }
 
-/// Lists them, all pages.
-pub async fn run(args: Args) -> Result<u8, Error> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StateName {
+    Idle,
+    Running,
+    Waiting,
+    Paused,
+    Exited,
+}
+
+impl From<StateName> for State {
+    fn from(name: StateName) -> Self {
+        match name {
+            StateName::Idle => Self::Idle,
+            StateName::Running => Self::Running,
+            StateName::Waiting => Self::Waiting,
+            StateName::Paused => Self::Paused,
+            StateName::Exited => Self::Exited,
+        }
+    }
+}
+
+/// Lists them, all pages; `verbose`: with more columns.
+pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
+    let cwd = super::here(args.here)?;
     let client = reach::daemon("ls").await?;
     let mut sessions: Vec<SessionSummary> = Vec::new();
     let mut before = None;
@@ -24,6 +60,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         let page = client
             .call::<SessionList>(&ListParams {
                 before,
+                cwd: cwd.clone(),
+                state: args.state.map(Into::into),
+                label: args.label.clone(),
                 ..ListParams::default()
             })
             .await?;
@@ -34,12 +73,20 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
         before = page.next;
     }
-    print(&sessions, &args.listing)?;
+    if let Some(text) = &args.name {
+        let text = text.to_lowercase();
+        sessions.retain(|session| {
+            // As it is shown: what a terminal would obey is no part of it.
+            let name = crate::text::line(session.name.as_deref().unwrap_or_default());
+            name.to_lowercase().contains(&text)
+        });
+    }
+    print(&sessions, &args.listing, verbose)?;
     Ok(0)
 }
 
-/// Prints sessions in the form that was asked for.
-pub fn print(sessions: &[SessionSummary], listing: &Listing) -> Result<(), Error> {
+/// Prints sessions in the form that was asked for; `verbose`: a table with more columns.
+pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> Result<(), Error> {
     if listing.json {
         return output::json(&sessions);
     }
@@ -47,6 +94,16 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing) -> Result<(), Error
         return sessions
             .iter()
             .try_for_each(|session| output::line(&session.pid.to_string()));
+    }
+    if verbose {
+        let rows: Vec<_> = sessions.iter().map(long_row).collect();
+        return output::table(
+            [
+                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "POSTURE",
+                "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "LAST",
+            ],
+            &rows,
+        );
     }
     let rows: Vec<_> = sessions.iter().map(row).collect();
     output::table(
@@ -76,9 +133,53 @@ fn row(session: &SessionSummary) -> [String; 8] {
     ]
 }
 
+/// The same with what else is known.
+fn long_row(session: &SessionSummary) -> [String; 15] {
+    let [pid, state, model, turns, tokens, active, cwd, last] = row(session);
+    [
+        pid,
+        state,
+        model,
+        turns,
+        tokens,
+        output::cost(&session.usage),
+        context(session),
+        posture(session.posture).to_owned(),
+        session.created_at.to_string().chars().take(16).collect(),
+        active,
+        session.attached.to_string(),
+        session.labels.join(","),
+        session.session.to_string(),
+        cwd,
+        last,
+    ]
+}
+
+/// How much of its context the newest request filled.
+pub fn context(session: &SessionSummary) -> String {
+    let tokens = session.context_tokens;
+    match tokens
+        .saturating_mul(100)
+        .checked_div(session.context_window)
+    {
+        Some(percent) => format!("{percent} %"),
+        None if tokens == 0 => "-".to_owned(),
+        None => output::short(tokens),
+    }
+}
+
+/// How tool calls are approved, as `--posture` names it.
+pub fn posture(posture: Posture) -> &'static str {
+    match posture {
+        Posture::Ask => "ask",
+        Posture::Auto => "auto",
+        Posture::Yolo => "yolo",
+    }
+}
+
 /// The state in words, with what it waits for and how it exited.
 pub fn state(session: &SessionSummary) -> String {
-    use proto::state::{State, WaitingFor};
+    use proto::state::WaitingFor;
     if session.read_only.is_some() {
         return "read-only".to_owned();
     }
@@ -92,6 +193,7 @@ pub fn state(session: &SessionSummary) -> String {
         },
         (State::Waiting, None, _) => "waiting".to_owned(),
         (State::Waiting, Some(WaitingFor::Approval), _) => "waiting: approval".to_owned(),
+        (State::Waiting, Some(WaitingFor::Question), _) => "waiting: question".to_owned(),
         (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
         (State::Paused, _, _) if session.pending_approvals > 0 => "paused: approval".to_owned(),

@@ -1,24 +1,41 @@
 //! The verbs, a file each; the doc comment of a command's `Args` is its help.
 
 pub mod attach;
+pub mod bare;
+pub mod close;
+pub mod completions;
+pub mod config;
 pub mod daemon;
 pub mod demo;
 pub mod doctor;
+pub mod export;
+pub mod fork;
 pub mod inbox;
 pub mod inspect;
 pub mod kill;
+pub mod login;
 pub mod logs;
 pub mod ls;
+pub mod man;
+pub mod models;
 pub mod pause;
 pub mod ps;
 pub mod queue;
+pub mod rename;
 pub mod resume;
+pub mod rewind;
+pub mod rm;
 pub mod rpc;
 pub mod run;
+pub mod search;
+pub mod send;
+pub mod setup;
 pub mod show;
-mod signal;
+pub mod signal;
+pub mod stats;
 pub mod steps;
 pub mod strace;
+pub mod trust;
 pub mod wait;
 
 use client::Client;
@@ -26,6 +43,7 @@ use proto::methods::ProcessList;
 use proto::params::process::ListParams;
 
 use crate::exit::Error;
+use crate::reach;
 
 /// Sessions, by name or by label.
 #[derive(Debug, clap::Args)]
@@ -63,6 +81,11 @@ impl Many {
         }
         Ok(named)
     }
+}
+
+/// The working directory as sessions store it, where only its sessions are wanted.
+fn here(wanted: bool) -> Result<Option<String>, Error> {
+    wanted.then(|| reach::utf8(&reach::cwd(None)?)).transpose()
 }
 
 /// How a listing is printed.

@@ -12,6 +12,9 @@ use crate::reach;
 /// Prompts and answers are still taken. A pause outlives the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Print JSON: what came of it, one object a line.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -20,5 +23,5 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("pause").await?;
     let sessions = args.many.named(&client).await?;
-    Ok(signal::send(&client, sessions, Signal::Pause).await)
+    signal::send(&client, sessions, Signal::Pause, args.json).await
 }

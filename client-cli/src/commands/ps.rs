@@ -14,7 +14,7 @@ use crate::{commands, reach};
 /// List sessions that run, wait, are paused or open, and the processes of their tools.
 ///
 /// A session whose provider is silent says for how long (`no data 45 s`). A command in the background has a number of
-/// its own and the kind `shell`: `reasonix kill NUMBER` stops it.
+/// its own and the kind `shell`: `reasonix kill NUMBER` stops it. `-v` shows more columns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Also sessions that have exited.
@@ -27,8 +27,8 @@ pub struct Args {
     listing: Listing,
 }
 
-/// Lists them. Starts no daemon: without one nothing runs.
-pub async fn run(args: Args) -> Result<u8, Error> {
+/// Lists them; `verbose`: with more columns. Starts no daemon: without one nothing runs.
+pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("ps", Role::Watch).await? else {
         reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
@@ -46,7 +46,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         output::json(&list)?;
         return Ok(0);
     }
-    commands::ls::print(&list.processes, &args.listing)?;
+    commands::ls::print(&list.processes, &args.listing, verbose)?;
     if !args.listing.quiet && !list.children.is_empty() {
         output::line("")?;
         commands_table(&list.children)?;

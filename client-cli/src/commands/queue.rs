@@ -9,6 +9,7 @@ use proto::params::session::{
 };
 use proto::{PromptId, RequestId};
 
+use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
@@ -19,9 +20,8 @@ use crate::{output, reach, text};
 pub struct Args {
     /// Pid, id, or name.
     session: String,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    listing: Listing,
     #[command(subcommand)]
     change: Option<Change>,
 }
@@ -64,8 +64,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         None => queue,
         Some(change) => changed(&client, args.session, change, &queue).await?,
     };
-    if args.json {
+    if args.listing.json {
         output::json(&queue)?;
+    } else if args.listing.quiet {
+        for queued in &queue {
+            output::line(&queued.prompt_id.to_string())?;
+        }
     } else if queue.is_empty() {
         output::progress("no prompt waits");
     } else {

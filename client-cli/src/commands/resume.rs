@@ -11,6 +11,9 @@ use crate::reach;
 /// A session that has exited is not paused: it goes on with its next prompt, as in `reasonix run -s SESSION PROMPT`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Print JSON: what came of it, one object a line.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -19,5 +22,5 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("resume").await?;
     let sessions = args.many.named(&client).await?;
-    Ok(signal::send(&client, sessions, Signal::Resume).await)
+    signal::send(&client, sessions, Signal::Resume, args.json).await
 }

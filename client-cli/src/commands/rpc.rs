@@ -5,12 +5,15 @@ use serde_json::Value;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Make a call of the protocol, or print its schema.
+/// Make a call of the protocol, or print its schema, or that of what commands print with `--json`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print JSON Schema of all methods and events.
     #[arg(long, conflicts_with_all = ["method", "params"])]
     schema: bool,
+    /// With `--schema`: of what each command prints with `--json` instead.
+    #[arg(long, requires = "schema")]
+    cli: bool,
     /// The method, for instance `session.list`.
     #[arg(required_unless_present = "schema")]
     method: Option<String>,
@@ -22,7 +25,12 @@ pub struct Args {
 /// Calls, and prints the answer as one line of JSON.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(method) = args.method else {
-        let schema = serde_json::to_string_pretty(&proto::methods::schema())
+        let schema = if args.cli {
+            crate::schema::all()
+        } else {
+            proto::methods::schema()
+        };
+        let schema = serde_json::to_string_pretty(&schema)
             .map_err(|source| Error::io("write the schema", source.into()))?;
         output::line(&schema)?;
         return Ok(0);

@@ -2,7 +2,7 @@
 
 mod anew;
 mod drive;
-mod prompt;
+pub(super) mod prompt;
 mod question;
 mod report;
 
@@ -17,6 +17,7 @@ use crate::exit::{self, Error};
 use crate::output;
 
 use report::Report;
+pub use report::RunResult;
 
 /// Do one turn: the answer on standard output, progress on standard error.
 ///
@@ -28,9 +29,15 @@ use report::Report;
 pub struct Args {
     /// What to do; `-` stands for standard input.
     prompt: Vec<String>,
+    /// What to do, as an option: it comes before the words without one.
+    #[arg(short = 'p', long = "prompt", value_name = "PROMPT")]
+    first: Option<String>,
     /// What to print: the answer, one JSON object, or every event and that object, one a line.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     output_format: Format,
+    /// The same as `--output-format json`.
+    #[arg(long, conflicts_with = "output_format")]
+    json: bool,
     /// Go on in this session: pid, id, or name. It keeps the settings that are given here.
     #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
     session: Option<String>,
@@ -132,7 +139,13 @@ impl Args {
 }
 
 /// Runs it. Whatever happens, a script that reads JSON gets its result object.
-pub async fn run(args: Args) -> Result<u8, Error> {
+pub async fn run(mut args: Args) -> Result<u8, Error> {
+    if let Some(first) = args.first.take() {
+        args.prompt.insert(0, first);
+    }
+    if args.json {
+        args.output_format = Format::Json;
+    }
     let format = args.output_format;
     let mut report = Report::default();
     match drive::drive(args, &mut report).await {
@@ -163,7 +176,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) {
     };
     let format = if asked("jsonl") {
         Format::Jsonl
-    } else if asked("json") {
+    } else if asked("json") || words.contains(&"--json") {
         Format::Json
     } else {
         return;

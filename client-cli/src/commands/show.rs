@@ -1,4 +1,7 @@
-//! `reasonix show`: exactly what one step sent, or got.
+//! `reasonix show`: a session in short, or exactly what one step sent, or got.
+
+mod exchange;
+mod facts;
 
 use std::io::IsTerminal;
 
@@ -9,46 +12,55 @@ use crate::exit::Error;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
-/// Print what one step of a session sent to the model, byte for byte, and what it got.
+/// Print a session in short: what it is, what waits in it, and its last prompt and answer.
+///
+/// With `--step N`: what that step sent to the model, byte for byte, and what it got.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.
     session: String,
-    /// The number of the step, as `reasonix steps` shows it.
+    /// The number of a step, as `reasonix steps` shows it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    step: u64,
+    step: Option<u64>,
     /// Only the body of the request, made again from the log.
-    #[arg(long, conflicts_with = "got")]
+    #[arg(long, conflicts_with = "got", requires = "step")]
     sent: bool,
     /// Only the answer and the results of its calls, as JSON lines.
-    #[arg(long)]
+    #[arg(long, requires = "step")]
     got: bool,
+    /// Print JSON: the session in short, as `reasonix ls --json` has it.
+    #[arg(long, conflicts_with = "step")]
+    json: bool,
 }
 
 /// Prints it; on a terminal without what that would obey.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("show").await?;
+    let Some(step) = args.step else {
+        facts::show(&client, args.session, args.json).await?;
+        return Ok(0);
+    };
     if !args.got {
         if !args.sent {
-            output::progress(&format!("· step {} sent", args.step));
+            output::progress(&format!("· step {step} sent"));
         }
-        print(&client, &args, StepPart::Sent).await?;
+        print(&client, &args, step, StepPart::Sent).await?;
     }
     if !args.sent {
         if !args.got {
-            output::progress(&format!("· step {} got", args.step));
+            output::progress(&format!("· step {step} got"));
         }
-        print(&client, &args, StepPart::Got).await?;
+        print(&client, &args, step, StepPart::Got).await?;
     }
     Ok(0)
 }
 
-async fn print(client: &Client, args: &Args, part: StepPart) -> Result<(), Error> {
+async fn print(client: &Client, args: &Args, step: u64, part: StepPart) -> Result<(), Error> {
     let terminal = std::io::stdout().is_terminal();
     let mut cleaner = Cleaner::default();
     let mut ended = true;
     client
-        .step(&args.session, args.step, part, |piece| {
+        .step(&args.session, step, part, |piece| {
             if !piece.is_empty() {
                 ended = piece.ends_with('\n');
             }

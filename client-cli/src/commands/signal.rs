@@ -5,13 +5,47 @@ use proto::methods::{ProcessKill, ProcessList, SessionSignal};
 use proto::params::process::{KillParams, ListParams};
 use proto::params::session::{Signal, SignalParams};
 use proto::{ErrorName, Failure, Pid, RequestId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::exit;
+use crate::exit::{self, Error};
 use crate::output;
 use crate::text;
 
+/// What came of it for one session, as `--json` prints it.
+#[derive(Serialize, JsonSchema)]
+pub struct Sent {
+    /// As it was named.
+    pub session: String,
+    /// Whether there was anything to do.
+    pub delivered: bool,
+    /// Why it could not be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+}
+
+impl Sent {
+    /// What an answer means for that session.
+    pub fn of(session: &str, answer: Result<bool, &Error>) -> Self {
+        Self {
+            session: session.to_owned(),
+            delivered: answer.unwrap_or(false),
+            error: answer.err().map(Error::describe),
+        }
+    }
+}
+
 /// Sends it to each, also where one of them does not exist. Returns the exit code: that of the last that failed.
-pub async fn send(client: &Client, sessions: Vec<String>, signal: Signal) -> u8 {
+///
+/// # Errors
+/// `json`, and standard output does not take it.
+pub async fn send(
+    client: &Client,
+    sessions: Vec<String>,
+    signal: Signal,
+    json: bool,
+) -> Result<u8, Error> {
     let mut code = 0;
     for session in sessions {
         let params = SignalParams {
@@ -19,16 +53,20 @@ pub async fn send(client: &Client, sessions: Vec<String>, signal: Signal) -> u8 
             signal,
             request_id: Some(RequestId::new()),
         };
-        match delivered(client, &params).await {
+        let answer = delivered(client, &params).await.map_err(Error::from);
+        if json {
+            output::json(&Sent::of(&session, answer.as_ref().copied()))?;
+        }
+        match answer {
             Ok(true) => {}
             Ok(false) => {
                 let words = nothing(signal, &session);
                 output::progress(&format!("{}: {words}", text::line(&session)));
             }
-            Err(error) => code = exit::tell(&error.into(), false),
+            Err(error) => code = exit::tell(&error, false),
         }
     }
-    code
+    Ok(code)
 }
 
 /// Sends it; a number that is no session may be that of a command in the background, which can be stopped.

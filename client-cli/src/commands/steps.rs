@@ -5,6 +5,7 @@ use proto::item::CallStatus;
 use proto::methods::SessionSteps;
 use proto::params::session::{Step, StepCall, StepsParams};
 
+use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach};
 
@@ -18,9 +19,8 @@ pub struct Args {
     /// Only this turn.
     #[arg(long, value_name = "N")]
     turn: Option<u64>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    listing: Listing,
 }
 
 /// Lists them, all pages.
@@ -30,7 +30,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if let (Some(turn), true) = (args.turn, steps.is_empty()) {
         reach::has_turn(&client, &args.session, turn).await?;
     }
-    if args.json {
+    if args.listing.quiet {
+        return steps
+            .iter()
+            .try_for_each(|step| output::line(&step.n.to_string()))
+            .map(|()| 0);
+    }
+    if args.listing.json {
         output::json(&steps)?;
         return Ok(0);
     }

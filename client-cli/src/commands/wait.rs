@@ -2,7 +2,10 @@
 
 use futures::future::join_all;
 use proto::methods::SessionWait;
-use proto::params::session::{Until, WaitParams};
+use proto::params::session::{Until, WaitOutput, WaitParams};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::{self, Error};
 use crate::output;
@@ -14,8 +17,23 @@ pub struct Args {
     /// Give up after so many seconds, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = super::run::seconds)]
     timeout: Option<u64>,
+    /// Print JSON: how each came out, one object a line.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     many: super::Many,
+}
+
+/// How the wait for one session came out.
+#[derive(Serialize, JsonSchema)]
+pub struct Waited {
+    /// As it was named.
+    session: String,
+    #[serde(flatten)]
+    answer: Option<WaitOutput>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
 }
 
 /// Waits for all at once.
@@ -33,13 +51,21 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     });
     let mut code = 0;
     for (session, result) in sessions.iter().zip(join_all(waits).await) {
+        let result = result.map_err(Error::from);
+        if args.json {
+            output::json(&Waited {
+                session: session.clone(),
+                answer: result.as_ref().ok().cloned(),
+                error: result.as_ref().err().map(Error::describe),
+            })?;
+        }
         let this = match result {
             Ok(answer) if answer.done => u8::try_from(answer.exit_code).unwrap_or(1),
             Ok(_) => {
                 output::progress(&format!("{session}: not done in time"));
                 exit::TIMEOUT
             }
-            Err(error) => exit::tell(&error.into(), false),
+            Err(error) => exit::tell(&error, false),
         };
         if code == 0 {
             code = this;

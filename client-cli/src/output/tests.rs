@@ -2,6 +2,28 @@
 
 use super::*;
 
+#[test]
+fn money_and_bytes_are_told_as_far_as_they_are_known() {
+    let usage = |cost_micros, unknown_cost_calls| UsageTotals {
+        requests: 4,
+        cost_micros,
+        unknown_cost_calls,
+        ..UsageTotals::default()
+    };
+    assert_eq!(cost(&usage(0, 0)), "$0.0000");
+    assert_eq!(cost(&usage(12_345_678, 0)), "$12.3456");
+    assert_eq!(cost(&usage(0, 4)), "not known");
+    assert_eq!(
+        cost(&usage(500, 2)),
+        "$0.0005 and 2 requests of unknown price"
+    );
+    assert_eq!(bytes(950), "950 B");
+    assert_eq!(bytes(12_345), "12 kB");
+    assert_eq!(bytes(2_540_000), "2.5 MB");
+    assert_eq!(counted(1, "turn"), "1 turn");
+    assert_eq!(counted(0, "turn"), "0 turns");
+}
+
 fn rows() -> Vec<[String; 3]> {
     vec![
         [

@@ -73,3 +73,31 @@ fn a_question_shows_every_character() {
     let shown = Painter::new(false, 9).paint(&block(Tone::Approval, "rm \u{200b}x"));
     assert_eq!(shown, "? rm \\u{200b}x\n");
 }
+
+#[test]
+fn a_list_has_a_mark_for_each_thing_also_where_there_is_only_ascii() {
+    let todo = |status: TodoStatus| Todo {
+        content: "Run\u{1b}[2J the tests".into(),
+        active_form: "Running the tests".into(),
+        status,
+    };
+    let all = [
+        TodoStatus::Completed,
+        TodoStatus::InProgress,
+        TodoStatus::Pending,
+    ];
+    let piece = Piece::Todos {
+        todos: all.map(todo).to_vec(),
+    };
+    let mut painter = Painter::new(false, 2);
+    painter.utf8 = true;
+    assert_eq!(
+        painter.paint(&piece),
+        "  ☑ Run the tests\n  ▶ Running the tests\n  ☐ Run the tests\n"
+    );
+    painter.utf8 = false;
+    assert_eq!(
+        painter.paint(&piece),
+        "  [x] Run the tests\n  [>] Running the tests\n  [ ] Run the tests\n"
+    );
+}

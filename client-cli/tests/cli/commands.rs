@@ -27,9 +27,42 @@ fn approval(id: &str) -> Value {
     })
 }
 
-const VERBS: [&str; 19] = [
-    "run", "attach", "ls", "ps", "kill", "pause", "resume", "queue", "inspect", "strace", "steps",
-    "show", "wait", "logs", "inbox", "daemon", "demo", "doctor", "rpc",
+const VERBS: [&str; 35] = [
+    "run",
+    "attach",
+    "ls",
+    "ps",
+    "kill",
+    "pause",
+    "resume",
+    "queue",
+    "inspect",
+    "strace",
+    "steps",
+    "show",
+    "wait",
+    "logs",
+    "inbox",
+    "daemon",
+    "demo",
+    "doctor",
+    "rpc",
+    "send",
+    "search",
+    "export",
+    "rename",
+    "fork",
+    "rewind",
+    "close",
+    "rm",
+    "stats",
+    "setup",
+    "login",
+    "models",
+    "config",
+    "trust",
+    "completions",
+    "man",
 ];
 
 #[test]
@@ -68,7 +101,7 @@ fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
 #[test]
 fn bad_input_is_64_and_says_what_to_do() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
-    let cases: [&[&str]; 25] = [
+    let cases: &[&[&str]] = &[
         &[],
         &["nonsense"],
         &["attch"],
@@ -84,18 +117,52 @@ fn bad_input_is_64_and_says_what_to_do() {
         &["attach", "--plain", "--role", "boss", "3"],
         &["queue", "3", "move", "1", "0"],
         &["queue", "3", "edit", "1"],
-        &["show", "3"],
+        &["show"],
+        &["show", "3", "--sent"],
+        &["show", "3", "--json", "--step", "1"],
         &["show", "3", "--step", "0"],
         &["inspect", "3", "soul"],
         &["wait"],
         &["wait", "--timeout", "soon", "3"],
         &["logs"],
         &["logs", "--since", "0", "3"],
+        &["logs", "--since", "yesterday", "3"],
+        &["ls", "--state", "happy"],
+        &["ls", "-q", "--json"],
+        &["search"],
+        &["search", " "],
+        &["search", "-n", "0", "x"],
+        &["export"],
+        &["export", "3", "--format", "pdf"],
+        &["export", "3", "--force"],
+        &["export", "3", "-o", "/tmp"],
+        &["rename", "3"],
+        &["rename", "3", ""],
+        &["rename", "3", "x", "--clear"],
+        &["fork", "3", "--at-turn", "0"],
+        &["rewind", "3"],
+        &["rewind", "3", "1", "--undo"],
+        &["rewind", "3", "1", "--code", "--conversation"],
+        &["rewind", "3", "--list", "--force"],
+        &["rm"],
+        &["rm", "3"],
+        &["rm", "3", "--older-than", "5"],
+        &["rm", "--older-than", "0", "--yes"],
+        &["send", "3"],
+        &["send", "3", "x", "--now", "--steer"],
         &["inbox", "allow"],
+        &["inbox", "--timeout", "1"],
+        &["inbox", "--line", "--json"],
+        &["setup"],
+        &["setup", "--provider", "x", "--base-url", "x.example"],
+        &["login"],
+        &["config", "get", "--quiet"],
+        &["completions", "cmd"],
+        &["man", "nonsense"],
         &["rpc"],
         &["rpc", "session.list", "{"],
     ];
-    for arguments in cases {
+    for arguments in cases.iter().copied() {
         let done = run(&mut reasonix(home.path(), arguments));
         assert_eq!(
             (done.code, done.out.as_str()),
@@ -304,6 +371,7 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         "approval.list" => vec![Act::Answer(
             json!({"approvals": [approval("3.1"), approval("3.2")]}),
         )],
+        "question.list" => vec![Act::Answer(json!({"questions": []}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ if call.params["approval_id"] == "9.9" => {
             vec![Act::Refuse(Failure::new(

@@ -660,3 +660,26 @@ fn progress_shows_no_beginnings_of_answers() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(done.err, "· a notice\nw0 w1\n");
 }
+
+#[test]
+fn in_a_pipeline_a_prompt_is_an_option_and_the_result_one_object() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "session.create" => vec![Act::Refuse(Failure::new(
+            ErrorName::Limit,
+            "too many",
+            "wait",
+        ))],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["run", "-p", "do it", "--json", "at once"],
+    ));
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!(fake.params("session.create")[0]["prompt"], "do it at once");
+    let result: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(result["error"]["name"], "limit");
+    let both = ["run", "--json", "--output-format", "jsonl", "p"];
+    let done = run(&mut reasonix(&fake.home(), &both));
+    assert_eq!(done.code, Some(64));
+}

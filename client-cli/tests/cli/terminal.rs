@@ -15,10 +15,10 @@ const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
 /// What has appeared on the terminal so far.
 #[derive(Clone, Default)]
-struct Screen(Arc<(Mutex<String>, Condvar)>);
+pub struct Screen(Arc<(Mutex<String>, Condvar)>);
 
 impl Screen {
-    fn read(mut ours: File) -> Self {
+    pub fn read(mut ours: File) -> Self {
         let screen = Self::default();
         let to = screen.clone();
         std::thread::spawn(move || {
@@ -37,7 +37,12 @@ impl Screen {
         screen
     }
 
-    fn wait_for(&self, words: &str) {
+    /// All that has appeared.
+    pub fn text(&self) -> String {
+        self.0.0.lock().unwrap().clone()
+    }
+
+    pub fn wait_for(&self, words: &str) {
         let until = Instant::now() + Duration::from_secs(20);
         let mut text = self.0.0.lock().unwrap();
         while !text.contains(words) {
@@ -56,7 +61,7 @@ fn approval(scopes: &Value) -> Value {
     })
 }
 
-fn daemon() -> Fake {
+pub fn daemon() -> Fake {
     Fake::start(|call: &Call| match call.method.as_str() {
         "session.create" => vec![Act::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m"}),
@@ -70,7 +75,7 @@ fn daemon() -> Fake {
 }
 
 /// An interactive run whose prompt was given; also its subscription, and the terminal's ends.
-fn start(fake: &Fake) -> (Running, String, File, Screen) {
+pub fn start(fake: &Fake) -> (Running, String, File, Screen) {
     let (ours, theirs) = terminal();
     let mut command = reasonix(&fake.home(), &["run", "p"]);
     command
@@ -109,7 +114,7 @@ fn start(fake: &Fake) -> (Running, String, File, Screen) {
     (running, subscription, keys, screen)
 }
 
-fn finish(fake: &Fake, subscription: &str, seq: u64, running: Running) {
+pub fn finish(fake: &Fake, subscription: &str, seq: u64, running: Running) {
     let usage = json!({"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
                        "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0});
     let ended = json!({"outcome": "completed", "text": "Done.", "usage": usage, "steps": 1, "tool_calls": 1, "duration_ms": 1});

@@ -15,4 +15,4 @@ pub use decision::{Basis, Confinement, Decision};
 pub use provider::{Part, Provider, ProviderError, Request};
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, Spawn, SpawnError};
-pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};

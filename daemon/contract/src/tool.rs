@@ -1,12 +1,13 @@
 //! A tool that a model may call.
 
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
-use proto::record::{ChildExited, ChildSpawned};
+use proto::params::question::Ask;
+use proto::record::{Changed, ChildExited, ChildSpawned, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
@@ -23,6 +24,17 @@ pub struct ToolSpec {
     pub family: Family,
     /// Whether no call of it ever changes anything. `bash` is decided call by call, by policy.
     pub read_only: bool,
+    /// It does not stand in the prefix: the model finds it by `tool_search`, and calls it through `tool_call`.
+    pub deferred: bool,
+}
+
+/// A path of a call that is no argument of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// As the model wrote it.
+    pub path: String,
+    /// Whether it is changed, and not only read.
+    pub edit: bool,
 }
 
 /// What a permission rule calls the tool.
@@ -34,6 +46,9 @@ pub enum Family {
     Edit,
     /// Runs commands.
     Bash,
+    /// Changes nothing but what the session itself shows: its list of what is to be done, a question, another tool's
+    /// description.
+    Session,
 }
 
 /// What a person is shown before a call runs.
@@ -52,6 +67,10 @@ pub struct Outcome {
     pub display: Display,
     /// The file that holds all of an output that was cut.
     pub spill: Option<PathBuf>,
+    /// What the call has left at the paths that it changed, absolute.
+    pub changed: Vec<Changed>,
+    /// The list of what is to be done, where the call wrote it anew.
+    pub todos: Option<Vec<Todo>>,
 }
 
 impl Outcome {
@@ -77,6 +96,8 @@ impl Outcome {
             text,
             display: Display::Line { text: line },
             spill: None,
+            changed: Vec::new(),
+            todos: None,
         }
     }
 }
@@ -149,9 +170,35 @@ pub trait Tool: Send + Sync {
         context: &CallContext,
     ) -> Result<Preview, Outcome>;
 
-    /// Binds a call to the place that policy judged, absolute and free of links: if its path leads elsewhere when it
-    /// runs, it must do nothing. Called for every call that may run, after `preview`.
-    fn bind(&self, _place: &Path, _context: &CallContext) {}
+    /// Binds a call to the places that policy judged, absolute and free of links, in the order of the paths in the
+    /// call: if a path leads elsewhere when it runs, it must do nothing. Called for every call that may run, after
+    /// `preview`.
+    fn bind(&self, _places: &[PathBuf], _context: &CallContext) {}
+
+    /// Paths of a call that are no arguments of their own: those in a patch. `arguments` have been parsed.
+    fn touches(&self, _arguments: &Map<String, Value>) -> Vec<Touch> {
+        Vec::new()
+    }
+
+    /// The call that this one stands for: the tool's name, and its arguments. `arguments` have been parsed.
+    fn stands_for(&self, _arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
+        None
+    }
+
+    /// What a person is to be asked. Such a call never runs: its result is the answers. `arguments` have been parsed.
+    fn questions(&self, _arguments: &Map<String, Value>) -> Option<Vec<Ask>> {
+        None
+    }
+
+    /// Where relative paths of a call start, where that is not the session's directory.
+    fn cwd(&self, _context: &CallContext) -> Option<PathBuf> {
+        None
+    }
+
+    /// Names of the variables that a call gets otherwise than the session has them: earlier calls have left them so.
+    fn altered(&self, _context: &CallContext) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
     /// with status `interrupted`.

@@ -116,6 +116,7 @@ fn judge(case: &Value) -> (&'static str, String) {
         family,
         read_only_tool: read_only,
         arguments: &arguments,
+        touches: &[],
     };
     let context = Context {
         paths: subjects(&call)
@@ -126,6 +127,7 @@ fn judge(case: &Value) -> (&'static str, String) {
         root: PathBuf::from(ROOT),
         cwd: PathBuf::from(ROOT),
         user_home: PathBuf::from("/home/someone"),
+        altered: Vec::new(),
         posture: match case["posture"].as_str() {
             Some("yolo") => Posture::Yolo,
             Some("auto") => Posture::Auto,
@@ -200,6 +202,8 @@ fn resolve(text: &str, access: Access) -> ResolvedPath {
         masked: false,
         denied: false,
         holds_closed: false,
+        directory: false,
+        unkept: false,
         error,
     }
 }

@@ -17,6 +17,8 @@ pub struct Call<'a> {
     /// Whether no call of this tool ever changes anything.
     pub read_only_tool: bool,
     pub arguments: &'a Map<String, Value>,
+    /// Paths that are no arguments of their own: those in a patch.
+    pub touches: &'a [contract::Touch],
 }
 
 /// What is done at a path.
@@ -87,8 +89,10 @@ pub fn subjects(call: &Call<'_>) -> Subjects {
         Family::Edit => {
             found.take(call, &["path", "file_path"], &[Access::Read, Access::Edit]);
             found.take_pair(call);
+            found.take_touches(call);
             found.unclear |= found.paths.is_empty();
         }
+        Family::Session => {}
     }
     found
 }
@@ -138,6 +142,16 @@ impl Subjects {
         };
         self.take(call, &["source", "source_path"], source);
         self.take(call, &["destination", "destination_path"], &[Access::Edit]);
+    }
+
+    /// Paths that stand inside of an argument, as the tool has found them.
+    fn take_touches(&mut self, call: &Call<'_>) {
+        for touch in call.touches {
+            self.add(&touch.path, Access::Read);
+            if touch.edit {
+                self.add(&touch.path, Access::Edit);
+            }
+        }
     }
 
     /// A glob pattern can itself lead somewhere else: `../other/**`, `/etc/*`.

@@ -20,6 +20,7 @@ use crate::readers;
 use crate::ruleset::Tightening;
 use crate::shell::{self, Analysis, Word};
 use crate::textrules::{Anchor, Found};
+use crate::variables;
 
 /// Words of a command that are looked at as paths; a command with more of them asks.
 const PATHS_MAX: usize = 64;
@@ -41,7 +42,10 @@ struct Line<'a> {
 pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
     let analysis = shell::analyse(command);
     let line = Line::new(command, &analysis);
-    let reading = line.words.and_then(programs::reading);
+    // A changed variable is as if it were set before the command: nobody knows what runs.
+    let changed = variables::distrusted(&case.context.altered);
+    let known = line.words.filter(|_| changed.is_none());
+    let reading = known.and_then(programs::reading);
     let mut findings = general(case, reading.is_some());
     let rules = case.rules;
     for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
@@ -57,7 +61,10 @@ pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
     if reading.is_none() {
         findings.extend(line.guarded(&case.context.masked));
     }
-    let allowed = line.allowed(case, command, reading);
+    let allowed = match changed {
+        Some(name) => line.allowed_under(case, name),
+        None => line.allowed(case, command, reading),
+    };
     findings.extend(line.over_paths(case, &allowed, reading));
     findings.extend(line.closed(case));
     findings.push(allowed);
@@ -67,7 +74,10 @@ pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
         Analysis::Simple { text, .. } => text.clone(),
         Analysis::NotPlain { .. } => shell::trim(command).to_owned(),
     };
-    let scopes = grants::command(command, &analysis);
+    let scopes = match changed {
+        Some(_) => Vec::new(),
+        None => grants::command(command, &analysis),
+    };
     Judged {
         finding,
         parts: vec![part],
@@ -222,10 +232,7 @@ impl<'a> Line<'a> {
     /// Allow rules, the built-in readers and the fallback.
     fn allowed(&self, case: &mut Case<'_>, command: &str, reading: Option<Reading>) -> Finding {
         let rules = case.rules;
-        let was_read = match self.analysis {
-            Analysis::Simple { .. } => true,
-            Analysis::NotPlain { reason, .. } => reason.was_read(),
-        };
+        let was_read = self.was_read();
         let whole = rules
             .allow
             .whole(case.call)
@@ -264,6 +271,30 @@ impl<'a> Line<'a> {
                 }
                 finding
             }
+        }
+    }
+
+    fn was_read(&self) -> bool {
+        match self.analysis {
+            Analysis::Simple { .. } => true,
+            Analysis::NotPlain { reason, .. } => reason.was_read(),
+        }
+    }
+
+    /// The same under a changed variable: only a rule for all commands allows it.
+    fn allowed_under(&self, case: &Case<'_>, changed: &str) -> Finding {
+        let whole = case.rules.allow.whole(case.call);
+        if let Some(index) = whole.filter(|_| self.was_read()) {
+            return Finding::rule(Verdict::Allow, case.rules, index);
+        }
+        let why = format!(
+            "an earlier command has changed `{changed}`, so what this one does is not known"
+        );
+        let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, why);
+        if self.was_read() {
+            finding
+        } else {
+            finding.firm()
         }
     }
 

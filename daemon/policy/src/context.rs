@@ -24,6 +24,10 @@ pub struct ResolvedPath {
     pub denied: bool,
     /// A directory that has something masked or denied in it, or may have.
     pub holds_closed: bool,
+    /// A directory, or what is to be taken for one.
+    pub directory: bool,
+    /// What stands there cannot be kept by a checkpoint: a change of it cannot be taken back.
+    pub unkept: bool,
     /// Why the path cannot be used this way (masked, outside, a loop), in the words of `workspace`.
     pub error: Option<String>,
 }
@@ -50,6 +54,8 @@ pub struct Context {
     /// Where relative paths start, absolute and free of links.
     pub cwd: PathBuf,
     pub user_home: PathBuf,
+    /// Variables that earlier commands have changed for this one.
+    pub altered: Vec<String>,
     /// The agent's own directories: a command that names one is always asked about.
     pub masked: Vec<PathBuf>,
     pub posture: Posture,

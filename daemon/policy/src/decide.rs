@@ -227,7 +227,7 @@ fn finish(case: &Case<'_>, judged: Judged) -> Decision {
     } = judged;
     let confinement = match case.call.family {
         Family::Read | Family::Edit if !is_mcp(case.call.tool) => Confinement::Files,
-        Family::Read | Family::Edit | Family::Bash => Confinement::None,
+        Family::Read | Family::Edit | Family::Bash | Family::Session => Confinement::None,
     };
     // Commands are held by the sandbox alone.
     let commands = case.call.family == Family::Bash && !is_mcp(case.call.tool);

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use contract::Basis;
+use contract::{Basis, Family};
 use proto::record::Verdict;
 
 use crate::budget::Exhausted;
@@ -13,8 +13,8 @@ use crate::grants;
 use crate::pathrules::Place;
 use crate::ruleset::Tightening;
 
-/// Readers that show no content of files below a folder that they are pointed at.
-const SHALLOW: &[&str] = &["read_file", "ls", "glob", "view_image"];
+/// Tools that show and carry no content of files below a folder that they are pointed at.
+const SHALLOW: &[&str] = &["read_file", "ls", "glob", "view_image", "make_dir"];
 
 /// Judges every path; the strictest answer holds for the call.
 pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
@@ -174,12 +174,18 @@ pub(crate) fn matching(
     list.paths(access).find(&place, &mut case.budget)
 }
 
-/// A tool that looks through a folder may come upon what a rule closes.
+/// A tool that looks through a folder, or carries it off, may come upon what a rule closes.
 fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
-    if access != Access::Read
-        || SHALLOW.contains(&case.call.tool)
-        || case.call.family != contract::Family::Read
-    {
+    let comes_upon = match case.call.family {
+        Family::Read => access == Access::Read,
+        // With a folder all that is in it is read, put elsewhere, or gone.
+        Family::Edit => {
+            let mut paths = case.context.paths.iter();
+            paths.any(|path| path.access == Access::Read && path.directory)
+        }
+        Family::Bash | Family::Session => false,
+    };
+    if !comes_upon || SHALLOW.contains(&case.call.tool) {
         return None;
     }
     let place = Place {
@@ -187,13 +193,17 @@ fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
         root: &case.context.root,
         home: &case.context.user_home,
     };
-    let list = |list: &Tightening| list.paths(Access::Read).find_below(&place);
+    let list = |list: &Tightening| list.paths(access).find_below(&place);
     let index = list(&case.rules.deny).or_else(|| list(&case.rules.ask))?;
     Some(Finding::rule(Verdict::Ask, case.rules, index).firm())
 }
 
-/// Files that only a person may have changed.
+/// Files that only a person may have changed, and what could not be brought back.
 fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
+    if resolved.unkept {
+        let words = format!("always asked: no checkpoint can hold `{}`", resolved.text);
+        return Some(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
+    }
     resolved.protected.then(|| {
         let words = format!(
             "always asked: `{}` configures the agent, its repository or an editor",

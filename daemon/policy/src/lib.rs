@@ -24,6 +24,7 @@ mod sed;
 mod shell;
 mod textrules;
 mod unattended;
+mod variables;
 
 pub use call::{Access, Call, Subject, Subjects, subjects};
 pub use context::{Context, ResolvedPath, Sandbox};
@@ -31,7 +32,7 @@ pub use decide::decide;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
 pub use shell::{Analysis, Reason, Word, analyse};
-pub use unattended::{Unattended, unattended};
+pub use unattended::{Unattended, unasked, unattended};
 
 #[cfg(test)]
 mod tests;

@@ -257,11 +257,12 @@ fn targets(call: &Call<'_>) -> Vec<Target> {
         );
         return targets;
     }
-    targets.push(match call.family {
-        Family::Bash => Target::Bash,
-        Family::Edit => Target::Edit,
-        Family::Read => Target::Read,
-    });
+    match call.family {
+        Family::Bash => targets.push(Target::Bash),
+        Family::Edit => targets.push(Target::Edit),
+        Family::Read => targets.push(Target::Read),
+        Family::Session => {}
+    }
     match call.tool {
         "web_fetch" => targets.push(Target::WebFetch),
         "web_search" => targets.push(Target::WebSearch),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::*;
 
+mod altered;
 mod bound;
 mod commands;
 mod files;
@@ -91,6 +92,7 @@ impl Scene {
             family,
             read_only_tool,
             arguments: &arguments,
+            touches: &[],
         };
         let mut context = self.context(&call);
         context.paths.iter_mut().for_each(change);
@@ -114,6 +116,8 @@ impl Scene {
                 masked: false,
                 denied: false,
                 holds_closed: false,
+                directory: false,
+                unkept: false,
                 error: None,
             }
         };
@@ -122,6 +126,7 @@ impl Scene {
             root: root.clone(),
             cwd: root.clone(),
             user_home: user_home.clone(),
+            altered: Vec::new(),
             posture: self.posture,
             sandbox: self.sandbox,
             masked: vec![PathBuf::from("/agent/home")],

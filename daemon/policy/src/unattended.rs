@@ -46,6 +46,17 @@ pub fn unattended(decision: &Decision, on_ask: OnAsk, attached: bool) -> Unatten
     }
 }
 
+/// The same for questions of the model: they have no answer but a person's. Nothing is denied: the model is told that
+/// nobody is there.
+#[must_use]
+pub fn unasked(on_ask: OnAsk, attached: bool) -> bool {
+    match on_ask {
+        OnAsk::Wait | OnAsk::Park => false,
+        OnAsk::Deny => true,
+        OnAsk::Allow | OnAsk::Sandboxed => !attached,
+    }
+}
+
 /// Why it is denied, and what would allow it.
 fn words(decision: &Decision, why: &str) -> String {
     let asked = format!(

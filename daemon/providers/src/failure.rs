@@ -1,7 +1,7 @@
 //! Turns what went wrong into what the engine may do about it and what a person reads.
 //!
 //! The one place where statuses and vendors' error objects get their meaning. Every text that leaves here names the
-//! provider, is one line, is capped, and holds no key. Called by `read`, `http` and the kinds.
+//! provider, is one line, is capped, and holds no key. Called by `read`, `http`, `probe` and the kinds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,7 +138,7 @@ impl Site {
     }
 
     /// One line without keys, within the cap.
-    fn clean(&self, text: &str) -> String {
+    pub(crate) fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let key = self
             .key
@@ -257,7 +257,7 @@ impl VendorError {
 }
 
 /// What may be done about it.
-fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
+pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     let says = |names: &[&str]| names.contains(&&*vendor.code) || names.contains(&&*vendor.kind);
     if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
         return ErrorKind::ContextLength;

@@ -1,7 +1,7 @@
 //! The connection to a vendor: one request out, a stream of bytes back.
 //!
 //! Owns the shared clients and what an endpoint is. Follows a redirect only where it stays on the same host and the
-//! request stays the same, so that a key never travels. Knows nothing of what the bytes mean. Called by `read`.
+//! request stays the same, so that a key never travels. Knows nothing of what the bytes mean. Called by `read` and `probe`.
 
 use std::error::Error as _;
 use std::sync::{Mutex, Once, PoisonError};
@@ -122,7 +122,7 @@ pub(crate) fn body(response: Response) -> Body {
 }
 
 /// The URL of an endpoint. A query stays (Azure has its version there).
-fn address(base: &str, path: &str) -> Result<Url, String> {
+pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
     let mut url =
         Url::parse(base.trim()).map_err(|error| format!("`{base}` is no address: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -147,7 +147,7 @@ fn address(base: &str, path: &str) -> Result<Url, String> {
 
 /// What sets clients apart. There are as many clients as distinct routes, and a daemon has one or two.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Route {
+pub(crate) struct Route {
     connect: Duration,
     tls: bool,
     /// A model on this machine is never behind a proxy.
@@ -155,7 +155,7 @@ struct Route {
 }
 
 impl Route {
-    fn of(url: &Url, connect: Duration) -> Self {
+    pub(crate) fn of(url: &Url, connect: Duration) -> Self {
         let host = url.host_str().unwrap_or_default();
         let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
         let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
@@ -202,7 +202,7 @@ fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 /// The shared client of a route.
-async fn client(route: Route) -> Result<Client, String> {
+pub(crate) async fn client(route: Route) -> Result<Client, String> {
     static CLIENTS: Mutex<Vec<(Route, Client)>> = Mutex::new(Vec::new());
     let known = |clients: &[(Route, Client)]| {
         clients
@@ -225,7 +225,7 @@ async fn client(route: Route) -> Result<Client, String> {
 }
 
 /// The innermost two causes: the outer ones only say that a request failed. Never the URL.
-fn reason(error: reqwest::Error) -> String {
+pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut causes = vec![error.to_string()];
     let mut source = error.source();

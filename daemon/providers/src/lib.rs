@@ -11,6 +11,7 @@ mod failure;
 mod http;
 mod json;
 mod openai_chat;
+mod probe;
 mod read;
 mod retry_after;
 mod sse;
@@ -19,4 +20,5 @@ mod sse;
 mod fake;
 
 pub use options::{Options, Timeouts};
+pub use probe::{KeyState, Probe, Probed, probe};
 pub use registry::{KINDS, OpenError, open};

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use contract::Secret;
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use proto::state::State;
@@ -14,6 +13,7 @@ use session::Supervisor;
 use store::home::Home;
 use uuid::Uuid;
 
+use crate::credentials::Own;
 use crate::gate::{Gate, Guest, Leave};
 use crate::hold::Hold;
 use crate::rpc::Clients;
@@ -79,21 +79,26 @@ impl Daemon {
         settings::load(self.home.root(), cwd, &self.user_home)
     }
 
-    /// A key of the daemon's own environment.
-    #[allow(
-        clippy::unused_self,
-        reason = "a credential store will stand here beside the environment"
-    )]
-    pub fn own_key(&self, variable: &str) -> Option<Secret> {
-        own_key(variable)
+    /// The keys that sessions of this directory get where no client has brought one.
+    pub fn own_keys(&self, loaded: &Loaded) -> Own {
+        Own::open(self.home.root(), loaded.env_keys.clone())
     }
 
-    /// The variables that hold the keys of the user's providers.
+    /// The variables that hold the keys of the user's providers. Of those that come with the program, the one that the
+    /// user's `default_model` names; all of them where nothing is configured: no key is asked for without need.
     pub fn key_variables(&self) -> Vec<String> {
-        let mut variables: Vec<_> = self
-            .settings(None)
-            .settings
-            .providers
+        let loaded = self.settings(None);
+        let configured = &loaded.settings.providers;
+        let mut entries = configured.clone();
+        if configured.is_empty() && !loaded.providers_lost {
+            entries.extend(settings::shipped::all());
+        }
+        if let Some(wanted) = &loaded.settings.default_model
+            && let Ok((entry, _)) = settings::shipped::find_any(configured, wanted)
+        {
+            entries.push(entry);
+        }
+        let mut variables: Vec<_> = entries
             .into_iter()
             .filter_map(|entry| entry.api_key_env)
             .collect();
@@ -175,12 +180,23 @@ impl Daemon {
     }
 }
 
-/// A key of the daemon's own environment.
-pub fn own_key(variable: &str) -> Option<Secret> {
-    std::env::var(variable)
-        .ok()
-        .filter(|key| !key.trim().is_empty())
-        .map(Secret::new)
+/// Does work that waits for a disk, on a thread that may.
+///
+/// # Errors
+/// `internal`: the work has panicked.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| {
+        // What it worked on may be a key: only that it failed.
+        tracing::error!(panic = error.is_panic(), "a method's work did not end");
+        Failure::new(
+            ErrorName::Internal,
+            "the daemon has a bug: the work did not end",
+            "Try again; the daemon's log says more.",
+        )
+    })
 }
 
 /// Tells builds of one version apart.

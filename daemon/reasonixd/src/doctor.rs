@@ -4,7 +4,9 @@ use std::path::Path;
 
 use proto::params::config::{Check, CheckLevel, DoctorParams};
 
+use crate::credentials::Own;
 use crate::daemon::Daemon;
+use crate::settings::{Loaded, shipped};
 
 mod damage;
 
@@ -95,42 +97,67 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     if loaded.problems.is_empty() {
         checks.push(ok("config", "no problems".into()));
     }
-    if let Some(project) = loaded.project.filter(|project| !project.trusted) {
+    if let Some(problem) = crate::credentials::problem(daemon.home.root()) {
+        let hint = "Mend the file; a key is stored with `reasonix setup`.";
+        checks.push(warning("credentials", problem, hint));
+    }
+    let own = daemon.own_keys(&loaded);
+    if let Some(project) = &loaded.project
+        && !project.trusted
+    {
         checks.push(warning(
             "trust",
             format!(
                 "{} is not trusted: {}",
                 project.file.display(),
-                project.held_back.join(" · ")
+                project.without_effect().join(" · ")
             ),
-            &trust_hint(&project.directory),
+            &trust_hint(cwd.unwrap_or(&project.directory)),
         ));
     }
-    if loaded.settings.providers.is_empty() {
+    checks.extend(providers(daemon, &loaded, &own));
+    checks
+}
+
+/// The configured providers; where there is none, what comes with the program and has a key.
+fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
+    let mut entries = loaded.settings.providers.clone();
+    if entries.is_empty() {
+        let has_key = |variable: &str| own.has(variable);
+        let lost = loaded.providers_lost;
+        entries.extend((!lost).then(|| shipped::with_key(&has_key)).flatten());
+    }
+    if entries.is_empty() {
         let hint = format!(
-            "Add a `[[providers]]` entry to {}.",
+            "Choose one with `reasonix setup`, or add a `[[providers]]` entry to {}.",
             daemon.home.config().display()
         );
-        checks.push(failed("providers", "none is configured".into(), &hint));
+        return vec![failed("providers", "none is configured".into(), &hint)];
     }
-    for entry in &loaded.settings.providers {
+    let told = entries.iter().map(|entry| {
         let name = format!("provider {}", entry.name);
         if let Err(failure) = crate::wire::check(entry, &loaded.settings) {
-            checks.push(failed(&name, failure.message, &failure.hint));
-            continue;
+            return failed(&name, failure.message, &failure.hint);
         }
-        checks.push(match &entry.api_key_env {
-            Some(variable) if daemon.own_key(variable).is_none() => ok(
-                &name,
-                format!(
-                    "{} at {}; takes the key that your client has in {variable}",
-                    entry.kind, entry.base_url
-                ),
-            ),
-            Some(_) | None => ok(&name, format!("{} {}", entry.kind, entry.base_url)),
-        });
-    }
-    checks
+        let key = entry
+            .api_key_env
+            .as_deref()
+            .map(|variable| (variable, own.get(variable)));
+        let about = match key {
+            None => String::new(),
+            Some((variable, None)) => {
+                format!("; takes the key that your client has in {variable}")
+            }
+            Some((variable, Some((_, from)))) => {
+                format!("; the key for {variable}: {}", from.word())
+            }
+        };
+        ok(
+            &name,
+            format!("{} at {}{about}", entry.kind, entry.base_url),
+        )
+    });
+    told.collect()
 }
 
 fn trust_hint(directory: &Path) -> String {

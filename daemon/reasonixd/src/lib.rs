@@ -2,8 +2,10 @@
 //!
 //! A library too, so that tests and benches can run it in their own process or under another name.
 
+mod credentials;
 mod daemon;
 mod doctor;
+mod dotenv;
 mod ending;
 mod gate;
 mod hold;
@@ -13,6 +15,7 @@ mod lifecycle;
 mod logfile;
 mod mark;
 mod parent;
+mod retention;
 mod rpc;
 pub mod settings;
 mod signals;

@@ -26,7 +26,7 @@ use crate::hold::Hold;
 use crate::rpc::{self, Clients, Socket};
 use crate::settings::{Life, Loaded};
 use crate::wire::Wire;
-use crate::{idle, logfile, mark, settings, signals, wish};
+use crate::{idle, logfile, mark, retention, settings, signals, wish};
 
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
@@ -265,7 +265,9 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         methods,
         stop.clone(),
     ));
+    let retention = tokio::spawn(retention::keep(Arc::downgrade(&daemon)));
     let leave = until_asked(&daemon, life).await;
+    retention.abort();
     let budget = Budget::new(ending::END_MAX);
     gate.end();
     tracing::info!(?leave, "stopping");

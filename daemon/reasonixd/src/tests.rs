@@ -5,3 +5,4 @@ mod house;
 mod life;
 mod recorded;
 mod roles;
+mod setting;

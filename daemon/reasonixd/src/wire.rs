@@ -13,8 +13,8 @@ use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
-use crate::daemon::own_key;
-use crate::settings::{self, Loaded, ProviderEntry, Settings};
+use crate::credentials::Own;
+use crate::settings::{self, Loaded, ProviderEntry, Settings, shipped};
 
 /// Puts sessions together.
 pub struct Wire {
@@ -36,11 +36,12 @@ impl Wire {
         model: String,
         (codec, provider): Opened,
     ) -> Setup {
+        let own = Own::open(self.home.root(), loaded.env_keys);
         let settings = loaded.settings;
         let trusted = loaded
             .project
             .as_ref()
-            .is_none_or(|project| project.trusted);
+            .is_none_or(|project| project.config_trusted);
         let layers = vec![
             Layered {
                 layer: policy::Layer::User,
@@ -58,7 +59,7 @@ impl Wire {
             notices.push(format!(
                 "`{}` is not trusted; without effect until it is: {}",
                 project.file.display(),
-                project.held_back.join(" · ")
+                project.without_effect().join(" · ")
             ));
         }
         let rules: Vec<_> = layers
@@ -78,12 +79,18 @@ impl Wire {
             secret_variables: settings
                 .providers
                 .iter()
-                .filter_map(|entry| entry.api_key_env.clone())
+                .cloned()
+                .chain(shipped::all())
+                .filter_map(|entry| entry.api_key_env)
                 .collect(),
-            own_key: entry.api_key_env.as_deref().and_then(own_key),
+            own_key: entry
+                .api_key_env
+                .as_deref()
+                .and_then(|variable| own.key(variable)),
             tools: tools::builtin(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
+            pinned: settings.pinned.clone(),
             layers,
             posture: settings.posture,
             max_steps: settings.max_steps,
@@ -107,18 +114,39 @@ impl Wire {
 
 impl Assembly for Wire {
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
+        self.create_with(cwd, model, &[])
+    }
+
+    fn create_with(
+        &self,
+        cwd: &Path,
+        model: Option<&str>,
+        brought: &[&str],
+    ) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let own = Own::open(self.home.root(), loaded.env_keys.clone());
+        let has_key = |variable: &str| brought.contains(&variable) || own.has(variable);
+        let chosen = model.or(loaded.settings.default_model.as_deref());
+        let is_chosen = chosen.is_some_and(|chosen| !chosen.is_empty());
         let wanted = match model
             .map(str::to_owned)
-            .or_else(|| default_model(&loaded.settings))
+            .or_else(|| default_model(&loaded, &has_key))
         {
             Some(wanted) => wanted,
             None => return Err(no_provider(&loaded, &self.home)),
         };
-        let (entry, model) = settings::find_model(&loaded.settings.providers, &wanted)?;
-        let entry = entry.clone();
+        let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)?;
         let opened = open(&entry, &model, &loaded.settings)?;
-        Ok(self.setup(loaded, &entry, model, opened))
+        let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
+        let mut setup = self.setup(loaded, &entry, model, opened);
+        if unasked && let Some(variable) = &entry.api_key_env {
+            setup.notices.push(format!(
+                "No provider is configured: `{}` is used, because its key {variable} is there. `reasonix setup` \
+                 chooses another one.",
+                entry.name
+            ));
+        }
+        Ok(setup)
     }
 
     fn resume(&self, created: &SessionCreated) -> Setup {
@@ -127,12 +155,11 @@ impl Assembly for Wire {
             Some(Path::new(&created.cwd)),
             &self.user_home,
         );
-        let entry = loaded
-            .settings
-            .providers
-            .iter()
-            .find(|entry| entry.name == created.provider)
-            .cloned();
+        let mut entries = loaded.settings.providers.clone();
+        entries.extend(shipped::besides(&entries));
+        let entry = entries
+            .into_iter()
+            .find(|entry| entry.name == created.provider);
         let entry = entry
             .filter(|entry| entry.kind == created.provider_kind)
             .ok_or_else(|| {
@@ -180,6 +207,16 @@ impl Assembly for Wire {
         }
     }
 
+    fn changed_by_others(&self, memory: &Arc<dyn Any + Send + Sync>) -> Option<String> {
+        memory.downcast_ref::<tools::Memory>()?.changed_by_others()
+    }
+
+    fn changed_by_itself(&self, memory: &Arc<dyn Any + Send + Sync>) {
+        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
+            memory.changed_by_itself();
+        }
+    }
+
     fn masked(&self) -> Vec<PathBuf> {
         self.masked.clone()
     }
@@ -189,14 +226,17 @@ impl Assembly for Wire {
     }
 }
 
-/// What a session gets that names no model: the setting, else the first provider.
-pub fn default_model(settings: &Settings) -> Option<String> {
+/// What a session gets that names no model: the setting, else the first provider. Where nothing is configured, the
+/// first of those that come with the program whose key is there; not where an entry was lost that may have been meant.
+pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<String> {
+    let settings = &loaded.settings;
     let first = || settings.providers.first().map(|entry| entry.name.clone());
-    settings
-        .default_model
-        .clone()
-        .filter(|model| !model.is_empty())
-        .or_else(first)
+    let set = settings.default_model.clone();
+    let configured = set.filter(|model| !model.is_empty()).or_else(first);
+    configured.or_else(|| {
+        let entry = (!loaded.providers_lost).then(|| shipped::with_key(has_key));
+        entry.flatten().map(|entry| entry.name)
+    })
 }
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
@@ -213,12 +253,13 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
     let held_back = loaded
         .project
         .as_ref()
-        .is_some_and(|project| !project.trusted);
+        .is_some_and(|project| !project.config_trusted);
     let hint = if held_back {
         "The project's own providers count only when you trust it; put yours into the config of your home.".to_owned()
     } else {
         format!(
-            "Add a `[[providers]]` entry to {} (see reasonix.example.toml).",
+            "Set a key that is known, choose a provider with `reasonix setup`, or add a `[[providers]]` entry to {} (see \
+             reasonix.example.toml).",
             home.config().display()
         )
     };

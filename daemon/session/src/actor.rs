@@ -13,8 +13,7 @@ use proto::live::{Live, ToolOutput};
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice};
 use proto::state::OnAsk;
-use proto::{ApprovalId, Body, CallId, Failure, ItemId, Pid, RequestId, Seq, SessionId, Stamp};
-use serde_json::{Map, Value};
+use proto::{Body, CallId, Failure, ItemId, Pid, RequestId, Seq, SessionId, Stamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use turn::input::Unattended;
@@ -24,7 +23,7 @@ use uuid::Uuid;
 use crate::aside::AsideFile;
 use crate::asking::{Arrived, Gather};
 use crate::away::Absence;
-use crate::call::{Bench, Printed, Stop, overdue};
+use crate::call::{Bench, Printed, Ready, Stop, overdue};
 use crate::catalog::CatalogFeed;
 use crate::commands::{Command, Happened};
 use crate::environment::Environment;
@@ -84,8 +83,8 @@ pub(crate) struct Actor {
     /// The request in flight.
     pub gather: Option<Gather>,
     pub asked: u64,
-    /// Arguments of judged calls, until they run.
-    pub judged: HashMap<CallId, Map<String, Value>>,
+    /// What judged calls will run, until they do.
+    pub judged: HashMap<CallId, Ready>,
     /// Calls that start when this record is on disk.
     pub held: Vec<(Seq, proto::item::ToolCall)>,
     pub running: BTreeMap<CallId, Running>,
@@ -96,9 +95,11 @@ pub(crate) struct Actor {
     /// Where followers say that they are gone: heard even when the commands' queue is full.
     pub gone: mpsc::UnboundedSender<u64>,
     /// Where each question of this life stands in the log: none is shown before it is durable.
-    pub asked_at: HashMap<ApprovalId, Seq>,
+    pub asked_at: HashMap<String, Seq>,
     /// Signals that were taken, and whether there was anything to do.
     pub signalled: VecDeque<(RequestId, bool)>,
+    /// What stands beside the checkpoint of a rewind, until its record is made.
+    pub rewind_own: Option<String>,
     pub live_due: Option<tokio::time::Instant>,
     /// What the catalog was told last.
     pub listed: Option<SessionSummary>,
@@ -232,9 +233,9 @@ impl Actor {
             Happened::Judged {
                 call,
                 mut judgement,
-                arguments,
+                ready,
             } => {
-                self.judged.insert(call.clone(), arguments);
+                self.judged.insert(call.clone(), ready);
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
@@ -260,6 +261,8 @@ impl Actor {
                 let partial = self.partial();
                 self.step(Input::TimeUp { turn, partial });
             }
+            Happened::Rewound(rewound) => self.rewound(*rewound),
+            Happened::NotRewound => self.step(Input::NotRewound),
             Happened::Overdue { calls } => {
                 for call in calls {
                     if let Some(running) = self.running.remove(&call) {
@@ -280,12 +283,21 @@ impl Actor {
         let turn::Judgement::Decided {
             decision,
             unattended,
+            questions,
             ..
         } = judgement
         else {
             return;
         };
         let on_ask = self.machine.facts().settings.on_ask.unwrap_or(OnAsk::Wait);
+        if questions.is_some() {
+            let unasked = policy::unasked(on_ask, self.fanout.attended());
+            *unattended = match unasked {
+                true => Unattended::Allow,
+                false => Unattended::Wait,
+            };
+            return;
+        }
         *unattended = match policy::unattended(decision, on_ask, self.fanout.attended()) {
             policy::Unattended::Allow => Unattended::Allow,
             policy::Unattended::Deny(why) => Unattended::Deny(why),

@@ -39,10 +39,14 @@ impl Actor {
                 by,
                 credentials,
                 env,
+                note,
                 reply,
             } => {
                 self.keys.put(credentials);
                 self.fill_environment(env);
+                if let Some(note) = note {
+                    self.machine.add_note(&note);
+                }
                 let prompt = PromptQueued {
                     prompt_id: PromptId::new(),
                     text,
@@ -85,6 +89,7 @@ impl Actor {
                 self.answer_waiters();
             }
             Command::Answer { params, by, reply } => self.answer(params, by, reply),
+            Command::Replies { params, by, reply } => self.replies(params, by, reply),
             Command::Join { join, reply } => {
                 self.joining.push((join, reply));
                 self.answer_joining();
@@ -122,6 +127,11 @@ impl Actor {
             }
             Command::Inspect { part, reply } => {
                 let _ = reply.send(self.inspect(part));
+            }
+            Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
+            Command::KeepForRewind { kept, reply } => self.keep_for_rewind(kept, reply),
+            Command::Marks { reply } => {
+                let _ = reply.send(Ok(self.marks()));
             }
             Command::Shutdown { reply } => self.begin_shutdown(reply),
         }
@@ -191,11 +201,17 @@ impl Actor {
         let busy = !self.machine.is_idle();
         let refusal = self.refusal().or_else(|| {
             busy.then(|| {
-                Failure::new(
-                    ErrorName::Busy,
-                    "A turn is running.",
-                    "Interrupt it first, or send TERM to end both.",
-                )
+                let (what, hint) = match self.machine.is_rewinding() {
+                    true => (
+                        "The session goes back to an earlier turn.",
+                        "It takes moments: close it then.",
+                    ),
+                    false => (
+                        "A turn is running.",
+                        "Interrupt it first, or send TERM to end both.",
+                    ),
+                };
+                Failure::new(ErrorName::Busy, what, hint)
             })
         });
         if let Some(refusal) = refusal {
@@ -251,6 +267,14 @@ impl Actor {
                     serde_json::to_value(resolved.decision).unwrap_or_default(),
                 )
                 .with("at", at.to_string()),
+                None if facts.asked.keys().any(|id| id.0 == params.approval_id.0) => Failure::new(
+                    ErrorName::NotFound,
+                    format!("`{}` is a question of the model.", params.approval_id),
+                    format!(
+                        "`reasonix inbox answer {} …` answers it.",
+                        params.approval_id
+                    ),
+                ),
                 None => Failure::new(
                     ErrorName::NotFound,
                     format!("There is no approval `{}`.", params.approval_id),
@@ -337,7 +361,7 @@ impl Actor {
         let facts = self.machine.facts();
         let attention = until == Until::Attention
             && facts.state.state == State::Waiting
-            && !facts.pending.is_empty();
+            && facts.waits_for_person().is_some();
         let rests = self.is_settled() || facts.exited.is_some() || self.waits_for_a_word();
         let done = match until {
             Until::Turn => rests,

@@ -75,7 +75,7 @@ impl Supervisor {
     }
 
     /// Whether there is such a session. What a crash left of one that nobody was told of is cleared away.
-    async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
+    pub(crate) async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
         let home = Arc::clone(&self.ground.home);
         blocking(move || {
             let dir = home.session_dir(session);
@@ -237,8 +237,14 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
             "Give the absolute path of the directory to work in.",
         ));
     }
-    let setup = ground.assembly.create(&cwd, params.model.as_deref())?;
-    let prefix = prefix::render(setup.codec.as_ref(), &setup.model, &setup.tools);
+    let brought = params.credentials.iter();
+    let brought: Vec<_> = brought
+        .filter(|(_, key)| !key.trim().is_empty())
+        .map(|(variable, _)| variable.as_str())
+        .collect();
+    let model = params.model.as_deref();
+    let setup = ground.assembly.create_with(&cwd, model, &brought)?;
+    let prefix = prefix::render(setup.codec.as_ref(), &setup);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
     let pid = ground
@@ -341,6 +347,7 @@ fn first_record(
             .chain(params.credentials.keys().cloned())
             .collect(),
         request_id: params.request_id,
+        origin: None,
         version: proto::VERSION.to_owned(),
     }
 }

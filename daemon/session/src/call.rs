@@ -1,30 +1,32 @@
 //! One call's life outside the machine: arguments, policy, preview; then the run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{CallContext, Outcome, Spawn, Tool};
+use contract::{CallContext, Decision, Family, Outcome, Spawn, Tool};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use policy::{Access, Call, Context, ResolvedPath, RuleSet, Sandbox};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::Approval;
-use proto::record::Verdict;
+use proto::record::{Changed, Verdict};
 use proto::state::Posture;
 use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use turn::Judgement;
-use workspace::{PathError, Workspace};
+use workspace::{FileKind, PathError, Workspace};
 
 use crate::arguments;
+use crate::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::commands::Happened;
+use crate::notes::Notes;
 use crate::prefix::digest;
 
 /// What the calls of a session share.
@@ -42,12 +44,37 @@ pub struct Bench {
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
+    /// Keeps what files were before calls change them.
+    pub keeper: Arc<Keeper>,
+    /// Who knows what others have changed.
+    pub notes: Notes,
 }
+
+/// Tools that make directories: what is in one that is there already stays as it is.
+const MAKE_DIRECTORIES: &[&str] = &["make_dir"];
+
+/// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    /// What is looked at again when it has ended.
+    pub watched: Watched,
+    /// What stands beside its checkpoint, in the log's line.
+    pub own: Option<String>,
+}
+
+/// A tool, and what it is called with.
+type Found<'a> = (&'a Arc<dyn Tool>, Map<String, Value>);
 
 /// What a judgement depends on beside the call.
 pub struct Standpoint {
     pub rules: Arc<RuleSet>,
     pub posture: Posture,
+    /// Files that the turn has kept already.
+    pub kept: BTreeSet<String>,
+    /// The work tree too, or it was said why not.
+    pub tree_kept: bool,
 }
 
 impl Bench {
@@ -72,61 +99,87 @@ impl Bench {
     }
 
     /// Judges a call: its arguments, its paths, the rules; what a person would be shown. Blocks.
-    pub fn judge(
-        &self,
-        call: &ToolCall,
-        standpoint: &Standpoint,
-    ) -> (Judgement, Map<String, Value>) {
+    pub fn judge(&self, call: &ToolCall, standpoint: &Standpoint) -> (Judgement, Ready) {
         match self.try_judge(call, standpoint) {
             Ok(judged) => judged,
-            Err(outcome) => (Judgement::Refused(outcome), Map::new()),
+            Err(outcome) => (Judgement::Refused(outcome), Ready::default()),
         }
+    }
+
+    /// The tool that a call leads to, with its parsed arguments: that of `tool_call` is the one that it names.
+    fn tool_of(&self, call: &ToolCall) -> Result<Found<'_>, Outcome> {
+        let tool = self.tool(&call.name)?;
+        let raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
+        let arguments = tool.parse(&raw)?;
+        let Some((name, arguments)) = tool.stands_for(&arguments) else {
+            return Ok((tool, arguments));
+        };
+        let tool = self.tool(&name)?;
+        let arguments = tool.parse(&arguments)?;
+        if tool.stands_for(&arguments).is_some() {
+            return Err(Outcome::refused(format!(
+                "`{}` calls other tools, not itself.",
+                call.name
+            )));
+        }
+        Ok((tool, arguments))
+    }
+
+    fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, Outcome> {
+        self.tools.get(name).ok_or_else(|| {
+            let known: Vec<_> = self.tools.keys().copied().collect();
+            Outcome::refused(format!(
+                "There is no tool `{name}`. Tools: {}.",
+                known.join(", ")
+            ))
+        })
     }
 
     fn try_judge(
         &self,
         call: &ToolCall,
         standpoint: &Standpoint,
-    ) -> Result<(Judgement, Map<String, Value>), Outcome> {
-        let Some(tool) = self.tools.get(call.name.as_str()) else {
-            let known: Vec<_> = self.tools.keys().copied().collect();
-            let text = format!(
-                "There is no tool `{}`. Tools: {}.",
-                call.name,
-                known.join(", ")
-            );
-            return Err(Outcome::refused(text));
-        };
-        let raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
-        let arguments = tool.parse(&raw)?;
+    ) -> Result<(Judgement, Ready), Outcome> {
+        let (tool, arguments) = self.tool_of(call)?;
         let spec = tool.spec();
+        let touches = tool.touches(&arguments);
         let asked = Call {
             tool: spec.name,
             family: spec.family,
             read_only_tool: spec.read_only,
             arguments: &arguments,
+            touches: &touches,
         };
         let subjects = policy::subjects(&asked);
-        let context = Context {
+        let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
+        let cwd = tool.cwd(&quiet);
+        let cwd = cwd.unwrap_or_else(|| self.workspace.cwd().to_path_buf());
+        let mut context = Context {
             paths: subjects
                 .paths
                 .iter()
-                .map(|subject| self.resolve(&subject.text, subject.access))
+                .map(|subject| self.resolve(&cwd, &subject.text, subject.access))
                 .collect(),
             root: self.workspace.root().to_path_buf(),
-            cwd: self.workspace.cwd().to_path_buf(),
+            cwd,
             user_home: self.user_home.clone(),
+            altered: tool.altered(&quiet),
             posture: standpoint.posture,
             sandbox: Sandbox::None,
             masked: self.masked.clone(),
             trusted: self.trusted,
         };
+        let places = if spec.family == Family::Edit {
+            self.look_before(spec.name, &mut context)
+        } else {
+            Places::default()
+        };
         let decision = policy::decide(&standpoint.rules, &context, &asked);
+        let is_command = spec.family == Family::Bash && subjects.command.is_some();
         let subject = subjects
             .command
             .or_else(|| subjects.paths.first().map(|subject| subject.text.clone()))
             .unwrap_or_default();
-        let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
         let preview = if decision.verdict == Verdict::Ask {
             tool.preview(&arguments, &quiet)?.display
         } else {
@@ -134,24 +187,40 @@ impl Bench {
                 text: subject.clone(),
             }
         };
+        let (watched, checkpoint) = if decision.verdict == Verdict::Deny {
+            (Watched::Nothing, None)
+        } else {
+            self.keep_before(&decision, is_command, places, standpoint)?
+        };
+        let own = checkpoint.as_ref().and_then(|kept| kept.own.clone());
+        let checkpoint = checkpoint.map(|mut kept| {
+            kept.record.call = Some(call.id.clone());
+            kept.record
+        });
         // What was judged is what runs: a path that leads elsewhere by then is refused.
-        let judged = context
+        let mut places: Vec<PathBuf> = Vec::new();
+        for place in context
             .paths
             .iter()
-            .find_map(|path| path.absolute.as_deref());
-        if let Some(place) = judged.filter(|_| decision.verdict != Verdict::Deny) {
-            tool.bind(place, &quiet);
+            .filter_map(|path| path.absolute.as_ref())
+        {
+            if !places.contains(place) {
+                places.push(place.clone());
+            }
+        }
+        if decision.verdict != Verdict::Deny && !places.is_empty() {
+            tool.bind(&places, &quiet);
         }
         let canonical = Value::Object(arguments.clone()).to_string();
         let shown = serde_json::to_string(&preview).unwrap_or_default();
-        let input_sha256 = digest(&[call.name.as_bytes(), canonical.as_bytes()]);
+        let input_sha256 = digest(&[spec.name.as_bytes(), canonical.as_bytes()]);
         let question = Approval {
             approval_id: ApprovalId(String::new()),
             session: self.session,
             call: call.id.clone(),
-            tool: call.name.clone(),
+            tool: spec.name.to_owned(),
             shown_hash: digest(&[
-                call.name.as_bytes(),
+                spec.name.as_bytes(),
                 subject.as_bytes(),
                 canonical.as_bytes(),
                 shown.as_bytes(),
@@ -170,18 +239,101 @@ impl Bench {
                 question,
                 // The actor says: it knows who is attached when the judgement comes in.
                 unattended: turn::input::Unattended::Wait,
+                tool: spec.name.to_owned(),
+                questions: tool.questions(&arguments),
+                checkpoint,
             },
-            arguments,
+            Ready {
+                tool: spec.name.to_owned(),
+                arguments,
+                watched,
+                own,
+            },
         ))
     }
 
-    fn resolve(&self, text: &str, access: Access) -> ResolvedPath {
+    /// Looks at what a call may change, and notes what of it could not be brought back.
+    fn look_before(&self, tool: &str, context: &mut Context) -> Places {
+        let changes = |path: &&mut ResolvedPath| {
+            let closed = path.masked || path.denied || path.error.is_some();
+            path.access == Access::Edit && path.writable && !closed
+        };
+        let named: Vec<(&mut ResolvedPath, Vec<PathBuf>)> = context
+            .paths
+            .iter_mut()
+            .filter(changes)
+            .map(|path| {
+                let absolute = path.absolute.clone();
+                // A link may be meant itself, and not what it leads to.
+                let link = self.unfollowed(&context.cwd, &path.text);
+                (path, absolute.into_iter().chain(link).collect())
+            })
+            .collect();
+        let all: BTreeSet<PathBuf> = named.iter().flat_map(|(_, all)| all.clone()).collect();
+        let below = !MAKE_DIRECTORIES.contains(&tool);
+        let places = self.keeper.look_at(&all, below);
+        for (path, all) in named {
+            path.unkept = all.iter().any(|place| places.unkept.contains(place));
+        }
+        places
+    }
+
+    /// The place that a path names, its last name not followed.
+    fn unfollowed(&self, cwd: &Path, text: &str) -> Option<PathBuf> {
+        let written = Path::new(text);
+        let name = written.file_name()?;
+        let above = written.parent()?.to_str()?;
+        let above = if above.is_empty() { "." } else { above };
+        let at = self.workspace.locate(cwd, above).ok()?;
+        (at.writable() && !at.masked()).then(|| at.path().join(name))
+    }
+
+    /// Keeps what a call may change, where the turn has not done so yet.
+    fn keep_before(
+        &self,
+        decision: &Decision,
+        is_command: bool,
+        places: Places,
+        standpoint: &Standpoint,
+    ) -> Result<(Watched, Option<Checkpoint>), Outcome> {
+        if is_command {
+            if decision.read_only {
+                return Ok((Watched::Nothing, None));
+            }
+            return Ok(self
+                .keeper
+                .before_command(&self.path(), standpoint.tree_kept));
+        }
+        self.keeper.keep(places, &standpoint.kept).map_err(|why| {
+            Outcome::failed(format!(
+                "Not run: what it would change could not be kept first ({why}). Tell the user; the disk may be full."
+            ))
+        })
+    }
+
+    /// Where programs are looked for.
+    pub(crate) fn path(&self) -> String {
+        let path = self.env.iter().find(|(name, _)| name == "PATH");
+        path.map_or_else(
+            || "/usr/local/bin:/usr/bin:/bin".to_owned(),
+            |(_, path)| path.clone(),
+        )
+    }
+
+    fn resolve(&self, cwd: &Path, text: &str, access: Access) -> ResolvedPath {
         let wanted = match access {
             Access::Read => workspace::Access::Read,
             Access::Edit => workspace::Access::Write,
         };
-        let error = self.workspace.resolve(text, wanted).err();
-        let located = self.workspace.locate(self.workspace.cwd(), text).ok();
+        // The workspace resolves from the session's directory; a shell may stand elsewhere.
+        let from = match text {
+            "" => None,
+            _ if text.starts_with('~') || cwd == self.workspace.cwd() => None,
+            _ => cwd.join(text).into_os_string().into_string().ok(),
+        };
+        let whole = from.as_deref().unwrap_or(text);
+        let error = self.workspace.resolve(whole, wanted).err();
+        let located = self.workspace.locate(cwd, text).ok();
         let at = located.as_ref();
         ResolvedPath {
             text: text.to_owned(),
@@ -194,6 +346,8 @@ impl Bench {
                 || at.is_some_and(workspace::Resolved::through_process),
             denied: matches!(error, Some(PathError::Denied { .. })),
             holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
+            directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
+            unkept: false,
             error: error.map(|error| error.to_string()),
         }
     }
@@ -202,24 +356,45 @@ impl Bench {
     pub fn start(
         &self,
         call: &ToolCall,
-        arguments: Map<String, Value>,
+        ready: Ready,
         printed: &Arc<Printed>,
         stop: &Arc<Stop>,
         happened: UnboundedSender<Happened>,
     ) -> Option<tokio::task::AbortHandle> {
-        let tool = Arc::clone(self.tools.get(call.name.as_str())?);
+        let Ready {
+            tool,
+            arguments,
+            watched,
+            own: _,
+        } = ready;
+        let tool = Arc::clone(self.tools.get(tool.as_str())?);
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
         let context = self.context(call.id.clone(), progress, cancel);
         let id = call.id.clone();
+        let keeper = Arc::clone(&self.keeper);
+        let notes = self.notes.clone();
+        // What others change while it runs cannot be told from what it does itself.
+        let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
         let task = tokio::spawn(async move {
+            let note = notes.of_others().await;
             let started = Instant::now();
             let run =
                 AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
-            let outcome = run.await.unwrap_or_else(|_| {
+            let mut outcome = run.await.unwrap_or_else(|_| {
                 Outcome::failed("The tool crashed: a bug in Reasonix. What it did before is not known; look before you go on.")
             });
             let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            if !matches!(watched, Watched::Nothing) {
+                let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
+                take_in(&mut outcome.changed, looked.unwrap_or_default());
+            }
+            if changes {
+                notes.absorb().await;
+            }
+            if let Some(note) = note {
+                outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
+            }
             let _ = happened.send(Happened::CallEnded {
                 call: id,
                 outcome: Box::new(outcome),
@@ -228,6 +403,15 @@ impl Bench {
         });
         Some(task.abort_handle())
     }
+}
+
+/// What a tool says of a place itself it knows better than a look from outside.
+fn take_in(said: &mut Vec<Changed>, looked: Vec<Changed>) {
+    let known: BTreeSet<String> = said.iter().map(|changed| changed.path.clone()).collect();
+    let fresh = looked
+        .into_iter()
+        .filter(|changed| !known.contains(&changed.path));
+    said.extend(fresh);
 }
 
 /// The outcome of a call that did not come back after it was told to stop.

@@ -6,20 +6,24 @@ use std::sync::Arc;
 use contract::Outcome;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
+use proto::params::history::RewindParams;
+use proto::params::question;
 use proto::params::session::{
     EditParams, InspectOutput, InspectPart, PromptOutput, QueueOutput, ReorderParams,
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::record::{ChildExited, ChildSpawned, SessionSet};
 use proto::{CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
-use serde_json::{Map, Value};
 use store::log::{LogFile, Trouble};
 use tokio::sync::oneshot;
 use turn::Judgement;
 
 use crate::asking::Material;
+use crate::call::Ready;
+use crate::checkpoint::Checkpoint;
 use crate::fanout::{Join, Joined};
 use crate::parting::Leave;
+use crate::rewind::{Begun, Marks, Rewound};
 
 /// Where an answer goes. The caller may be gone: that changes nothing for the session.
 pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
@@ -36,6 +40,8 @@ pub enum Command {
         by: String,
         credentials: BTreeMap<String, String>,
         env: BTreeMap<String, String>,
+        /// What the model is told beside it.
+        note: Option<String>,
         reply: Reply<PromptOutput>,
     },
     Unqueue {
@@ -74,6 +80,11 @@ pub enum Command {
         by: String,
         reply: Reply<Empty>,
     },
+    Replies {
+        params: question::AnswerParams,
+        by: String,
+        reply: Reply<Empty>,
+    },
     /// A subscriber asks to be fed, from the log or live.
     Join {
         join: Join,
@@ -108,6 +119,21 @@ pub enum Command {
         part: InspectPart,
         reply: Reply<InspectOutput>,
     },
+    /// Go back to an earlier turn, or take that back.
+    Rewind {
+        params: RewindParams,
+        by: String,
+        reply: Reply<Begun>,
+    },
+    /// What a rewind is about to change.
+    KeepForRewind {
+        kept: Checkpoint,
+        reply: Reply<()>,
+    },
+    /// The turns that are shown.
+    Marks {
+        reply: Reply<Marks>,
+    },
     /// The daemon goes down: stop what runs, write what there is, and end.
     Shutdown {
         reply: oneshot::Sender<()>,
@@ -131,6 +157,9 @@ impl Command {
                 | Self::ChildKilled { .. }
                 | Self::Material { .. }
                 | Self::Inspect { .. }
+                // Belongs to a rewind of this life.
+                | Self::KeepForRewind { .. }
+                | Self::Marks { .. }
                 | Self::Suspend { .. }
                 | Self::Shutdown { .. }
         )
@@ -148,7 +177,7 @@ pub enum Happened {
     Judged {
         call: CallId,
         judgement: Box<Judgement>,
-        arguments: Map<String, Value>,
+        ready: Ready,
     },
     CallEnded {
         call: CallId,
@@ -168,6 +197,10 @@ pub enum Happened {
     TimeUp {
         turn: u64,
     },
+    /// The session has gone back.
+    Rewound(Box<Rewound>),
+    /// It has not.
+    NotRewound,
     /// Calls that were told to stop should have come back by now.
     Overdue {
         calls: Vec<CallId>,

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::commands::Command;
 use crate::handle::SessionHandle;
-use crate::parting::Leave;
+use crate::parting::{Leave, Urge};
 use crate::slots::Left;
 use crate::supervisor::Supervisor;
 
@@ -44,6 +44,7 @@ impl SessionHandle {
             && summary.attached == 0
             && summary.children == 0
             && seen.pending.is_empty()
+            && seen.asked.is_empty()
     }
 
     fn idle_for(&self, now: Instant) -> Duration {
@@ -139,8 +140,11 @@ pub(crate) fn leave(
 ) -> BoxFuture<'static, Left> {
     async move {
         let (reply, left) = oneshot::channel();
-        let forced = word.is_some();
-        let wish = Command::Leave(Leave { forced, reply });
+        let urge = match word {
+            Some(_) => Urge::Forced,
+            None => Urge::Unused,
+        };
+        let wish = Command::Leave(Leave { urge, reply });
         if handle.shared.commands.send(wish).await.is_err() {
             // It ended before: of a bug, or with the daemon.
             return Left::Gone;

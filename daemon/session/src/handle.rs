@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
+use proto::params::question::{self, Question};
 use proto::params::session::{
     AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
     QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
@@ -21,7 +22,11 @@ use crate::commands::{Command, Page, Reply};
 use crate::fanout::{Follower, Join, Joined, Start};
 use crate::follow::Follow;
 use crate::journal::Closed;
+use crate::notes::Notes;
 use crate::supervisor::Supervisor;
+
+/// How long a prompt waits for a look at the files that were read.
+const NOTE_MAX: Duration = Duration::from_millis(500);
 
 /// A loaded session.
 #[derive(Clone)]
@@ -41,6 +46,7 @@ pub(crate) struct Shared {
     pub supervisor: Weak<Supervisor>,
     /// When it was last tried to bring it back.
     pub tried: tokio::sync::Mutex<Option<Instant>>,
+    pub notes: Notes,
 }
 
 /// When anything happened in a session.
@@ -67,6 +73,8 @@ impl Activity {
 pub struct Seen {
     pub summary: SessionSummary,
     pub pending: Vec<Approval>,
+    /// Open questions of the model.
+    pub asked: Vec<Question>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
     /// Why it can only be read, where that is so.
@@ -115,7 +123,16 @@ impl SessionHandle {
         self.shared.seen.borrow().pending.clone()
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Failure> {
+    /// Open questions of its model.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Question> {
+        self.shared.seen.borrow().asked.clone()
+    }
+
+    pub(crate) async fn ask<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
         let command = command(reply);
         // What is to be done in a closed session may open it again.
@@ -149,6 +166,7 @@ impl SessionHandle {
     /// # Errors
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        let note = self.note().await;
         self.ask(|reply| Command::Prompt {
             text: params.text,
             when: params.when,
@@ -156,9 +174,24 @@ impl SessionHandle {
             by,
             credentials: params.credentials,
             env: params.env,
+            note,
             reply,
         })
         .await
+    }
+
+    /// What others have changed while the session rested. In a turn it is told with the results.
+    async fn note(&self) -> Option<String> {
+        let rests = {
+            let seen = self.shared.seen.borrow();
+            !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
+        };
+        if !rests {
+            return None;
+        }
+        // A prompt does not wait for a disk that hangs: then the tools tell.
+        let note = self.shared.notes.of_others();
+        tokio::time::timeout(NOTE_MAX, note).await.ok().flatten()
     }
 
     /// Takes a prompt back that has not started.
@@ -243,6 +276,19 @@ impl SessionHandle {
     /// `not_found`, `stale`, `already_resolved`.
     pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
         self.ask(|reply| Command::Answer { params, by, reply })
+            .await
+    }
+
+    /// Answers questions of the model.
+    ///
+    /// # Errors
+    /// `not_found`, `already_resolved`, `invalid_params`, `storage`.
+    pub async fn replies(
+        &self,
+        params: question::AnswerParams,
+        by: String,
+    ) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Replies { params, by, reply })
             .await
     }
 

@@ -43,7 +43,7 @@ impl Actor {
                 clients: self.fanout.clients(),
             },
             InspectPart::Context => {
-                let fragments = self.journal.fragments(self.journal.index.last());
+                let fragments = self.made_from(self.journal.index.last()).fragments;
                 let bytes: usize = fragments.iter().map(|(_, at)| at.len()).sum();
                 let prefix = [
                     &self.prefix.model,

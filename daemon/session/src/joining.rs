@@ -7,7 +7,7 @@ use proto::params::approval::Decision;
 use proto::state::{Kind, OnAsk};
 use proto::{Failure, Seq, Stamp};
 use turn::Input;
-use turn::input::Resolution;
+use turn::input::{Answers, Resolution};
 
 use crate::actor::Actor;
 use crate::fanout::{Feed, Follower, Join, Joined, Place, Published, Start, stale_cursor};
@@ -102,10 +102,15 @@ impl Actor {
         let gather = self.gather.as_ref();
         let live =
             gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
-        let shown = |id| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
+        let shown = |id: &str| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
         let pending = self.machine.facts().pending.values();
         let pending = pending
-            .filter(|open| shown(&open.approval_id))
+            .filter(|open| shown(&open.approval_id.0))
+            .cloned()
+            .collect();
+        let questions = self.machine.facts().asked.values();
+        let questions = questions
+            .filter(|open| shown(&open.question_id.0))
             .cloned()
             .collect();
         Sync {
@@ -113,6 +118,7 @@ impl Actor {
             epoch: self.epoch,
             live: live.into_iter().collect(),
             pending,
+            questions,
         }
     }
 
@@ -124,6 +130,7 @@ impl Actor {
         self.fanout.snapshot(
             at,
             Snapshot {
+                todos: facts.todos.clone(),
                 seq,
                 epoch: self.epoch,
                 session,
@@ -167,12 +174,22 @@ impl Actor {
             && facts.settings.kind == Kind::Headless
             && matches!(facts.settings.on_ask, Some(OnAsk::Sandboxed | OnAsk::Allow));
         if forsaken {
+            let asked: Vec<_> = facts.asked.keys().cloned().collect();
             for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
                 self.step(Input::Resolved(Box::new(Resolution {
                     approval_id,
                     decision: Decision::Deny,
                     scope: None,
                     note: Some("Denied: the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.".into()),
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+            for question_id in asked {
+                self.step(Input::Answers(Box::new(Answers {
+                    question_id,
+                    replies: Vec::new(),
                     by: "reasonix".into(),
                     unattended: true,
                     request_id: None,

@@ -241,8 +241,10 @@ impl Journal {
         self.failed.as_ref().map(|closed| closed.reason.clone())
     }
 
-    /// Where the fragments of a request stand.
-    pub fn fragments(&self, upto: Seq) -> Vec<(FragmentRole, Where)> {
+    /// Where the fragments of a request stand that is made from these runs of records.
+    pub fn fragments(&self, runs: &[(Seq, Seq)]) -> Vec<(FragmentRole, Where)> {
+        let upto = runs.last().map_or(Seq(0), |(_, last)| *last);
+        let mut runs = runs.iter().peekable();
         let role = |tag| match tag {
             Tag::User => FragmentRole::User,
             Tag::Assistant => FragmentRole::Assistant,
@@ -250,6 +252,10 @@ impl Journal {
         };
         self.index
             .fragments_up_to(upto)
+            .filter(|(seq, _, _)| {
+                while runs.next_if(|(_, last)| last < seq).is_some() {}
+                runs.peek().is_some_and(|(first, _)| first <= seq)
+            })
             .map(|(_, tag, at)| (role(tag), at))
             .collect()
     }

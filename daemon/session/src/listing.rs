@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::params::approval::Approval;
+use proto::params::question::Question;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
 use proto::state::State;
-use proto::{ApprovalId, ErrorName, Event, Failure, Seq, SessionId};
+use proto::{ErrorName, Event, Failure, Seq, SessionId};
 use store::catalog::{CatalogError, Found};
 use store::home::Home;
 
@@ -137,7 +138,7 @@ impl Supervisor {
     }
 
     /// Loaded sessions know more than the catalog.
-    fn freshen(&self, summaries: &mut [SessionSummary]) {
+    pub(crate) fn freshen(&self, summaries: &mut [SessionSummary]) {
         let fresh: HashMap<_, _> = self
             .handles()
             .into_iter()
@@ -162,17 +163,26 @@ impl Supervisor {
         open
     }
 
-    /// The session that a question belongs to.
+    /// Open questions of models, oldest first. Sessions with questions are always loaded.
+    #[must_use]
+    pub fn questions(&self) -> Vec<Question> {
+        let handles = self.handles();
+        let mut open: Vec<_> = handles.iter().flat_map(SessionHandle::asked).collect();
+        open.sort_by_key(|question| question.asked_at);
+        open
+    }
+
+    /// The session that an approval or a question belongs to, by its id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn of_approval(&self, id: &ApprovalId) -> Result<SessionHandle, Failure> {
-        let pid = id.0.split_once('.').map_or("", |(pid, _)| pid);
+    pub async fn of_question(&self, id: &str) -> Result<SessionHandle, Failure> {
+        let pid = id.split_once('.').map_or("", |(pid, _)| pid);
         match pid.parse::<u64>() {
             Ok(_) => self.find(pid).await,
             Err(_) => Err(Failure::new(
                 ErrorName::NotFound,
-                format!("There is no approval `{id}`."),
+                format!("Nothing that waits is called `{id}`."),
                 "`reasonix inbox` lists what waits; ids look like `3.1`.",
             )),
         }
@@ -325,7 +335,7 @@ impl Supervisor {
         self.checked.get_or_init(check).await;
     }
 
-    async fn is_filled(&self) {
+    pub(crate) async fn is_filled(&self) {
         self.is_checked().await;
         // Only a supervisor that is gone closes it, and we have one.
         let _ = self.filled.subscribe().wait_for(|filled| *filled).await;
@@ -345,11 +355,14 @@ impl Supervisor {
         let filled = blocking(move || {
             let known: std::collections::HashSet<_> = catalog.ids()?.into_iter().collect();
             let (mut summaries, mut failed) = (Vec::new(), Vec::new());
-            for session in home
-                .session_ids()?
-                .into_iter()
-                .filter(|session| !known.contains(session))
-            {
+            let there: std::collections::HashSet<_> = home.session_ids()?.into_iter().collect();
+            // Deleted by a daemon that died over it.
+            for gone in known.difference(&there) {
+                if !home.session_dir(*gone).exists() {
+                    catalog.remove(*gone)?;
+                }
+            }
+            for session in there.into_iter().filter(|session| !known.contains(session)) {
                 match live
                     .get(&session)
                     .cloned()
@@ -383,7 +396,7 @@ fn read_summary(home: &Home, session: SessionId) -> Result<SessionSummary, Strin
     summary::of(&facts, 0, None).ok_or_else(|| "it has no first record".to_owned())
 }
 
-fn index_failure(error: &CatalogError) -> Failure {
+pub(crate) fn index_failure(error: &CatalogError) -> Failure {
     Failure::new(
         ErrorName::Storage,
         format!(

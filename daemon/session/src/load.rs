@@ -24,6 +24,7 @@ use crate::aside::AsideFile;
 use crate::away::{Absence, Bit, Digest, Left};
 use crate::call::Bench;
 use crate::catalog::CatalogFeed;
+use crate::checkpoint::Keeper;
 use crate::commands::Reply;
 use crate::environment::Environment;
 use crate::fanout::Fanout;
@@ -31,6 +32,7 @@ use crate::handle::{Activity, Seen, SessionHandle, Shared};
 use crate::journal::{Broken, Cause, Closed, Journal};
 use crate::keeping::Keeping;
 use crate::keys::Keys;
+use crate::notes::Notes;
 use crate::setup::{Assembly, Setup};
 use crate::shells::Children;
 use crate::supervisor::Supervisor;
@@ -239,18 +241,32 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         pids: Arc::clone(&ground.pids),
         happened: happened.clone(),
     };
+    let spawn = ground.assembly.spawn();
+    let keeper = Keeper::new(
+        created.pid,
+        &dir,
+        Arc::clone(&workspace),
+        Arc::clone(&spawn),
+    );
+    let memory = ground.assembly.memory(Arc::clone(&workspace));
+    let notes = Notes {
+        assembly: Arc::clone(&ground.assembly),
+        memory: Arc::clone(&memory),
+    };
     let bench = Arc::new(Bench {
         session: created.pid,
         tools: tools_by_name(&setup),
-        memory: ground.assembly.memory(Arc::clone(&workspace)),
+        memory,
         workspace,
         env: Arc::new(environment.whole()),
         spill_dir,
-        spawn: ground.assembly.spawn(),
+        spawn,
         shells: Arc::new(shells),
         user_home: ground.assembly.user_home(),
         trusted: setup.trusted,
         masked: ground.assembly.masked(),
+        keeper: Arc::new(keeper),
+        notes: notes.clone(),
     });
     let (arrived, arrived_inbox) = mpsc::channel(256);
     let machine = machine(facts, setup.limits, &created);
@@ -273,6 +289,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let (seen, see) = watch::channel(Seen {
         summary: first,
         pending: Vec::new(),
+        asked: Vec::new(),
         in_turn: machine.facts().open.is_some(),
         closed: journal.failed.clone(),
     });
@@ -287,6 +304,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             activity: Arc::clone(&activity),
             supervisor: ground.supervisor.clone(),
             tried: tokio::sync::Mutex::default(),
+            notes,
         }),
     };
     let actor = Actor {
@@ -320,6 +338,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         gone,
         asked_at: std::collections::HashMap::new(),
         signalled: std::collections::VecDeque::new(),
+        rewind_own: None,
         live_due: None,
         listed: None,
         closing: Vec::new(),

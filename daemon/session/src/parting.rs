@@ -62,10 +62,20 @@ impl Cloakroom {
     }
 }
 
+/// How much it is wanted that a session leaves memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urge {
+    /// Where nobody would miss it.
+    Unused,
+    /// Where nothing of its work would be lost: it is to be deleted.
+    Deleted,
+    /// Also with people attached and work to do: its log is not the one that it writes to any more.
+    Forced,
+}
+
 /// A wish that the session leaves memory.
 pub struct Leave {
-    /// Also with people attached and work to do: its log is not the one that it writes to any more.
-    pub forced: bool,
+    pub urge: Urge,
     /// Answered when it has left, or dropped where it stays.
     pub reply: oneshot::Sender<Box<Kept>>,
 }
@@ -73,13 +83,34 @@ pub struct Leave {
 impl Actor {
     /// Leaves, or says no by dropping the wish.
     pub(crate) fn leave_memory(&mut self, wish: Leave) {
-        if wish.forced {
-            // Nothing that it does can be written: whatever it left running cannot be told of either.
-            self.stop_children(self.grace_ms, SESSION_ENDED);
-            self.parting = Some(wish.reply);
-        } else if self.may_leave() {
-            self.parting = Some(wish.reply);
+        let leaves = match wish.urge {
+            Urge::Unused => self.may_leave(),
+            Urge::Deleted => self.may_be_deleted(),
+            Urge::Forced => true,
+        };
+        if !leaves {
+            return;
         }
+        if wish.urge != Urge::Unused {
+            // Nothing that they do can be told of any more.
+            self.stop_children(self.grace_ms, SESSION_ENDED);
+        }
+        self.parting = Some(wish.reply);
+    }
+
+    /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
+    fn may_be_deleted(&self) -> bool {
+        // In a session that takes no records nothing will ever come of what is left to do, unless its disk is mended.
+        let rests = self.journal.failed.is_some()
+            || (self.is_settled()
+                && self.journal.is_settled()
+                && self.machine.facts().waits_for_person().is_none());
+        rests
+            && self.replies.is_empty()
+            && self.running.is_empty()
+            && !self.is_closing()
+            && self.suspending.is_empty()
+            && !self.leaving
     }
 
     /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
@@ -98,7 +129,7 @@ impl Actor {
             }
         };
         rests
-            && facts.pending.is_empty()
+            && facts.waits_for_person().is_none()
             && facts.children.is_empty()
             && self.fanout.attached() == 0
             && self.joining.is_empty()

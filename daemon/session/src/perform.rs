@@ -11,7 +11,7 @@ use turn::Effect;
 
 use crate::actor::{Actor, Running};
 use crate::asking::{self, Ask, Gather, Material};
-use crate::call::{Printed, Standpoint, Stop};
+use crate::call::{Printed, Ready, Standpoint, Stop};
 use crate::commands::Happened;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
@@ -55,7 +55,11 @@ impl Actor {
     pub(crate) fn append(&mut self, record: &Record) {
         if let Body::ApprovalRequested(question) = &record.body {
             self.asked_at
-                .insert(question.approval_id.clone(), record.seq);
+                .insert(question.approval_id.0.clone(), record.seq);
+        }
+        if let Body::QuestionAsked(question) = &record.body {
+            self.asked_at
+                .insert(question.question_id.0.clone(), record.seq);
         }
         if let Body::SessionExited(exited) = &record.body {
             self.stop_children_of(exited);
@@ -72,6 +76,13 @@ impl Actor {
                 prefix: &self.prefix,
             })
             .ok(),
+            Body::CheckpointCreated(checkpoint) => match &checkpoint.call {
+                Some(call) => {
+                    let judged = self.judged.get_mut(call);
+                    judged.and_then(|ready| ready.own.take())
+                }
+                None => self.rewind_own.take(),
+            },
             _ => None,
         };
         match self
@@ -112,11 +123,20 @@ impl Actor {
     pub(crate) fn made_from(&self, upto: Seq) -> Material {
         Material {
             file: Arc::clone(&self.journal.file),
-            fragments: self.journal.fragments(upto),
+            fragments: self
+                .journal
+                .fragments(&self.machine.facts().shown_upto(upto)),
             prefix: Arc::clone(&self.prefix),
             codec: Arc::clone(&self.codec),
-            cache_key: self.id.to_string(),
+            cache_key: self.cache_key(),
         }
+    }
+
+    /// By what the vendor's cache knows the conversation: forks share what they begin with.
+    fn cache_key(&self) -> String {
+        let created = self.machine.facts().created.as_ref();
+        let origin = created.and_then(|created| created.origin.as_ref());
+        origin.map_or(self.id, |origin| origin.first).to_string()
     }
 
     fn judge(&mut self, call: ToolCall) {
@@ -125,22 +145,28 @@ impl Actor {
         let standpoint = Standpoint {
             rules,
             posture: facts.settings.posture,
+            kept: facts
+                .open
+                .as_ref()
+                .map(|open| open.kept.clone())
+                .unwrap_or_default(),
+            tree_kept: facts.open.as_ref().is_some_and(|open| open.tree_kept),
         };
         let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
         tokio::task::spawn_blocking(move || {
             let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 bench.judge(&call, &standpoint)
             }));
-            let (judgement, arguments) = judged.unwrap_or_else(|_| {
+            let (judgement, ready) = judged.unwrap_or_else(|_| {
                 let outcome = Outcome::refused(
                     "Not run: the call could not be judged, because of a bug in Reasonix.",
                 );
-                (turn::Judgement::Refused(outcome), serde_json::Map::new())
+                (turn::Judgement::Refused(outcome), Ready::default())
             });
             let _ = happened.send(Happened::Judged {
                 call: call.id,
                 judgement: Box::new(judgement),
-                arguments,
+                ready,
             });
         });
     }
@@ -167,12 +193,12 @@ impl Actor {
     }
 
     fn start(&mut self, call: &ToolCall) {
-        let arguments = self.judged.remove(&call.id).unwrap_or_default();
+        let ready = self.judged.remove(&call.id).unwrap_or_default();
         let printed = Arc::new(Printed::new(self.happened.clone()));
         let stop = Arc::new(Stop::default());
         match self
             .bench
-            .start(call, arguments, &printed, &stop, self.happened.clone())
+            .start(call, ready, &printed, &stop, self.happened.clone())
         {
             Some(task) => {
                 self.running.insert(

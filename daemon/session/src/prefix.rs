@@ -1,16 +1,22 @@
 //! The frozen prefix of a session: rendered once, hashed, kept in the first record.
 
-use contract::{Codec, Prefix, Tool};
+use contract::{Codec, Prefix, ToolSpec};
 use sha2::{Digest, Sha256};
+
+use crate::setup::Setup;
 
 /// The shipped system prompt.
 const SYSTEM: &str = include_str!("../prompts/system.md");
 
 /// Renders system prompt and tool schemas. Nothing variable goes in: same build, same bytes.
-pub fn render(codec: &dyn Codec, model: &str, tools: &[std::sync::Arc<dyn Tool>]) -> Prefix {
-    let mut specs: Vec<_> = tools.iter().map(|tool| tool.spec().clone()).collect();
+/// Deferred tools are left out, unless they are pinned.
+pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
+    let stands =
+        |spec: &&ToolSpec| !spec.deferred || setup.pinned.iter().any(|pinned| pinned == spec.name);
+    let specs = setup.tools.iter().map(|tool| tool.spec());
+    let mut specs: Vec<_> = specs.filter(stands).cloned().collect();
     specs.sort_by_key(|spec| spec.name);
-    codec.prefix(model, SYSTEM.trim_end(), &specs)
+    codec.prefix(&setup.model, SYSTEM.trim_end(), &specs)
 }
 
 /// SHA-256 over the prefix, hexadecimal.

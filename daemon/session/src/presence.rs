@@ -62,7 +62,8 @@ impl Actor {
     /// Whether something waits for a person.
     pub(crate) fn waits(&self) -> bool {
         let facts = self.machine.facts();
-        facts.state.waiting_for == Some(WaitingFor::Credentials) || !facts.pending.is_empty()
+        facts.state.waiting_for == Some(WaitingFor::Credentials)
+            || facts.waits_for_person().is_some()
     }
 
     /// Somebody who is there now has seen what is durable.

@@ -35,6 +35,8 @@ pub struct Setup {
     /// The daemon's own key for it (its environment, later a store).
     pub own_key: Option<Secret>,
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Deferred tools that are to stand in the prefix all the same.
+    pub pinned: Vec<String>,
     pub layers: Vec<Layered>,
     pub posture: Posture,
     pub max_steps: u64,
@@ -61,6 +63,21 @@ pub trait Assembly: Send + Sync {
     /// # Errors
     /// No such model, no usable provider, a config that this needs is wrong.
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
+
+    /// As [`Assembly::create`], where it is known for which variables the client brings a key: what is usable may
+    /// depend on it.
+    ///
+    /// # Errors
+    /// As `create`.
+    fn create_with(
+        &self,
+        cwd: &Path,
+        model: Option<&str>,
+        brought: &[&str],
+    ) -> Result<Setup, Failure> {
+        let _ = brought;
+        self.create(cwd, model)
+    }
 
     /// For a session of the log: provider and model are those it was created with. Where they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
@@ -93,6 +110,18 @@ pub trait Assembly: Send + Sync {
         remembered: Box<dyn std::any::Any + Send + Sync>,
     ) {
         let (_, _) = (memory, remembered);
+    }
+
+    /// What others have changed of the files that the session has read, in words for the model; each change is told
+    /// once. Blocks: looks at the files.
+    fn changed_by_others(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) -> Option<String> {
+        let _ = memory;
+        None
+    }
+
+    /// What has changed since is the session's own doing: it is not told. Blocks.
+    fn changed_by_itself(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) {
+        let _ = memory;
     }
 
     /// Paths that no tool touches: the home, the socket's directory.

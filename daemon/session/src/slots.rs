@@ -199,6 +199,29 @@ impl Slots {
         }
     }
 
+    /// Keeps a session out of memory that is in nobody's hands, until `leave` has come to its end. `None`: it is in
+    /// memory, or about to be.
+    pub fn hold(
+        &self,
+        session: SessionId,
+        leave: impl FnOnce() -> BoxFuture<'static, Left>,
+    ) -> Option<End> {
+        let mut map = self.lock();
+        let free = map.get(&session).is_none_or(|slot| {
+            Arc::strong_count(slot) == 1 && slot.cell.get().is_none() && slot.is_free()
+        });
+        if !free {
+            return None;
+        }
+        let end = leave().shared();
+        let slot = Slot {
+            before: Some(end.clone()),
+            ..Slot::default()
+        };
+        map.insert(session, Arc::new(slot));
+        Some(end)
+    }
+
     /// Takes this very life of a session out of memory, whoever holds it. `None`: it is not the one that is loaded.
     pub fn retire(
         &self,

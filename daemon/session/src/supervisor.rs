@@ -18,6 +18,7 @@ use tokio::sync::{OnceCell, watch};
 use crate::actor::{Actor, Inbox};
 use crate::catalog::CatalogFeed;
 use crate::evict::Residence;
+use crate::export::Exported;
 use crate::handle::SessionHandle;
 use crate::heal;
 use crate::load::{self, Before, Ground, Revived};
@@ -47,6 +48,8 @@ pub struct Supervisor {
     /// What those need that have left memory.
     pub(crate) kept: Cloakroom,
     pub(crate) residence: Residence,
+    /// What was written out last.
+    pub(crate) exported: Exported,
     /// A look for idle sessions is about to begin.
     pub(crate) sweeping: AtomicBool,
     closing: AtomicBool,
@@ -97,6 +100,7 @@ impl Supervisor {
             slots: Slots::default(),
             kept: Cloakroom::default(),
             residence,
+            exported: Exported::default(),
             sweeping: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             checked: OnceCell::new(),
@@ -109,6 +113,7 @@ impl Supervisor {
     /// A session that cannot be loaded is told about in the log and keeps its marker.
     pub async fn recover(&self) {
         self.sweep_by_time();
+        self.sweep_gone().await;
         let home = Arc::clone(&self.ground.home);
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {
@@ -187,7 +192,7 @@ impl Supervisor {
         Ok(handle)
     }
 
-    async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
+    pub(crate) async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
         let ground = self.ground.clone();
         let kept = self.kept.take(session);
         let from = kept.as_ref().map_or_else(Before::default, |kept| Before {
@@ -222,7 +227,7 @@ impl Supervisor {
             Ok(revived) => revived,
             Err(failure) => {
                 self.keep(session, kept);
-                return Err(failure);
+                return Err(self.deleted(session).await.unwrap_or(failure));
             }
         };
         let word = kept.as_ref().and_then(|kept| kept.word.clone());
@@ -233,6 +238,18 @@ impl Supervisor {
         actor.recover(recover, (!words.is_empty()).then(|| words.join(" ")));
         self.house(&handle, actor, inbox);
         Ok(handle)
+    }
+
+    /// The failure of a wish for a session that has no directory: it was deleted, and the catalog may not know yet.
+    async fn deleted(&self, session: SessionId) -> Option<Failure> {
+        let dir = self.ground.home.session_dir(session);
+        let gone = blocking(move || matches!(dir.try_exists(), Ok(false)));
+        gone.await.ok().filter(|gone| *gone)?;
+        Some(Failure::new(
+            ErrorName::NotFound,
+            format!("There is no session {session} any more."),
+            "`reasonix ls` lists the sessions.",
+        ))
     }
 
     /// What an earlier life left waits for the next one that comes to be.

@@ -30,6 +30,7 @@ impl Actor {
         self.seen.send_replace(Seen {
             summary: summary.clone(),
             pending,
+            asked: self.machine.facts().asked.values().cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),
             closed: None,
         });

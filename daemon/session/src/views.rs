@@ -124,7 +124,7 @@ impl Supervisor {
     }
 
     /// The log of a session, as far as others may know it.
-    async fn log_of(&self, text: &str) -> Result<Log, Failure> {
+    pub(crate) async fn log_of(&self, text: &str) -> Result<Log, Failure> {
         let session = self.find_id(text).await?;
         let handles = self.handles();
         let loaded = handles.iter().find(|handle| handle.id() == session);
@@ -139,15 +139,16 @@ impl Supervisor {
 }
 
 /// A log that is read to be looked at.
-struct Log {
-    home: Arc<Home>,
-    session: SessionId,
-    upto: Seq,
+pub(crate) struct Log {
+    pub home: Arc<Home>,
+    pub session: SessionId,
+    /// The newest record that is on disk; the highest number where the session is not loaded.
+    pub upto: Seq,
 }
 
 impl Log {
     /// Reads the records of the kinds that are wanted, in order. Blocks.
-    fn read(
+    pub(crate) fn read(
         &self,
         wanted: impl Fn(&str) -> bool,
         mut take: impl FnMut(&Record, &RawRecord<'_>),
@@ -166,6 +167,19 @@ impl Log {
         });
         read.map_err(|error| storage(store::reason(&error)))?;
         strange.map_or(Ok(()), |reason| Err(storage(reason)))
+    }
+}
+
+impl Log {
+    /// Reads all records as they stand, in order. Blocks.
+    pub(crate) fn read_raw(&self, mut take: impl FnMut(&RawRecord<'_>)) -> Result<(), Failure> {
+        let read = store::log::read(&self.home.session_dir(self.session), &mut |raw| {
+            if raw.seq <= self.upto {
+                take(raw);
+            }
+        });
+        read.map(drop)
+            .map_err(|error| storage(store::reason(&error)))
     }
 }
 
@@ -222,7 +236,7 @@ fn no_step(n: u64, count: u64) -> Failure {
 }
 
 /// A piece of a text, cut between characters.
-fn piece(text: &str, offset: u64) -> Result<p::PieceOutput, Failure> {
+pub(crate) fn piece(text: &str, offset: u64) -> Result<p::PieceOutput, Failure> {
     let start = usize::try_from(offset).ok();
     let Some(rest) = start.and_then(|start| text.get(start..)) else {
         return Err(Failure::new(

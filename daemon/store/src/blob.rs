@@ -112,6 +112,25 @@ impl Blobs {
         Ok(id)
     }
 
+    /// Keeps a blob of another session too, durably: the same file where the disk can do that.
+    ///
+    /// # Errors
+    /// The other has no such blob, or it may not be on disk here.
+    pub fn adopt(&self, from: &Self, id: BlobId) -> Result<(), Fault> {
+        private_dir(&self.dir)?;
+        let (source, path) = (from.path(id), self.path(id));
+        match std::fs::hard_link(&source, &path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) => {
+                let bytes = std::fs::read(&source).at("read the blob", &source)?;
+                self.put(&bytes)?;
+            }
+            Ok(()) => {}
+        }
+        sync_dir(&self.dir)?;
+        sync_dir(&self.session_dir)
+    }
+
     /// How many bytes a blob has.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 mod find;
 mod open;
+mod usage;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +20,7 @@ use crate::disk::Fault;
 
 pub use find::Found;
 pub use open::{Fresh, Opened};
+pub use usage::{Listed, Used};
 
 /// Sessions of a page where the caller does not say.
 const PAGE: u64 = 100;
@@ -127,10 +129,14 @@ impl Catalog {
     /// # Errors
     /// The database does not let it go.
     pub fn remove(&self, session: SessionId) -> Result<(), CatalogError> {
-        let connection = self.lock();
-        let sql = "DELETE FROM session WHERE session = ?1";
-        let done = connection.execute(sql, [session.to_string()]);
-        done.map(drop).doing("write to")
+        let mut connection = self.lock();
+        let transaction = connection.transaction().doing("write to")?;
+        let session = session.to_string();
+        for table in ["session", "usage", "counted"] {
+            let sql = format!("DELETE FROM {table} WHERE session = ?1");
+            transaction.execute(&sql, [&session]).doing("write to")?;
+        }
+        transaction.commit().doing("write to")
     }
 
     /// Forgets all sessions, and that they were all there.
@@ -140,7 +146,7 @@ impl Catalog {
     pub fn clear(&self) -> Result<(), CatalogError> {
         let mut connection = self.lock();
         let transaction = connection.transaction().doing("write to")?;
-        let sql = "DELETE FROM session; UPDATE made SET filled = 0;";
+        let sql = "DELETE FROM session; DELETE FROM usage; DELETE FROM counted; UPDATE made SET filled = 0;";
         transaction.execute_batch(sql).doing("write to")?;
         transaction.commit().doing("write to")
     }

@@ -8,7 +8,9 @@ pub mod log;
 
 pub mod aside;
 pub mod blob;
+pub mod books;
 pub mod catalog;
+pub mod gone;
 pub mod home;
 pub mod lock;
 pub mod markers;

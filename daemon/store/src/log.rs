@@ -10,7 +10,7 @@ mod scan;
 pub use file::{AppendError, Kernel, LogFile, OpenError, Opened, Repair, Syncer};
 pub use index::{Index, Tag, Where};
 pub use renew::{RenewError, Renewed, Trouble, renew};
-pub use scan::{Scan, first, read};
+pub use scan::{Scan, Tail, first, read, tail};
 
 /// The name of the log in its session's directory.
 pub const LOG_NAME: &str = "log.jsonl";

@@ -2,6 +2,7 @@
 
 pub mod fixture;
 pub mod model;
+pub mod schema;
 pub mod script;
 
 pub use script::Script;

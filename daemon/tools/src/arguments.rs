@@ -136,6 +136,36 @@ fn fit(name: &str, form: &Value, value: &Value) -> Result<Value, Outcome> {
             Value::String(text) if text == "false" => Ok(json!(false)),
             _ => wrong("true or false"),
         },
+        "array" => {
+            // Some models write a list as text.
+            let read = value
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            let Value::Array(items) = read.as_ref().unwrap_or(value) else {
+                return wrong("a list");
+            };
+            let form = form.get("items").unwrap_or(&Value::Null);
+            let items: Result<Vec<Value>, Outcome> =
+                items.iter().map(|item| fit(name, form, item)).collect();
+            items.map(Value::Array)
+        }
+        "object" => {
+            let Value::Object(members) = value else {
+                return wrong("an object");
+            };
+            let forms = form.get("properties").and_then(Value::as_object);
+            let mut taken = Map::new();
+            for (key, value) in members {
+                // What is not known is named when the whole is read.
+                let value = match forms.and_then(|forms| forms.get(key)) {
+                    Some(_) if value.is_null() => continue,
+                    Some(form) => fit(key, form, value)?,
+                    None => value.clone(),
+                };
+                taken.insert(key.clone(), value);
+            }
+            Ok(Value::Object(taken))
+        }
         _ => {
             let Value::String(text) = value else {
                 return wrong("a text");

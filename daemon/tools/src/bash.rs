@@ -3,6 +3,7 @@
 //! Started through the context's spawner alone, which owns the process tree. What it is started with stands in
 //! `command`, its limits in `run`, its output in `capture`; in the background `shells` keeps it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use contract::{CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec};
@@ -18,16 +19,25 @@ use tokio::time::Instant;
 use crate::arguments::{self, Arguments};
 use crate::capture::Capture;
 use crate::command;
+use crate::lasting;
 use crate::memory::Memory;
 use crate::run::{End, GRACE_MS, Run, Step, Stopped};
 use crate::shells::Starting;
 use crate::truncate;
+
+mod back;
+mod standing;
+
+use back::Back;
+use standing::Standing;
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
 const END_MAX: usize = 128 * 1024;
 /// Tokens of output that the model gets of a command (contract, chapter 40), less the line with the exit code and notes.
 pub(crate) const TOKENS_MAX: usize = 16_000 - 200;
+/// Changed variables that people are told of by name.
+const NAMES_MAX: usize = 32;
 /// Characters of the end that people are shown.
 pub(crate) const TAIL_CHARS: usize = 4000;
 
@@ -82,6 +92,7 @@ impl Bash {
                 schema: arguments::schema::<Args>(),
                 family: Family::Bash,
                 read_only: false,
+                deferred: false,
             },
         }
     }
@@ -108,16 +119,41 @@ impl Tool for Bash {
         Ok(arguments)
     }
 
-    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Preview, Outcome> {
         let args: Args = arguments::typed(arguments.clone())?;
-        let text = if args.run_in_background {
-            format!("in the background: {}", args.command)
-        } else {
-            args.command
-        };
+        let memory = Memory::of(&context.memory);
+        let mut text = String::new();
+        if let Some(memory) = memory {
+            if let Some(cwd) = memory.shell_cwd() {
+                text = format!("in {}: ", lasting::shown(memory.workspace(), &cwd));
+            }
+            if let Some(names) = changed(memory.shell_altered()) {
+                text.push_str(&format!("with {names} changed: "));
+            }
+        }
+        if args.run_in_background {
+            text.push_str("in the background: ");
+        }
+        text.push_str(&args.command);
         Ok(Preview {
             display: Display::Line { text },
         })
+    }
+
+    fn altered(&self, context: &CallContext) -> Vec<String> {
+        Memory::of(&context.memory).map_or_else(Vec::new, |memory| memory.shell_altered())
+    }
+
+    /// The call is bound to it: what was judged from one directory does not run in another.
+    fn cwd(&self, context: &CallContext) -> Option<PathBuf> {
+        let memory = Memory::of(&context.memory)?;
+        let cwd = memory.shell_cwd();
+        memory.pin_cwd(&context.call, cwd.as_deref().unwrap_or(&context.cwd));
+        cwd
     }
 
     fn run(
@@ -142,10 +178,27 @@ impl Tool for Bash {
     }
 }
 
-/// Starts the command and waits for its end.
+/// The variables that a person is told of; `PATH` is never among those that are left out.
+fn changed(mut names: Vec<String>) -> Option<String> {
+    names.retain(|name| name != "OLDPWD");
+    names.sort_by_key(|name| name != "PATH");
+    let more = names.len().saturating_sub(NAMES_MAX);
+    names.truncate(NAMES_MAX);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    let last = names.pop()?;
+    Some(match names.is_empty() {
+        true => last,
+        false => format!("{} and {last}", names.join(", ")),
+    })
+}
+
+/// Starts the command and waits for its end; what it changes of the shell's state lasts.
 async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
+    let mut standing = Standing::begin(&context).await;
     let started = Instant::now();
-    let child = match spawn(&args, None, &context).await {
+    let child = match spawn(&args, None, &mut standing, &context).await {
         Ok(child) => child,
         Err(outcome) => return outcome,
     };
@@ -153,7 +206,16 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
-    told(&end, capture).await
+    let lines = standing.end(&end, &context).await;
+    let mut outcome = told(&end, capture).await;
+    for line in lines {
+        if !outcome.text.ends_with('\n') {
+            outcome.text.push('\n');
+        }
+        outcome.text.push_str(&line);
+        outcome.text.push('\n');
+    }
+    outcome
 }
 
 /// Starts the command and leaves it to the session's shells. No limit of time unless the call says one.
@@ -165,8 +227,9 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
             "the command was not started: it got no number: {reason}"
         ))
     })?;
+    let mut standing = Standing::begin_only(context);
     let started = Instant::now();
-    let child = spawn(&args, Some(number), context).await?;
+    let child = spawn(&args, Some(number), &mut standing, context).await?;
     let title = args.title();
     let text = format!(
         "runs in the background as {number}; look at it with `bash_output`, stop it with `kill_shell` (`id`: {number})\n"
@@ -187,17 +250,26 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
         text,
         display,
         spill: None,
+        changed: Vec::new(),
+        todos: None,
     })
 }
 
-async fn spawn(args: &Args, number: Option<Pid>, context: &CallContext) -> Result<Child, Outcome> {
+async fn spawn(
+    args: &Args,
+    number: Option<Pid>,
+    standing: &mut Standing,
+    context: &CallContext,
+) -> Result<Child, Outcome> {
     if context.cancel.is_cancelled() {
         return Err(Outcome::with_status(
             CallStatus::Interrupted,
             "stopped before the command was started",
         ));
     }
-    let command = command::command(&args.command, args.title(), number, context);
+    let back = standing.back.as_ref().map(Back::path);
+    let start = standing.start.clone();
+    let command = command::command(&args.command, args.title(), number, start, back);
     context
         .spawn
         .spawn(context.session, command)
@@ -255,11 +327,13 @@ async fn told(end: &End, mut capture: Capture) -> Outcome {
         text,
         display,
         spill,
+        changed: Vec::new(),
+        todos: None,
     }
 }
 
 /// The output for the model, and the file that holds all of it where that is more.
-async fn shown(capture: &mut Capture) -> (String, Option<std::path::PathBuf>) {
+async fn shown(capture: &mut Capture) -> (String, Option<PathBuf>) {
     let whole = truncate::cut(capture.pieces(), TOKENS_MAX, "");
     if !whole.cut {
         capture.discard_spill().await;

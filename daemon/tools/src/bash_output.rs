@@ -45,6 +45,7 @@ impl BashOutput {
                 schema: arguments::schema::<Args>(),
                 family: Family::Bash,
                 read_only: true,
+                deferred: false,
             },
         }
     }

@@ -2,32 +2,76 @@
 //!
 //! Pure but for the look for a shell. Called by `bash`.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use contract::{CallContext, Command};
+use contract::Command;
 use proto::Pid;
+
+use crate::lasting::{Env, Start};
 
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
 
-/// A line of shell, ready to be started. `number`: its own, where it runs in the background.
+/// The variable of the shell that holds the line; not exported.
+pub(crate) const LINE_VARIABLE: &str = "__reasonix_line";
+
+/// What every command gets, whatever the session has.
+const FIXED: [(&str, &str); 4] = [
+    ("TERM", "dumb"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
+
+/// A line of shell, ready to be started. `number`: its own, where it runs in the background. `back`: the file that the
+/// shell writes its directory and environment to when the line has ended.
 pub(crate) fn command(
     line: &str,
     title: String,
     number: Option<Pid>,
-    context: &CallContext,
+    start: Start,
+    back: Option<&Path>,
 ) -> Command {
-    let env = environment(&context.env);
-    let shell = shell(env.get("PATH").map_or("", String::as_str));
+    let shell = start.shell;
+    let argv = match back.and_then(Path::to_str) {
+        Some(back) => vec![
+            shell.clone(),
+            "-c".to_owned(),
+            wrapped(back),
+            shell,
+            line.to_owned(),
+        ],
+        None => vec![shell, "-c".to_owned(), line.to_owned()],
+    };
     Command {
-        argv: vec![shell, "-c".to_owned(), line.to_owned()],
-        cwd: context.cwd.clone(),
-        env: env.into_iter().collect(),
+        argv,
+        cwd: start.cwd,
+        env: start.env.into_iter().collect(),
         title,
         number,
     }
+}
+
+/// A line that runs its first argument as if it stood there itself, and then writes the shell's directory and its
+/// environment, with zero bytes between.
+///
+/// The trap keeps the exit code, and is in force also after `exit` and `set -e`. Where it does not come to that (`exec`, a
+/// trap of the line's own, a signal) the file stays empty. `>|` for lines that `set -C`.
+fn wrapped(back: &str) -> String {
+    let write = format!(
+        "{{ command pwd -P && printf '\\0' && /usr/bin/env -0; }} >|{} 2>/dev/null || :",
+        quoted(back)
+    );
+    format!(
+        "trap {} EXIT; {LINE_VARIABLE}=$1; shift; eval \"${LINE_VARIABLE}\"",
+        quoted(&write)
+    )
+}
+
+/// A text as one word of a shell line.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// What people call it: the model's words, or the first line of the command.
@@ -46,23 +90,23 @@ pub(crate) fn title(line: &str, description: Option<&str>) -> String {
 }
 
 /// The command's environment: the session's, without secrets and without what would change how programs are loaded.
-fn environment(session: &[(String, String)]) -> BTreeMap<String, String> {
-    let mut env: BTreeMap<String, String> = session
+pub(crate) fn environment(session: &[(String, String)]) -> Env {
+    let mut env: Env = session
         .iter()
         .filter(|(name, _)| !proto::secret_name(name) && !is_loader(name))
         .cloned()
         .collect();
     env.entry("PATH".to_owned())
         .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    for (name, value) in [
-        ("TERM", "dumb"),
-        ("PAGER", "cat"),
-        ("GIT_PAGER", "cat"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-    ] {
+    for (name, value) in FIXED {
         env.insert(name.to_owned(), value.to_owned());
     }
     env
+}
+
+/// Whether no command changes this variable for the next.
+pub(crate) fn is_fixed(name: &str) -> bool {
+    is_loader(name) || FIXED.iter().any(|(fixed, _)| *fixed == name)
 }
 
 /// Whether a variable changes how programs are loaded.
@@ -72,7 +116,7 @@ fn is_loader(name: &str) -> bool {
 }
 
 /// The shell: `bash` where the session's `PATH` has it, by its absolute path; else what every system has.
-fn shell(path: &str) -> String {
+pub(crate) fn shell(path: &str) -> String {
     let runs = |file: &Path| {
         std::fs::metadata(file)
             .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

@@ -1,6 +1,6 @@
 //! `edit_file`: replaces one exact passage, or all that are alike.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use std::sync::Arc;
 
@@ -54,6 +54,7 @@ impl EditFile {
                 schema: arguments::schema::<Args>(),
                 family: Family::Edit,
                 read_only: false,
+                deferred: false,
             },
         }
     }
@@ -83,8 +84,8 @@ impl Tool for EditFile {
         })
     }
 
-    fn bind(&self, place: &Path, context: &CallContext) {
-        files::bind(place, context);
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
     }
 
     fn run(
@@ -102,21 +103,27 @@ impl Tool for EditFile {
 }
 
 fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<(Content, Edited), Outcome> {
-    let before = memory.workspace().read(at).map_err(|error| match error {
-        workspace::FileError::Missing { .. } => Outcome::failed(format!(
-            "{error}; make it with `write_file`, or look for the right path with `grep`"
-        )),
-        error => files::file_failed(&error),
-    })?;
-    files::guard(memory, at.path(), &before.stamp)?;
+    let before = known_content(memory, at)?;
     let edited = replace(
         &before.bytes,
         &args.old_string,
         &args.new_string,
         args.replace_all,
     )
-    .map_err(|error| not_replaced(&memory.workspace().shown(at.path()), &error))?;
+    .map_err(|error| not_replaced(&memory.workspace().shown(at.path()), "", &error))?;
     Ok((before, edited))
+}
+
+/// What is in a file, if it is what this session last saw of it.
+pub(crate) fn known_content(memory: &Memory, at: &Resolved) -> Result<Content, Outcome> {
+    let content = memory.workspace().read(at).map_err(|error| match error {
+        workspace::FileError::Missing { .. } => Outcome::failed(format!(
+            "{error}; make it with `write_file`, or look for the right path with `glob`"
+        )),
+        error => files::file_failed(&error),
+    })?;
+    files::guard(memory, at.path(), &content.stamp)?;
+    Ok(content)
 }
 
 fn edit(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
@@ -133,16 +140,20 @@ fn edit(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Out
     } else {
         format!("{} replacements", edited.count)
     };
-    Ok(files::done(
-        format!("edited `{shown}`: {times}, from line {}", edited.first_line),
-        display,
-    ))
+    Ok(Outcome {
+        changed: vec![files::changed_file(memory, at.path(), &stamp)],
+        ..files::done(
+            format!("edited `{shown}`: {times}, from line {}", edited.first_line),
+            display,
+        )
+    })
 }
 
-/// What the model is told when nothing was replaced.
-fn not_replaced(shown: &str, error: &EditError) -> Outcome {
+/// What the model is told when nothing was replaced. `which` names the edit, where there are several.
+pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outcome {
     let next = match error {
         EditError::Empty => "; `old_string` must hold the passage to replace (a whole file is written with `write_file`)".to_owned(),
+        EditError::TooLong => "; replace less at a time".to_owned(),
         EditError::Same => "; nothing would change".to_owned(),
         EditError::Elision { .. } => "; write out the whole text, without placeholders".to_owned(),
         EditError::Missing { nearest: None } => "; read the file again and copy the passage exactly".to_owned(),
@@ -156,7 +167,7 @@ fn not_replaced(shown: &str, error: &EditError) -> Outcome {
             format!(", from lines {}{more}; add lines around it until it is unique, or set `replace_all`", listed.join(", "))
         }
     };
-    let text = format!("`{shown}` was not changed: {error}{next}");
+    let text = format!("`{shown}` was not changed: {which}{error}{next}");
     Outcome::failed(
         truncate::cut(
             Pieces::whole(&text),

@@ -1,13 +1,14 @@
 //! What the file tools share: finding the place of a call, the guard against stale content, and words for what failed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{CallContext, Outcome};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
-use workspace::{Access, Change, FileError, PathError, Resolved, Stamp, unified};
+use proto::record::{Changed, FileState};
+use workspace::{Access, Change, FileError, PathError, Resolved, Stamp, State, unified};
 
 use crate::memory::Memory;
 
@@ -33,6 +34,35 @@ pub(crate) fn blocking(
     .boxed()
 }
 
+/// A path of a call, and what is done there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot<'a> {
+    path: &'a str,
+    access: Access,
+    /// A link at its end is meant itself, and not where it leads.
+    itself: bool,
+}
+
+impl<'a> Spot<'a> {
+    /// Where a path leads.
+    pub(crate) fn at(path: &'a str, access: Access) -> Self {
+        Self {
+            path,
+            access,
+            itself: false,
+        }
+    }
+
+    /// What a path names, if a link then the link.
+    pub(crate) fn itself(path: &'a str, access: Access) -> Self {
+        Self {
+            path,
+            access,
+            itself: true,
+        }
+    }
+}
+
 /// Where a call's path leads, for a look before it runs: the call is bound to that place.
 pub(crate) fn place_shown(
     memory: &Memory,
@@ -40,15 +70,24 @@ pub(crate) fn place_shown(
     path: &str,
     access: Access,
 ) -> Result<Resolved, Outcome> {
-    let at = resolve(memory, path, access)?;
-    memory.pin(&context.call, at.path());
-    Ok(at)
+    only(places_shown(memory, context, &[Spot::at(path, access)])?)
 }
 
-/// Binds a call to the place that was judged.
-pub(crate) fn bind(place: &Path, context: &CallContext) {
+/// Where the paths of a call lead, for a look before it runs: the call is bound to those places.
+pub(crate) fn places_shown(
+    memory: &Memory,
+    context: &CallContext,
+    spots: &[Spot<'_>],
+) -> Result<Vec<Resolved>, Outcome> {
+    let found = found(memory, spots)?;
+    memory.pin(&context.call, &judged(&found));
+    Ok(found.into_iter().map(|(_, at)| at).collect())
+}
+
+/// Binds a call to the places that were judged.
+pub(crate) fn bind(places: &[PathBuf], context: &CallContext) {
     if let Some(memory) = Memory::of(&context.memory) {
-        memory.pin(&context.call, place);
+        memory.pin(&context.call, places);
     }
 }
 
@@ -59,23 +98,93 @@ pub(crate) fn place(
     path: &str,
     access: Access,
 ) -> Result<Resolved, Outcome> {
-    let judged = memory.unpin(&context.call);
-    let at = resolve(memory, path, access)?;
-    match judged {
-        Some(judged) if judged != at.path() => Err(Outcome::failed(format!(
-            "`{path}` led to `{}` when it was judged and leads to `{}` now; nothing was done. Call again to have it judged anew",
-            judged.display(),
-            at.path().display(),
-        ))),
-        _ => Ok(at),
-    }
+    only(places(memory, context, &[Spot::at(path, access)])?)
 }
 
-fn resolve(memory: &Memory, path: &str, access: Access) -> Result<Resolved, Outcome> {
-    memory
-        .workspace()
-        .resolve(path, access)
-        .map_err(|error| path_failed(&error))
+/// Where the paths of a call lead, now that it runs: each to the place that was judged for it.
+pub(crate) fn places(
+    memory: &Memory,
+    context: &CallContext,
+    spots: &[Spot<'_>],
+) -> Result<Vec<Resolved>, Outcome> {
+    let pinned = memory.unpin(&context.call);
+    let found = found(memory, spots)?;
+    if let Some(pinned) = pinned.filter(|pinned| !pinned.is_empty()) {
+        same_places(spots, &found, &pinned)?;
+    }
+    Ok(found.into_iter().map(|(_, at)| at).collect())
+}
+
+/// For each path where it leads, by which it is judged, and what it names.
+fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, Resolved)>, Outcome> {
+    let workspace = memory.workspace();
+    let find = |spot: &Spot<'_>| {
+        let led = workspace.resolve(spot.path, spot.access)?;
+        let place = led.path().to_owned();
+        let at = if spot.itself {
+            workspace.entry(spot.path, spot.access)?
+        } else {
+            led
+        };
+        Ok((place, at))
+    };
+    let found: Result<Vec<_>, PathError> = spots.iter().map(find).collect();
+    found.map_err(|error| path_failed(&error))
+}
+
+fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
+    let mut places = places.into_iter();
+    places
+        .next()
+        .ok_or_else(|| Outcome::failed("the call names no path"))
+}
+
+/// The places as they are judged: each once, in the order of the call.
+fn judged(found: &[(PathBuf, Resolved)]) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    for (place, _) in found {
+        if !places.contains(place) {
+            places.push(place.clone());
+        }
+    }
+    places
+}
+
+/// Whether the paths lead to the places that were judged, each to its own.
+///
+/// What was judged has each place once. Paths that share a place now are refused too where they did not then: the
+/// lists differ in length. Where several shared one then and others do now, the caller refuses shared places anyway.
+fn same_places(
+    spots: &[Spot<'_>],
+    found: &[(PathBuf, Resolved)],
+    pinned: &[PathBuf],
+) -> Result<(), Outcome> {
+    let now = judged(found);
+    if now == pinned {
+        return Ok(());
+    }
+    let differs = now.iter().zip(pinned).find(|(now, then)| now != then);
+    let (place, then) = match differs {
+        Some((now, then)) => (now.display().to_string(), then.display().to_string()),
+        None => (listed(&now), listed(pinned)),
+    };
+    let path = found
+        .iter()
+        .zip(spots)
+        .find(|((at, _), _)| differs.is_some_and(|(now, _)| now == at))
+        .or(found.iter().zip(spots).next())
+        .map_or("", |(_, spot)| spot.path);
+    Err(Outcome::failed(format!(
+        "`{path}` led to `{then}` when it was judged and leads to `{place}` now; nothing was done. Call again to have it judged anew"
+    )))
+}
+
+fn listed(places: &[PathBuf]) -> String {
+    let places: Vec<_> = places
+        .iter()
+        .map(|place| place.display().to_string())
+        .collect();
+    places.join("`, `")
 }
 
 /// Whether what stands at `path` (now of state `now`) is what this session last saw of it.
@@ -90,6 +199,55 @@ pub(crate) fn guard(memory: &Memory, path: &Path, now: &Stamp) -> Result<(), Out
         ))),
         Some(_) => Ok(()),
     }
+}
+
+/// What a call has left of a file that it wrote.
+pub(crate) fn changed_file(memory: &Memory, path: &Path, stamp: &Stamp) -> Changed {
+    let now = match memory.workspace().mode(path) {
+        Some(mode) => State::File {
+            sha256: stamp.sha256,
+            bytes: stamp.size,
+            mode,
+        },
+        None => State::Unknown {
+            why: "another program has moved it".to_owned(),
+        },
+    };
+    changed(path, now)
+}
+
+/// What a call has left at a place.
+pub(crate) fn changed(path: &Path, state: State) -> Changed {
+    let now = match state {
+        State::Absent => FileState::Absent,
+        State::File {
+            sha256,
+            bytes,
+            mode,
+        } => FileState::File {
+            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            bytes,
+            mode,
+        },
+        State::Link { target } => FileState::Link {
+            target: target.to_string_lossy().into_owned(),
+        },
+        State::Directory => FileState::Directory,
+        State::Unknown { why } => FileState::Unknown { why },
+    };
+    Changed {
+        path: path.to_string_lossy().into_owned(),
+        now,
+    }
+}
+
+/// The display of a file that is deleted.
+pub(crate) fn diff_gone(shown: &str, old: &[u8]) -> Display {
+    let mut display = diff(shown, Some(old), b"");
+    if let Display::Diff { diff, .. } = &mut display {
+        *diff = diff.replacen(&format!("+++ b/{shown}\n"), "+++ /dev/null\n", 1);
+    }
+    display
 }
 
 /// The display of a change.
@@ -114,6 +272,8 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         text,
         display,
         spill: None,
+        changed: Vec::new(),
+        todos: None,
     }
 }
 
@@ -130,15 +290,33 @@ pub(crate) fn path_failed(error: &PathError) -> Outcome {
 /// Words for a file that cannot be read or written.
 pub(crate) fn file_failed(error: &FileError) -> Outcome {
     let next = match error {
-        FileError::Missing { .. } => "; look for it with `grep` or `bash`",
+        FileError::Missing { .. } => "; look for it with `glob` or `grep`",
         FileError::NotAFile {
             kind: workspace::FileKind::Directory,
             ..
-        } => "; list it with `bash` (`ls`)",
+        } => "; list it with `ls`",
         FileError::TooLarge { .. } => "; take a part of it with `bash` (`head`, `sed -n`, `rg`)",
         FileError::ReadOnly { .. } => "; nothing was changed",
         FileError::Changed { .. } => "; read it again, then try again",
-        FileError::Path(_) | FileError::NotAFile { .. } | FileError::Io { .. } => "",
+        FileError::Exists { .. } => "; choose another name, or delete it first",
+        FileError::NotEmpty { .. } => {
+            "; look into it with `ls`, then delete it with `bash` (`rm -r`)"
+        }
+        FileError::TooMany { .. } | FileError::AcrossDevices { .. } => {
+            "; use `bash` (`mv`, `cp -a`)"
+        }
+        FileError::Root { .. } => "; it stays where it is",
+        FileError::Holds { .. } => "; take what else is in it by itself, or use `bash`",
+        FileError::Stopped => {
+            return Outcome::with_status(
+                CallStatus::Interrupted,
+                "stopped before it was done; nothing was changed",
+            );
+        }
+        FileError::Path(_)
+        | FileError::Inside { .. }
+        | FileError::NotAFile { .. }
+        | FileError::Io { .. } => "",
     };
     Outcome::failed(format!("{error}{next}"))
 }

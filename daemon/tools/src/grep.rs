@@ -1,6 +1,6 @@
 //! `grep`: lines of files that match a pattern, as ripgrep finds them.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,6 +91,7 @@ impl Grep {
                 schema: arguments::schema::<Args>(),
                 family: Family::Read,
                 read_only: true,
+                deferred: false,
             },
         }
     }
@@ -119,8 +120,8 @@ impl Tool for Grep {
         })
     }
 
-    fn bind(&self, place: &Path, context: &CallContext) {
-        files::bind(place, context);
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
     }
 
     fn run(
@@ -220,6 +221,8 @@ fn search(
             text,
             display: Display::Line { text: line },
             spill: None,
+            changed: Vec::new(),
+            todos: None,
         });
     }
     if found.files == 0 && text.is_empty() {

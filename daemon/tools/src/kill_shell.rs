@@ -46,6 +46,7 @@ impl KillShell {
                 family: Family::Bash,
                 // It ends only what the session itself has started: nobody is asked.
                 read_only: true,
+                deferred: true,
             },
         }
     }

@@ -10,20 +10,36 @@ mod clean;
 mod command;
 mod files;
 mod filter;
+mod lasting;
 pub mod memory;
 pub mod registry;
 mod run;
 mod shells;
+mod transfer;
 mod truncate;
 
+mod apply_patch;
+mod ask;
 mod bash;
 mod bash_output;
+mod copy_file;
+mod delete_file;
 mod edit_file;
+mod glob;
 mod grep;
 mod kill_shell;
+mod ls;
+mod make_dir;
+mod move_file;
+mod multi_edit;
 mod read_file;
+mod todo_write;
+mod tool_call;
+mod tool_search;
 mod write_file;
 
+#[cfg(test)]
+mod path_cases;
 #[cfg(test)]
 mod scene;
 

@@ -1,7 +1,8 @@
 //! What the tools of one session remember from call to call, and its commands in the background.
 //!
-//! Lives as long as the session is loaded: after a restart of the daemon nothing counts as read, and files are read
-//! again before they are changed. Dropping it stops the commands. The assembly puts it into `CallContext::memory`.
+//! Lives as long as the session is loaded: after a restart of the daemon nothing counts as read, files are read again
+//! before they are changed, and commands start in the session's directory. Dropping it stops the commands. The assembly
+//! puts it into `CallContext::memory`. What others have changed of the files is told by `changes`.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -12,7 +13,13 @@ use contract::{CallContext, Outcome};
 use proto::CallId;
 use workspace::{Stamp, Workspace};
 
+use crate::lasting::{self, Env, Lasting, Start};
 use crate::shells::Shells;
+
+mod changes;
+mod known;
+
+use known::{Content, Known};
 
 /// Files that are remembered; the one that was read longest ago is forgotten first.
 const READ_MAX: usize = 4096;
@@ -24,19 +31,28 @@ const PINNED_MAX: usize = 256;
 pub struct Memory {
     workspace: Arc<Workspace>,
     kept: Mutex<Kept>,
+    /// Held by whoever looks what has changed.
+    looking: Mutex<()>,
     shells: Shells,
 }
 
-/// Which files were read, and at which state: what outlives a memory.
+/// Which files were read, and at which state, and where the shell stands: what outlives a memory. Not the content of the
+/// files: there are many sessions that are not loaded.
 #[derive(Debug)]
-pub struct Remembered(Vec<(PathBuf, (u64, Stamp))>);
+pub struct Remembered {
+    read: Vec<(PathBuf, (u64, Stamp))>,
+    shell: Lasting,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
     /// Counts up with each use, to know the oldest.
     clock: u64,
-    read: HashMap<PathBuf, (u64, Stamp)>,
-    pinned: HashMap<CallId, (u64, PathBuf)>,
+    read: HashMap<PathBuf, Known>,
+    pinned: HashMap<CallId, (u64, Vec<PathBuf>)>,
+    shell: Lasting,
+    /// In which directory a command was judged.
+    judged_in: HashMap<CallId, (u64, PathBuf)>,
 }
 
 impl Memory {
@@ -46,6 +62,7 @@ impl Memory {
         Arc::new(Self {
             workspace,
             kept: Mutex::default(),
+            looking: Mutex::default(),
             shells: Shells::default(),
         })
     }
@@ -75,48 +92,115 @@ impl Memory {
         &self.shells
     }
 
-    /// Binds a call to the place that was judged and shown for it: if its path leads elsewhere when it runs, it is
+    /// Binds a call to the places that were judged and shown for it: if a path of it leads elsewhere when it runs, it is
     /// refused.
-    pub fn pin(&self, call: &CallId, place: &Path) {
+    pub fn pin(&self, call: &CallId, places: &[PathBuf]) {
         let mut kept = self.kept();
         let now = kept.tick();
-        kept.pinned.insert(call.clone(), (now, place.to_owned()));
+        kept.pinned.insert(call.clone(), (now, places.to_owned()));
         forget_oldest(&mut kept.pinned, PINNED_MAX, |(used, _)| *used);
     }
 
-    /// The place that a call was bound to; it is used once.
-    pub(crate) fn unpin(&self, call: &CallId) -> Option<PathBuf> {
-        self.kept().pinned.remove(call).map(|(_, place)| place)
+    /// The places that a call was bound to; they are used once.
+    pub(crate) fn unpin(&self, call: &CallId) -> Option<Vec<PathBuf>> {
+        self.kept().pinned.remove(call).map(|(_, places)| places)
+    }
+
+    /// Where commands start, if not in the session's directory.
+    pub(crate) fn shell_cwd(&self) -> Option<PathBuf> {
+        let shell = self.kept().shell.clone();
+        shell.cwd(&self.workspace).map(Path::to_owned)
+    }
+
+    /// Names of the variables that commands get otherwise than the session has them, sorted.
+    pub(crate) fn shell_altered(&self) -> Vec<String> {
+        self.kept().shell.altered()
+    }
+
+    /// Binds a command to the directory that it was judged in.
+    pub(crate) fn pin_cwd(&self, call: &CallId, cwd: &Path) {
+        let mut kept = self.kept();
+        let now = kept.tick();
+        kept.judged_in.insert(call.clone(), (now, cwd.to_owned()));
+        forget_oldest(&mut kept.judged_in, PINNED_MAX, |(used, _)| *used);
+    }
+
+    /// What a command is started with: its directory, if that is not the session's, and its environment; and what became
+    /// of a directory that is gone, in words for the model.
+    pub(crate) fn shell_start(
+        &self,
+        call: &CallId,
+        base: &Env,
+    ) -> (Option<PathBuf>, Env, Option<String>) {
+        let (shell, judged) = {
+            let mut kept = self.kept();
+            let judged = kept.judged_in.remove(call).map(|(_, cwd)| cwd);
+            (kept.shell.clone(), judged)
+        };
+        let mut told = None;
+        if shell.is_away() && shell.cwd(&self.workspace).is_none() {
+            self.kept().shell.go_home();
+            told = Some("the working directory is gone; this ran in the session's".to_owned());
+        }
+        let cwd = judged.or_else(|| shell.cwd(&self.workspace).map(Path::to_owned));
+        (cwd, shell.env(base), told)
+    }
+
+    /// Takes in what a command has left. Returns what was not taken, in words for the model.
+    pub(crate) fn shell_ended(&self, base: &Env, start: &Start, end: &lasting::End) -> Vec<String> {
+        let mut kept = self.kept();
+        kept.shell.take(&self.workspace, base, start, end)
     }
 
     /// The state at which a file's content was last known.
     pub(crate) fn known(&self, path: &Path) -> Option<Stamp> {
-        self.kept().read.get(path).map(|(_, stamp)| *stamp)
+        self.kept().read.get(path).map(|known| known.stamp)
     }
 
-    /// The content of a file is known at this state.
+    /// The content of a file is known at this state. Blocks: short content is kept, to tell later what others changed.
     pub(crate) fn know(&self, path: &Path, stamp: Stamp) {
+        let content = self.content(path, &stamp);
         let mut kept = self.kept();
-        let now = kept.tick();
-        kept.read.insert(path.to_owned(), (now, stamp));
-        forget_oldest(&mut kept.read, READ_MAX, |(used, _)| *used);
+        let used = kept.tick();
+        kept.read
+            .insert(path.to_owned(), Known::new(used, stamp, content));
+        forget_oldest(&mut kept.read, READ_MAX, |known| known.used);
+        known::forget_contents(&mut kept.read);
     }
 
-    /// What is known of files, for a later memory of the same session. What a call was bound to is not: no call runs.
+    /// The content of a file, where it is short and still of this state.
+    fn content(&self, path: &Path, stamp: &Stamp) -> Option<Content> {
+        let content = self.read_short(path, stamp.size)?;
+        content
+            .stamp
+            .same_content(stamp)
+            .then(|| content.bytes.into())
+    }
+
+    /// What is known of files and of the shell, for a later memory of the same session. What a call was bound to is not:
+    /// no call runs.
     #[must_use]
     pub fn remembered(&self) -> Remembered {
         let kept = self.kept();
         let read = kept.read.iter();
-        Remembered(read.map(|(path, used)| (path.clone(), *used)).collect())
+        Remembered {
+            read: read
+                .map(|(path, known)| (path.clone(), (known.used, known.stamp)))
+                .collect(),
+            shell: kept.shell.clone(),
+        }
     }
 
     /// Knows what an earlier memory of the same session knew. What has changed meanwhile is noticed by its stamp.
     pub fn remind(&self, remembered: Remembered) {
+        let Remembered { read, shell } = remembered;
         let mut kept = self.kept();
-        let newest = remembered.0.iter().map(|(_, (used, _))| *used).max();
+        let newest = read.iter().map(|(_, (used, _))| *used).max();
         kept.clock = kept.clock.max(newest.unwrap_or(0));
-        for (path, used) in remembered.0 {
-            kept.read.entry(path).or_insert(used);
+        kept.shell = shell;
+        for (path, (used, stamp)) in read {
+            let known = Known::new(used, stamp, None);
+            kept.read.entry(path).or_insert(known);
         }
     }
 

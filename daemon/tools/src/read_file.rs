@@ -1,6 +1,6 @@
 //! `read_file`: numbered lines of a text file.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use std::sync::Arc;
 
@@ -49,6 +49,7 @@ impl ReadFile {
                 schema: arguments::schema::<Args>(),
                 family: Family::Read,
                 read_only: true,
+                deferred: false,
             },
         }
     }
@@ -78,8 +79,8 @@ impl Tool for ReadFile {
         })
     }
 
-    fn bind(&self, place: &Path, context: &CallContext) {
-        files::bind(place, context);
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
     }
 
     fn run(

@@ -4,12 +4,24 @@ use std::sync::Arc;
 
 use contract::Tool;
 
+use crate::apply_patch::ApplyPatch;
+use crate::ask::Ask;
 use crate::bash::Bash;
 use crate::bash_output::BashOutput;
+use crate::copy_file::CopyFile;
+use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
+use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::kill_shell::KillShell;
+use crate::ls::Ls;
+use crate::make_dir::MakeDir;
+use crate::move_file::MoveFile;
+use crate::multi_edit::MultiEdit;
 use crate::read_file::ReadFile;
+use crate::todo_write::TodoWrite;
+use crate::tool_call::ToolCall;
+use crate::tool_search::ToolSearch;
 use crate::write_file::WriteFile;
 
 /// What can be set about the tools.
@@ -32,14 +44,30 @@ impl Default for Options {
 #[must_use]
 pub fn builtin(options: Options) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(ApplyPatch::new()),
+        Arc::new(CopyFile::new()),
+        Arc::new(DeleteFile::new()),
+        Arc::new(Glob::new()),
+        Arc::new(Ls::new()),
+        Arc::new(MakeDir::new()),
+        Arc::new(MoveFile::new()),
+        Arc::new(MultiEdit::new()),
+        Arc::new(Ask::new()),
         Arc::new(Bash::new(options.bash_timeout_ms)),
         Arc::new(BashOutput::new()),
         Arc::new(EditFile::new()),
         Arc::new(Grep::new()),
         Arc::new(KillShell::new()),
         Arc::new(ReadFile::new()),
+        Arc::new(TodoWrite::new()),
         Arc::new(WriteFile::new()),
     ];
+    tools.sort_by_key(|tool| tool.spec().name);
+    let specs = tools.iter().map(|tool| tool.spec());
+    let deferred = specs.clone().filter(|spec| spec.deferred).cloned();
+    let (deferred, names) = (deferred.collect(), specs.map(|spec| spec.name).collect());
+    tools.push(Arc::new(ToolSearch::new(deferred)));
+    tools.push(Arc::new(ToolCall::new(names)));
     tools.sort_by_key(|tool| tool.spec().name);
     tools
 }

@@ -1,6 +1,6 @@
 //! `write_file`: a whole file, or more at its end.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use std::sync::Arc;
 
@@ -47,6 +47,7 @@ impl WriteFile {
                 schema: arguments::schema::<Args>(),
                 family: Family::Edit,
                 read_only: false,
+                deferred: false,
             },
         }
     }
@@ -80,8 +81,8 @@ impl Tool for WriteFile {
         })
     }
 
-    fn bind(&self, place: &Path, context: &CallContext) {
-        files::bind(place, context);
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
     }
 
     fn run(
@@ -167,10 +168,13 @@ fn write(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Ou
         Display::Diff { added, removed, .. } => format!(" (+{added} −{removed} lines)"),
         Display::Line { .. } | Display::Command { .. } => String::new(),
     };
-    Ok(files::done(
-        format!("{verb} `{shown}`{counts}, now {} bytes", bytes.len()),
-        display,
-    ))
+    Ok(Outcome {
+        changed: vec![files::changed_file(memory, at.path(), &stamp)],
+        ..files::done(
+            format!("{verb} `{shown}`{counts}, now {} bytes", bytes.len()),
+            display,
+        )
+    })
 }
 
 #[cfg(test)]

@@ -1,19 +1,23 @@
-//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order.
+//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
+//! stands in `questions`.
 
 use contract::{Decision, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
 use proto::outcome::OutcomeKind;
-use proto::params::approval::{Approval, Decision as Answered};
+use proto::params::approval::Approval;
+use proto::params::question::Ask;
 use proto::record::{
-    ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Unattended as Left, Verdict,
+    CheckpointCreated, PolicyDecided, TodoUpdated, ToolFinished, ToolStarted, Unattended as Left,
+    Verdict,
 };
-use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId};
+use proto::{Body, CallId};
 
 use crate::facts::{OpenCall, Stage};
-use crate::input::{Effect, Judgement, Resolution, Unattended};
+use crate::input::{Effect, Judgement, Unattended};
 use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
+
+mod questions;
 
 impl Step<'_> {
     /// Begins with the calls of the newest answer, or goes on with them after a crash.
@@ -26,13 +30,15 @@ impl Step<'_> {
         self.proceed(calls)
     }
 
-    /// Closes the calls of which the log alone says that they never run: cut in the middle, or denied.
+    /// Closes the calls of which the log alone says that they never run: cut in the middle, denied, or answered.
     pub fn close_what_cannot_run(&mut self, calls: &mut Calls) {
         self.close_where(calls, |open| match &open.stage {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
+            Stage::Answered { by, words } => Some(questions::outcome(*by, words)),
             Stage::Open
             | Stage::Asked(_)
+            | Stage::Questioned(_)
             | Stage::Approved { .. }
             | Stage::Started { .. }
             | Stage::Closed => None,
@@ -123,6 +129,9 @@ impl Step<'_> {
                 input_sha256,
                 question,
                 unattended,
+                tool,
+                questions,
+                checkpoint,
             } => {
                 let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
                 if !decision.read_only && !alone {
@@ -134,6 +143,9 @@ impl Step<'_> {
                     decision,
                     subject,
                     input_sha256,
+                    tool,
+                    questions,
+                    checkpoint,
                 };
                 let waits = self.decide(&mut calls, &call, decided, question, unattended);
                 if waits {
@@ -180,13 +192,28 @@ impl Step<'_> {
         let verdict = decided.decision.verdict;
         // A yes holds for what was shown: if it looks different now, it is asked again.
         let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
-        if self.denied_before(call) && verdict != Verdict::Deny && !approved {
+        if self.denied_before(&decided) && verdict != Verdict::Deny && !approved {
             self.close(
                 calls,
                 call,
                 Outcome::with_status(CallStatus::Denied, words::DENIED_BEFORE),
                 0,
             );
+            return false;
+        }
+        if let Some(questions) = decided
+            .questions
+            .clone()
+            .filter(|asked| verdict != Verdict::Deny && !asked.is_empty())
+        {
+            self.log_decision(call, &decided, None, None);
+            match unattended {
+                Unattended::Wait => self.ask_questions(call, questions),
+                Unattended::Allow | Unattended::Deny(_) => {
+                    let outcome = Outcome::with_status(CallStatus::Ok, words::NOBODY_ANSWERS);
+                    self.close(calls, call, outcome, 0);
+                }
+            }
             return false;
         }
         match (verdict, unattended) {
@@ -197,15 +224,15 @@ impl Step<'_> {
             }
             (Verdict::Allow, _) => {
                 self.log_decision(call, &decided, None, None);
-                self.run(calls, call, &decided)
+                self.run(calls, call, decided)
             }
             (Verdict::Ask, _) if approved => {
                 self.log_decision(call, &decided, None, None);
-                self.run(calls, call, &decided)
+                self.run(calls, call, decided)
             }
             (Verdict::Ask, Unattended::Allow) => {
                 self.log_decision(call, &decided, Some(Left::Allowed), None);
-                self.run(calls, call, &decided)
+                self.run(calls, call, decided)
             }
             (Verdict::Ask, Unattended::Deny(why)) => {
                 self.log_decision(call, &decided, Some(Left::Denied), Some(why));
@@ -233,12 +260,22 @@ impl Step<'_> {
         }
     }
 
-    fn denied_before(&self, call: &ToolCall) -> bool {
-        let input = (call.name.clone(), call.arguments.clone());
+    /// Whether the same was denied before, however it was spelled.
+    fn denied_before(&self, decided: &Decided) -> bool {
         self.facts
             .open
             .as_ref()
-            .is_some_and(|open| open.refused.contains(&input))
+            .is_some_and(|open| open.refused.contains(&decided.input_sha256))
+    }
+
+    /// The tool that a call leads to, as far as the log knows it.
+    fn leads_to(&self, call: &ToolCall) -> String {
+        let calls = self.facts.open.iter().flat_map(|open| &open.calls);
+        calls
+            .filter(|open| open.call.id == call.id)
+            .map(|open| open.tool.clone())
+            .next()
+            .unwrap_or_else(|| call.name.clone())
     }
 
     fn log_decision(
@@ -251,6 +288,7 @@ impl Step<'_> {
         let decision = &decided.decision;
         self.append(Body::PolicyDecided(PolicyDecided {
             call: call.id.clone(),
+            tool: decided.tool.clone(),
             verdict: decision.verdict,
             rule: decision.rule.clone(),
             layer: decision.layer.clone(),
@@ -262,28 +300,16 @@ impl Step<'_> {
         }));
     }
 
-    fn ask_person(&mut self, mut question: Approval) {
-        let session = self
-            .facts
-            .created
-            .as_ref()
-            .map(|created| created.pid)
-            .unwrap_or_default();
-        question.session = session;
-        question.approval_id = ApprovalId(format!("{session}.{}", self.facts.questions + 1));
-        question.asked_at = self.now.wall;
-        let cause = format!("approval {}", question.approval_id);
-        self.append(Body::ApprovalRequested(question));
-        self.state(State::Waiting, Some(WaitingFor::Approval), &cause, None);
-    }
-
     /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
-    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: &Decided) -> bool {
+    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
         let read_only = decided.decision.read_only;
+        if let Some(checkpoint) = decided.checkpoint {
+            self.append(Body::CheckpointCreated(checkpoint));
+        }
         self.append(Body::ToolStarted(ToolStarted {
             call: call.id.clone(),
-            tool: call.name.clone(),
-            subject: decided.subject.clone(),
+            tool: decided.tool,
+            subject: decided.subject,
             read_only,
         }));
         let after = (!read_only).then_some(self.facts.seq);
@@ -293,48 +319,6 @@ impl Step<'_> {
             after,
         });
         !read_only
-    }
-
-    pub(crate) fn resolved(&mut self, phase: Phase, resolution: Resolution) -> Phase {
-        let Phase::Calls(mut calls) = phase else {
-            return phase;
-        };
-        let Some(question) = self.facts.pending.get(&resolution.approval_id).cloned() else {
-            return Phase::Calls(calls);
-        };
-        let scope = match resolution.decision {
-            Answered::AllowSession => resolution
-                .scope
-                .or_else(|| question.scopes.first().cloned()),
-            Answered::AllowOnce | Answered::Deny => None,
-        };
-        self.append(Body::ApprovalResolved(ApprovalResolved {
-            approval_id: resolution.approval_id,
-            call: question.call.clone(),
-            decision: resolution.decision,
-            scope,
-            note: resolution.note,
-            by: resolution.by.clone(),
-            unattended: resolution.unattended,
-            request_id: resolution.request_id,
-        }));
-        if self.facts.pending.is_empty() {
-            self.state(
-                State::Running,
-                None,
-                &format!("answered by {}", resolution.by),
-                None,
-            );
-        }
-        if resolution.decision == Answered::Deny
-            && let Some(call) = self
-                .open_calls()
-                .into_iter()
-                .find(|call| call.id == question.call)
-        {
-            self.close_denied(&mut calls, &call);
-        }
-        self.proceed(calls)
     }
 
     pub(crate) fn call_ended(
@@ -357,7 +341,7 @@ impl Step<'_> {
             Phase::Stopping { reason, calls } => {
                 self.ended_while_stopping(reason, calls, id, outcome, duration_ms)
             }
-            Phase::Idle | Phase::Asking(_) | Phase::Held => phase,
+            Phase::Idle | Phase::Asking(_) | Phase::Held | Phase::Rewinding { .. } => phase,
         }
     }
 
@@ -374,14 +358,22 @@ impl Step<'_> {
             text,
             display,
             spill,
+            changed,
+            todos,
         } = outcome;
-        self.finished(
-            call,
+        if let Some(todos) = todos {
+            self.append(Body::TodoUpdated(TodoUpdated { todos }));
+        }
+        let tool = self.leads_to(call);
+        self.append(Body::ToolFinished(ToolFinished {
+            call: call.id.clone(),
+            tool,
             status,
             duration_ms,
             display,
-            spill.map(|path| path.to_string_lossy().into_owned()),
-        );
+            spill: spill.map(|path| path.to_string_lossy().into_owned()),
+            changed,
+        }));
         calls.ready.push(Ready {
             call: call.id.clone(),
             status,
@@ -399,13 +391,15 @@ impl Step<'_> {
         display: Display,
         spill: Option<String>,
     ) {
+        let tool = self.leads_to(call);
         self.append(Body::ToolFinished(ToolFinished {
             call: call.id.clone(),
-            tool: call.name.clone(),
+            tool,
             status,
             duration_ms,
             display,
             spill,
+            changed: Vec::new(),
         }));
     }
 
@@ -463,7 +457,8 @@ impl Calls {
 /// writer that does.
 fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
-        let busy = calls.running.contains(&open.call.id) || matches!(open.stage, Stage::Asked(_));
+        let busy = calls.running.contains(&open.call.id)
+            || matches!(open.stage, Stage::Asked(_) | Stage::Questioned(_));
         match busy {
             true if open.read_only => {}
             true => return None,
@@ -478,4 +473,7 @@ struct Decided {
     decision: Decision,
     subject: String,
     input_sha256: String,
+    tool: String,
+    questions: Option<Vec<Ask>>,
+    checkpoint: Option<CheckpointCreated>,
 }

@@ -3,26 +3,28 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use proto::item::{CallStatus, Finish, Voice};
-use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::params::approval::{Approval, Decision, Scope};
+use proto::outcome::{TurnEnded, UsageTotals};
+use proto::params::approval::{Approval, Scope};
+use proto::params::question::Question;
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ApprovalResolved, ChildSpawned, SessionCreated, Unattended, Verdict};
+use proto::record::{ApprovalResolved, ChildSpawned, QuestionAnswered, SessionCreated, Todo};
 use proto::state::{Kind, OnAsk, Posture, State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Pid, PromptId, Record, RequestId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, Pid, PromptId, QuestionId, Record, RequestId, Seq, Stamp};
 
 use crate::words;
 
+mod asked;
 mod content;
 mod open;
 mod queue;
+mod view;
 
 pub use content::{
-    content_of_answer, content_of_edit, content_of_move, content_of_prompt, content_of_set,
+    content_of_answer, content_of_edit, content_of_move, content_of_prompt, content_of_replies,
+    content_of_rewind, content_of_set,
 };
-pub use open::{OpenCall, OpenTurn, Stage};
-
-/// Resolved approvals that are remembered, so that a late answer can be told who was first.
-const RESOLVED_KEPT: usize = 256;
+pub use open::{Answerer, OpenCall, OpenTurn, Stage};
+pub use view::{Counts, Mark, Plan, Rewind, View};
 
 /// Everything that the log says about a session, less the words.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,10 +47,29 @@ pub struct Facts {
     pub answered: u64,
     /// User messages in the conversation.
     pub spoken: u64,
-    /// Approvals that were ever opened: the next one's number.
+    /// Approvals and questions that were ever opened: the next one's number.
     pub questions: u64,
     pub pending: BTreeMap<ApprovalId, Approval>,
     pub resolved: VecDeque<(ApprovalResolved, Stamp)>,
+    /// Questions of the model that wait for a person.
+    pub asked: BTreeMap<QuestionId, Question>,
+    /// Questions that were answered, newest last, so that a late answer can be told who was first.
+    pub replied: VecDeque<(QuestionAnswered, Stamp)>,
+    /// What the model has set out to do.
+    pub todos: Vec<Todo>,
+    /// Which records make up the conversation.
+    pub view: View,
+    /// The turns of the conversation, and those that rewinds have hidden.
+    pub marks: Vec<Mark>,
+    hidden: Vec<Mark>,
+    /// All rewinds, oldest first.
+    pub rewinds: Vec<Rewind>,
+    /// The conversation was gone back in, and the cache reset that belongs to it has not been logged yet.
+    pub(crate) reset_due: bool,
+    /// Files were kept for a rewind of which neither the end nor its breaking off has been logged yet.
+    pub(crate) half_rewound: bool,
+    /// What stood before the words of the session's first message: said again where a rewind has hidden that.
+    pub(crate) opening: Option<String>,
     /// What people allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
@@ -176,23 +197,7 @@ impl Facts {
             Body::User(_) | Body::Assistant(_) | Body::Tool(_) => {
                 self.apply_message(record, going_on_from);
             }
-            Body::PolicyDecided(decided) => {
-                let calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
-                for open in calls.filter(|open| open.call.id == decided.call) {
-                    open.read_only = decided.read_only;
-                }
-                let unattended = decided.unattended == Some(Unattended::Denied);
-                if unattended {
-                    self.nobody_there(
-                        &decided.call,
-                        &decided.subject,
-                        decided.why.as_deref().unwrap_or_default(),
-                    );
-                }
-                if unattended || decided.verdict == Verdict::Deny {
-                    self.deny(&decided.call, words::denied_by_policy(decided));
-                }
-            }
+            Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
             Body::ChildSpawned(child) => {
                 self.children.insert(child.pid, child.clone());
@@ -200,8 +205,31 @@ impl Facts {
             Body::ChildExited(child) => {
                 self.children.remove(&child.pid);
             }
-            Body::Notice(notice) => self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT,
+            Body::Notice(notice) => {
+                self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
+                self.half_rewound &= notice.text != words::HALF_REWOUND;
+            }
             Body::ToolFinished(_) | Body::Unknown { .. } => {}
+            Body::CacheReset(_) => self.reset_due = false,
+            Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
+            Body::CheckpointCreated(checkpoint) => {
+                self.half_rewound |= checkpoint.call.is_none();
+                if let Some(open) = &mut self.open {
+                    let paths = checkpoint.files.iter().map(|kept| kept.path.clone());
+                    open.kept.extend(paths);
+                    open.tree_kept |= checkpoint.tree.is_some() || checkpoint.skipped.is_some();
+                }
+            }
+            Body::SessionRewound(rewound) => {
+                self.reset_due |= rewound.shown.is_some();
+                self.half_rewound = false;
+                self.apply_rewound(rewound, record);
+                let to_turn = rewound.undoes.is_none().then_some(rewound.to_turn);
+                let content = content_of_rewind(to_turn, rewound.what);
+                self.remember(rewound.request_id, record, content, None);
+            }
+            Body::QuestionAsked(question) => self.apply_questions(question),
+            Body::QuestionAnswered(answered) => self.apply_answered(answered, record),
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
                     open.stage(
@@ -212,14 +240,7 @@ impl Facts {
                     );
                 }
             }
-            Body::ApprovalRequested(approval) => {
-                self.questions += 1;
-                self.pending
-                    .insert(approval.approval_id.clone(), approval.clone());
-                if let Some(open) = &mut self.open {
-                    open.stage(&approval.call, Stage::Asked(approval.approval_id.clone()));
-                }
-            }
+            Body::ApprovalRequested(approval) => self.apply_requested(approval),
             Body::ApprovalResolved(resolved) => self.apply_resolved(resolved, record),
             Body::Usage(usage) => {
                 let totals = UsageTotals::of(usage);
@@ -296,6 +317,7 @@ impl Facts {
         self.turns = record.turn.unwrap_or(self.turns + 1);
         self.unsettled = false;
         self.suspended = false;
+        self.half_rewound = false;
         // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
         self.exited = None;
         self.woken = false;
@@ -315,6 +337,7 @@ impl Facts {
                 .collect(),
             ..OpenTurn::default()
         });
+        self.mark_turn(record);
     }
 
     fn apply_turn_ended(&mut self, ended: &TurnEnded) {
@@ -333,6 +356,12 @@ impl Facts {
         match &record.body {
             Body::User(message) => {
                 self.spoken += 1;
+                if self.opening.is_none() {
+                    self.opening.clone_from(&message.context);
+                }
+                if message.voice == Voice::Prompt {
+                    self.mark_prompt(&message.text);
+                }
                 if let Some(id) = message.prompt_id {
                     self.queue.retain(|queued| queued.prompt_id != id);
                 }
@@ -376,23 +405,19 @@ impl Facts {
                         open.begun.clone_from(&open.text);
                     }
                     open.plain_answer = message.calls.is_empty().then_some(message.finish);
-                    open.calls = message
-                        .calls
-                        .iter()
-                        .map(|call| OpenCall {
-                            call: call.clone(),
-                            stage: Stage::Open,
-                            read_only: false,
-                        })
-                        .collect();
+                    open.calls = message.calls.iter().map(OpenCall::new).collect();
                 }
             }
             Body::Tool(message) => {
                 if let Some(open) = &mut self.open {
                     open.items += 1;
                     // As the results stand in the conversation, not as they came in.
+                    let done = open
+                        .calls
+                        .iter()
+                        .any(|open| open.call.id == message.call && open.stage.came_to_something());
                     if message.status == CallStatus::Ok {
-                        open.ok_since_denial = true;
+                        open.ok_since_denial |= done;
                     } else if open.denied.iter().any(|denied| denied.call == message.call) {
                         open.ok_since_denial = false;
                     }
@@ -400,66 +425,6 @@ impl Facts {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// A call was denied, for good: the same call is not asked about again in this turn.
-    fn deny(&mut self, call: &CallId, words: String) {
-        let Some(open) = &mut self.open else { return };
-        if let Some(denied) = open.calls.iter().find(|open| open.call.id == *call) {
-            open.refused
-                .insert((denied.call.name.clone(), denied.call.arguments.clone()));
-        }
-        open.stage(call, Stage::Denied { words });
-    }
-
-    /// Notes a call that was denied because nobody was there to say yes.
-    fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
-        let Some(open) = &mut self.open else { return };
-        let tool = open
-            .calls
-            .iter()
-            .find(|open| open.call.id == *call)
-            .map(|open| open.call.name.clone());
-        open.denied.push(Denied {
-            call: call.clone(),
-            tool: tool.unwrap_or_default(),
-            subject: subject.to_owned(),
-            why: why.to_owned(),
-        });
-    }
-
-    fn apply_resolved(&mut self, resolved: &ApprovalResolved, record: &Record) {
-        let asked = self.pending.remove(&resolved.approval_id);
-        if resolved.unattended
-            && let Some(asked) = &asked
-        {
-            self.nobody_there(
-                &resolved.call,
-                &asked.subject,
-                resolved.note.as_deref().unwrap_or_default(),
-            );
-        }
-        if resolved.decision == Decision::AllowSession
-            && let Some(scope) = &resolved.scope
-        {
-            self.grants.push(scope.clone());
-        }
-        if resolved.decision == Decision::Deny {
-            self.deny(&resolved.call, words::denied_by_answer(resolved));
-        } else if let Some(open) = &mut self.open {
-            let shown_hash = asked.map(|asked| asked.shown_hash).unwrap_or_default();
-            open.stage(&resolved.call, Stage::Approved { shown_hash });
-        }
-        self.remember(
-            resolved.request_id,
-            record,
-            content_of_answer(&resolved.approval_id, resolved.decision),
-            None,
-        );
-        self.resolved.push_back((resolved.clone(), record.at));
-        if self.resolved.len() > RESOLVED_KEPT {
-            self.resolved.pop_front();
         }
     }
 

@@ -2,8 +2,9 @@
 //! still in a pause.
 //!
 //! There is one gate for each kind of start, and each asks `Step::held`: `start_next` (turns), `ask_again` (requests),
-//! `resend` (their next tries), `proceed` (looking at calls) and `judged` (running them). What was held is done by
-//! `Step::release`.
+//! `resend` (their next tries), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
+//! for them). What was held is done by `Step::release`. A rewind starts nothing that a pause holds; a hand-over does not
+//! let it begin, and waits for one that has begun (`rewinding`).
 
 use proto::record::{SessionSet, SessionState, SessionSuspended};
 use proto::state::{Kind, State, WaitingFor};
@@ -49,7 +50,7 @@ impl Machine {
         self.hold.suspending && self.phase.is_quiet()
     }
 
-    /// Whether no request is in flight and no call runs. It may wait for a person, a key, a retry or the end of a pause.
+    /// Whether no request is in flight, no call runs and no files are put back. It may wait for a person, a key, a retry or the end of a pause.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.phase.is_quiet()
@@ -62,7 +63,7 @@ impl Phase {
             Self::Idle | Self::Held => true,
             Self::Asking(asking) => asking.waits != Waits::Answer,
             Self::Calls(calls) => calls.running.is_empty(),
-            Self::Stopping { .. } => false,
+            Self::Stopping { .. } | Self::Rewinding { .. } => false,
         }
     }
 }
@@ -126,15 +127,22 @@ impl Step<'_> {
             .map_or(0, |from| now.saturating_sub(from));
         match phase {
             Phase::Idle => self.release_at_rest(cause),
+            Phase::Rewinding { .. } => {
+                if self.is_run_to_exit() {
+                    self.exit_with_turn();
+                } else {
+                    self.state(State::Idle, None, cause, None);
+                }
+                phase
+            }
             Phase::Asking(mut asking) => {
                 asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
                 self.release_request(asking, cause)
             }
             Phase::Calls(calls) => {
-                if self.facts.pending.is_empty() {
-                    self.state(State::Running, None, cause, None);
-                } else {
-                    self.state(State::Waiting, Some(WaitingFor::Approval), cause, None);
+                match self.facts.waits_for_person() {
+                    None => self.state(State::Running, None, cause, None),
+                    person => self.state(State::Waiting, person, cause, None),
                 }
                 self.run_clock();
                 self.proceed(calls)
@@ -152,8 +160,7 @@ impl Step<'_> {
     }
 
     fn release_at_rest(&mut self, cause: &str) -> Phase {
-        let headless = self.facts.settings.kind == Kind::Headless;
-        if self.facts.unsettled && headless && self.facts.queue.is_empty() {
+        if self.is_run_to_exit() {
             return self.exit_with_turn();
         }
         self.state(State::Idle, None, cause, None);
@@ -161,6 +168,12 @@ impl Step<'_> {
             return self.start_next();
         }
         Phase::Idle
+    }
+
+    /// Whether a headless run's turn has ended in a pause, and what waited behind it was taken back.
+    fn is_run_to_exit(&self) -> bool {
+        let headless = self.facts.settings.kind == Kind::Headless;
+        self.facts.unsettled && headless && self.facts.queue.is_empty()
     }
 
     fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
@@ -210,7 +223,11 @@ impl Step<'_> {
                 }
                 Phase::Calls(calls)
             }
-            Phase::Idle | Phase::Held | Phase::Asking(_) | Phase::Stopping { .. } => phase,
+            Phase::Idle
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Asking(_)
+            | Phase::Stopping { .. } => phase,
         }
     }
 

@@ -4,11 +4,13 @@ use contract::provider::{ProviderError, Reported};
 use contract::{Decision, Outcome, ToolChoice};
 use proto::item::{Finish, ToolCall};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
+use proto::params::question::{Ask, Reply};
 use proto::params::session::When;
 use proto::record::{
-    ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, SessionSet,
+    CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued,
+    SessionRewound, SessionSet,
 };
-use proto::{ApprovalId, CallId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
+use proto::{ApprovalId, CallId, ItemId, PromptId, QuestionId, Record, RequestId, Seq, Stamp};
 
 /// This moment: the wall clock for showing, the monotonic one for durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +69,17 @@ pub enum Input {
     },
     /// A person answered (or the daemon had to). Checked for `stale` and `already_resolved` before.
     Resolved(Box<Resolution>),
+    /// A person answered the model's questions, or nobody was there (`unattended`, without replies). Checked for
+    /// `already_resolved` and for replies that do not fit before.
+    Answers(Box<Answers>),
+    /// The session goes back: no turn starts until `Rewound` or `NotRewound`. Ignored in a turn, while it goes back already
+    /// and in a hand-over: `Machine::is_rewinding` tells. What it leads to (`Facts::plan_rewind`) is planned behind this:
+    /// until it is over nothing is said that could be cut in two.
+    Rewind,
+    /// It has gone back. The cache reset that belongs to it is logged behind it.
+    Rewound(SessionRewound),
+    /// It has not. Where files had been kept for it, people are told that some may be put back.
+    NotRewound,
     /// A call has ended.
     CallEnded {
         call: CallId,
@@ -136,6 +149,12 @@ pub enum Judgement {
         question: Approval,
         /// What `on_ask` says to an ask; `Wait` where a person is to be asked.
         unattended: Unattended,
+        /// The tool that runs, where the call stands for another one.
+        tool: String,
+        /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
+        questions: Option<Vec<Ask>>,
+        /// What is kept of the files that it may change, where it is the first of its turn to change them.
+        checkpoint: Option<CheckpointCreated>,
     },
 }
 
@@ -155,6 +174,16 @@ pub struct Resolution {
     pub decision: Answered,
     pub scope: Option<Scope>,
     pub note: Option<String>,
+    pub by: String,
+    pub unattended: bool,
+    pub request_id: Option<RequestId>,
+}
+
+/// Answers to the model's questions.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    pub question_id: QuestionId,
+    pub replies: Vec<Reply>,
     pub by: String,
     pub unattended: bool,
     pub request_id: Option<RequestId>,

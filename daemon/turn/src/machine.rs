@@ -4,13 +4,21 @@
 //! the log knows the same as one that lived through it. What runs outside (a request, calls) is known by `Phase`
 //! alone and is gone after a crash.
 //!
-//! | phase | prompt | answered / broke | retry due, key | judged | resolved | call ended | stop, time up |
+//! | phase | prompt | answered / broke | retry due, key | judged | a person answers | call ended | stop, time up |
 //! |---|---|---|---|---|---|---|---|
 //! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
 //! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
 //! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
 //! | `Held` | queued | – | – | – | – | – | ends |
+//! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
 //! | `Stopping` | queued | – | – | ignored | ignored | all ended → ends | a stronger reason takes over |
+//!
+//! A person answers an approval (yes or no to a call that is shown) or the questions of a call. Both may be open at a time.
+//! A call whose questions are open is a reader that takes long: readers behind it run, writers wait.
+//!
+//! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session
+//! is as idle, paused or exited as it was, and people see `session.rewound`. What waits in the queue goes on when it is
+//! over. A crash in it leaves files half put back, and that is told; the conversation is then as it was.
 //!
 //! "–": cannot happen, and is ignored where a late message makes it happen. In every phase: a prompt that waits can be
 //! taken back, edited and moved; settings change; commands in the background come and go.
@@ -22,8 +30,9 @@
 //! | `Idle` | – | the queue, and prompts that come | the queue's first starts, unless it waits for a person after a crash; a headless run whose turn ended and that has none exits |
 //! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
 //! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
-//! | `Calls` | calls that run; denials, answers to questions | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
+//! | `Calls` | calls that run; denials, answers to questions of the model | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
 //! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
+//! | `Rewinding` | all: the session has gone back | the queue | as at rest, once it is over |
 //! | `Stopping` | all: ends the turn | the queue | – |
 //!
 //! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
@@ -87,6 +96,11 @@ pub(crate) enum Phase {
     Calls(Calls),
     /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log tells.
     Held,
+    /// The session goes back to the end of an earlier turn: files are restored. Prompts wait. Gone with a crash.
+    Rewinding {
+        /// What was to stop the session meanwhile.
+        stop: Option<StopReason>,
+    },
     /// The turn is to end when the calls that run have come back.
     Stopping { reason: StopReason, calls: Calls },
 }
@@ -140,6 +154,8 @@ pub struct Machine {
     pub(crate) limits: Limits,
     /// What stands before the words of the session's first message; taken by it.
     pub(crate) context: Option<String>,
+    /// What stands before the words of the next prompt; taken by it.
+    pub(crate) note: Option<String>,
     pub(crate) hold: Hold,
 }
 
@@ -148,6 +164,7 @@ pub(crate) struct Step<'a> {
     pub facts: &'a mut Facts,
     pub limits: Limits,
     pub context: &'a mut Option<String>,
+    pub note: &'a mut Option<String>,
     pub hold: &'a mut Hold,
     pub effects: Vec<Effect>,
     pub now: Now,
@@ -162,6 +179,7 @@ impl Machine {
             phase: Phase::Idle,
             limits,
             context: None,
+            note: None,
             hold: Hold::default(),
         }
     }
@@ -169,6 +187,13 @@ impl Machine {
     /// Sets what stands before the words of the session's first message (directory, date, branch).
     pub fn set_context(&mut self, context: String) {
         self.context = Some(context);
+    }
+
+    /// Adds to what stands before the words of the prompt that starts next, where that is not the session's first.
+    pub fn add_note(&mut self, note: &str) {
+        let before = self.note.take();
+        self.note =
+            Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
     }
 
     /// What the log says.
@@ -181,6 +206,12 @@ impl Machine {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle) && self.facts.open.is_none()
+    }
+
+    /// Whether the session goes back to an earlier turn.
+    #[must_use]
+    pub fn is_rewinding(&self) -> bool {
+        matches!(self.phase, Phase::Rewinding { .. })
     }
 
     /// Whether a request waits for a key.
@@ -201,6 +232,7 @@ impl Machine {
             facts: &mut self.facts,
             limits: self.limits,
             context: &mut self.context,
+            note: &mut self.note,
             hold: &mut self.hold,
             effects: Vec::new(),
             now,
@@ -235,9 +267,11 @@ impl Step<'_> {
                 self.hold.rests = false;
                 match phase {
                     Phase::Idle => self.start_next(),
-                    Phase::Asking(_) | Phase::Calls(_) | Phase::Held | Phase::Stopping { .. } => {
-                        phase
-                    }
+                    Phase::Asking(_)
+                    | Phase::Calls(_)
+                    | Phase::Held
+                    | Phase::Rewinding { .. }
+                    | Phase::Stopping { .. } => phase,
                 }
             }
             Input::Unqueue(prompt_id) => {
@@ -284,8 +318,16 @@ impl Step<'_> {
             }
             Input::Close { request_id } => match phase {
                 Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
-                Phase::Asking(_) | Phase::Calls(_) | Phase::Held | Phase::Stopping { .. } => phase,
+                Phase::Asking(_)
+                | Phase::Calls(_)
+                | Phase::Held
+                | Phase::Rewinding { .. }
+                | Phase::Stopping { .. } => phase,
             },
+            Input::Rewind => self.rewind(phase),
+            Input::Rewound(rewound) => self.rewound(phase, rewound),
+            Input::NotRewound => self.not_rewound(phase),
+            Input::Answers(answers) => self.replied(phase, *answers),
             Input::Answered(answer) => self.answered(phase, *answer),
             Input::Broke {
                 error,
@@ -390,13 +432,24 @@ impl Step<'_> {
         }));
         self.state(State::Running, None, "prompt", None);
         self.arm_timeout();
-        let context = if self.facts.spoken == 0 {
-            self.context.take()
+        let spoken = self.facts.spoken > 0;
+        let context = if spoken {
+            self.note.take()
         } else {
-            None
+            self.opening()
         };
         self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
         self.ask()
+    }
+
+    /// What stands before the words of a message, where it is the first of the conversation. After a rewind to the very
+    /// beginning it is what stood there before.
+    pub(crate) fn opening(&mut self) -> Option<String> {
+        if self.facts.spoken > 0 {
+            return None;
+        }
+        let context = self.context.take();
+        context.or_else(|| self.facts.opening.clone())
     }
 
     /// Appends a user message.

@@ -15,8 +15,10 @@
 //! | with a call that changes things, started | result: effects unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a reader, started | judged and run again | result: lost; the turn ends `interrupted` |
 //! | with a call that was not started, or approved and not started | judged, and run | result: not started; the turn ends `interrupted` |
-//! | with a call that was cut or denied | result: what it would have been | the same; the turn ends `interrupted` |
-//! | with an open question | the question stays open, and keeps the turn open; calls that ran get their results | the same; what was approved and not started gets its result: not started |
+//! | with a call that was cut or denied, or whose questions were answered | result: what it would have been | the same; the turn ends `interrupted` |
+//! | with an open approval or question | it stays open, and keeps the turn open; calls that ran get their results | the same; what was approved and not started gets its result: not started |
+//! | in a rewind, with files kept for it | it is told that some may be put back and some not; then as without a turn | the same |
+//! | right behind a rewind | the cache reset that belongs to it is made up for; then as without a turn | the same |
 //! | suspended | an empty `session.set` takes the mark away; then as above | as `Continue`, this once |
 //! | paused | as above, but nothing starts: it waits for the end of the pause | as under `Continue`: the pause waits for the person |
 //! | with commands in the background | each is said to have ended | the same |
@@ -34,7 +36,7 @@ use contract::Outcome;
 use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
-use proto::state::{Kind, State, WaitingFor};
+use proto::state::{Kind, State};
 use proto::{Body, ItemId};
 
 use crate::facts::Stage;
@@ -68,6 +70,7 @@ impl Step<'_> {
     fn recover(&mut self, policy: RecoverPolicy, kept: Option<(ItemId, Answer)>) -> Phase {
         let mut policy = self.wake(policy);
         self.lose_children();
+        self.recover_rewind();
         if self.facts.settings.paused && self.facts.exited.is_none() {
             self.stand_still("recovered");
             // The pause waits for its person already; to end the turn as well would undo their work.
@@ -82,7 +85,7 @@ impl Step<'_> {
             let wrote = open.stage == (Stage::Started { read_only: false });
             wrote.then(|| Outcome::with_status(CallStatus::Unknown, words::UNKNOWN_EFFECTS))
         });
-        if !self.facts.pending.is_empty() {
+        if self.facts.waits_for_person().is_some() {
             return self.wait_on(calls, policy);
         }
         let kept = self.keep_shown(kept, policy);
@@ -157,9 +160,7 @@ impl Step<'_> {
                 .filter(|open| open.stage != Stage::Closed)
                 .map(|open| open.call.id.clone())
                 .collect();
-            self.close_questions_where("the call has ended", |question| {
-                !asked.contains(&question.call)
-            });
+            self.close_questions_where("the call has ended", |call| !asked.contains(call));
         }
         if let Some(over) = over {
             self.append(Body::TurnEnded(over));
@@ -229,7 +230,7 @@ impl Step<'_> {
             // Only in an edited log.
             self.state(State::Running, None, "recovered", None);
         }
-        self.state(State::Waiting, Some(WaitingFor::Approval), cause, None);
+        self.state(State::Waiting, self.facts.waits_for_person(), cause, None);
         self.arm_timeout();
         if policy == RecoverPolicy::Idle {
             // Decision 9: what was approved and not started runs only where sessions go on by themselves.
@@ -286,11 +287,7 @@ impl Step<'_> {
         let mut waiting = self.facts.queue.iter();
         if let Some(prompt) = waiting.find(|queued| Some(queued.prompt_id) == began_with) {
             let prompt = prompt.clone();
-            let context = if self.facts.spoken == 0 {
-                self.context.take()
-            } else {
-                None
-            };
+            let context = self.opening();
             self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
         }
     }
@@ -310,7 +307,7 @@ impl Step<'_> {
     fn close_all(&mut self, calls: &mut Calls) {
         self.close_what_cannot_run(calls);
         self.close_where(calls, |open| match open.stage {
-            Stage::Closed | Stage::Denied { .. } => None,
+            Stage::Closed | Stage::Denied { .. } | Stage::Answered { .. } => None,
             Stage::Started { read_only: false } => Some(Outcome::with_status(
                 CallStatus::Unknown,
                 words::UNKNOWN_EFFECTS,
@@ -319,7 +316,9 @@ impl Step<'_> {
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
-            Stage::Open | Stage::Asked(_) | Stage::Approved { .. } => Some(not_started()),
+            Stage::Open | Stage::Asked(_) | Stage::Questioned(_) | Stage::Approved { .. } => {
+                Some(not_started())
+            }
         });
     }
 }

@@ -1,12 +1,9 @@
 //! The end of a turn before its time: interrupt, time limit, TERM, KILL, shutdown.
 
 use contract::Outcome;
+use proto::CallId;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
-use proto::params::approval::{Approval, Decision as Answered};
-use proto::record::ApprovalResolved;
-use proto::state::State;
-use proto::{Body, CallId};
 
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Calls, Phase, Step, Waits};
@@ -20,13 +17,7 @@ impl Step<'_> {
         partial: Option<Answer>,
     ) -> Phase {
         match phase {
-            Phase::Idle => match reason {
-                StopReason::Term => {
-                    self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None)
-                }
-                StopReason::Kill => self.exit(OutcomeKind::Killed, None, 137, None),
-                StopReason::User | StopReason::Timeout | StopReason::Shutdown => Phase::Idle,
-            },
+            Phase::Idle => self.stop_at_rest(reason),
             Phase::Asking(asking) => {
                 if asking.waits == Waits::Answer {
                     self.effects.push(Effect::CancelAsk);
@@ -36,6 +27,10 @@ impl Step<'_> {
             }
             Phase::Calls(calls) => self.stop_calls(calls, reason),
             Phase::Held => self.end_stopped(reason),
+            // Files are being put back: that is short, and has to be told in the log.
+            Phase::Rewinding { stop } => Phase::Rewinding {
+                stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
+            },
             Phase::Stopping {
                 reason: before,
                 calls,
@@ -48,6 +43,15 @@ impl Step<'_> {
                 }
                 Phase::Stopping { reason, calls }
             }
+        }
+    }
+
+    /// Nothing runs: what is left to end is the session.
+    pub(crate) fn stop_at_rest(&mut self, reason: StopReason) -> Phase {
+        match reason {
+            StopReason::Term => self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None),
+            StopReason::Kill => self.exit(OutcomeKind::Killed, None, 137, None),
+            StopReason::User | StopReason::Timeout | StopReason::Shutdown => Phase::Idle,
         }
     }
 
@@ -95,31 +99,6 @@ impl Step<'_> {
             return self.end_stopped(reason);
         }
         Phase::Stopping { reason, calls }
-    }
-
-    /// Open questions end with the turn: nobody can answer them any more.
-    pub(crate) fn close_questions(&mut self) {
-        self.close_questions_where("the turn was stopped", |_| true);
-        if self.facts.pending.is_empty() && self.facts.state.waiting_for.is_some() {
-            self.state(State::Running, None, "stopping", None);
-        }
-    }
-
-    /// Answers open questions with a no in the daemon's name.
-    pub(crate) fn close_questions_where(&mut self, why: &str, which: impl Fn(&Approval) -> bool) {
-        let open: Vec<_> = self.facts.pending.values().cloned().collect();
-        for question in open.into_iter().filter(which) {
-            self.append(Body::ApprovalResolved(ApprovalResolved {
-                approval_id: question.approval_id,
-                call: question.call,
-                decision: Answered::Deny,
-                scope: None,
-                note: Some(why.to_owned()),
-                by: "reasonix".into(),
-                unattended: false,
-                request_id: None,
-            }));
-        }
     }
 
     fn grace(&self, reason: StopReason) -> u64 {

@@ -3,10 +3,13 @@
 mod broken;
 mod chance;
 mod checker;
+mod checkpoints;
+mod going_back;
 mod hand_over;
 mod kept;
 mod made;
 mod pausing;
+mod questions;
 mod queueing;
 mod recovery;
 mod scenes;

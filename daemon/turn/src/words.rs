@@ -1,6 +1,9 @@
 //! What the daemon says to the model in its own name. Wording is part of the conversation's bytes.
 
-use proto::record::{ApprovalResolved, PolicyDecided, Unattended};
+use proto::params::question::Question;
+use proto::record::{ApprovalResolved, PolicyDecided, QuestionAnswered, Unattended};
+
+use crate::facts::Answerer;
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
@@ -11,6 +14,10 @@ pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const CUT_CALL: &str = "Not run: your answer was cut off by the output limit inside this call. Make a smaller call: write large files in several parts with `append`.";
 pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn. Do something else, or explain what you need.";
+const USER_ANSWERED: &str = "The user answered:";
+/// In the place of answers where nobody is there.
+pub const NOBODY_ANSWERS: &str = "Nobody is there to answer. Choose what is most sensible, say which assumption you make, and go on.";
+pub const NOT_ANSWERED: &str = "Not answered: the turn was stopped before anybody did.";
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";
@@ -24,6 +31,8 @@ pub const WAS_ENDED: &str =
     "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.";
 pub const LOG_WAS_BROKEN: &str =
     "The log had calls without a result where none can be; they were given one.";
+/// Also a mark: it is said once.
+pub const HALF_REWOUND: &str = "Files were being put back, and that broke off: some may be as they were then, and some not. Rewind again to finish it.";
 /// Why a command in the background ended that a recovery finds in the log.
 pub const CHILD_LOST: &str = "the daemon stopped";
 
@@ -34,6 +43,30 @@ pub fn was_ended(behind: usize) -> String {
         1 => format!("{WAS_ENDED} One prompt waits, and goes first."),
         many => format!("{WAS_ENDED} {many} prompts wait, and go first."),
     }
+}
+
+/// What came of the model's questions; what a person answered, a line each.
+pub fn answers(by: Answerer, asked: &Question, answered: &QuestionAnswered) -> String {
+    match by {
+        Answerer::Person => {}
+        Answerer::Nobody => return NOBODY_ANSWERS.to_owned(),
+        Answerer::Daemon => return NOT_ANSWERED.to_owned(),
+    }
+    let lines = answered.replies.iter().enumerate().map(|(place, reply)| {
+        let ask = asked.questions.get(place);
+        let question = ask.map_or("", |ask| ask.question.as_str());
+        let said: Vec<_> = reply.labels.iter().chain(&reply.other).cloned().collect();
+        format!("{question} → {}", said.join(", "))
+    });
+    let lines: Vec<_> = lines.collect();
+    format!("{USER_ANSWERED}\n{}", lines.join("\n"))
+}
+
+/// What came of the questions, for people: at most 200 characters.
+pub fn answers_in_a_line(words: &str) -> String {
+    let said = words.strip_prefix(USER_ANSWERED).unwrap_or(words);
+    let lines: Vec<_> = said.lines().filter(|line| !line.is_empty()).collect();
+    lines.join("; ").chars().take(200).collect()
 }
 
 /// A person said no, or the daemon had to: then it says why, and what would allow it.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use memchr::memmem;
 use similar::TextDiff;
 
+use crate::read::SIZE_MAX;
+
 /// Places that are named when a passage is not alone.
 const PLACES_MAX: usize = 20;
 /// Bytes of a file in which a resembling passage is looked for.
@@ -45,6 +47,8 @@ pub enum EditError {
     Empty,
     #[error("old and new text are the same")]
     Same,
+    #[error("the file would become larger than {SIZE_MAX} bytes")]
+    TooLong,
     #[error("the line `{line}` stands for text that was left out")]
     Elision { line: String },
     #[error("the old text is not in the file")]
@@ -101,6 +105,15 @@ pub fn replace(content: &[u8], old: &str, new: &str, all: bool) -> Result<Edited
             count: places.len(),
             lines,
         });
+    }
+    // Many places and a long text multiply.
+    let grown = new.len().saturating_sub(old.len());
+    let size = places
+        .len()
+        .saturating_mul(grown)
+        .saturating_add(content.len());
+    if size as u64 > SIZE_MAX {
+        return Err(EditError::TooLong);
     }
     let mut bytes = Vec::with_capacity(content.len() + new.len());
     let mut done = 0;
@@ -178,7 +191,7 @@ fn elision(text: &str) -> Option<&str> {
 }
 
 /// The passage of as many lines that resembles `old` most. Best effort within `TIME_MAX`.
-fn nearest(content: &[u8], old: &str) -> Option<Passage> {
+pub(crate) fn nearest(content: &[u8], old: &str) -> Option<Passage> {
     let until = Instant::now() + TIME_MAX;
     let searched = &content[..content.len().min(SEARCHED_MAX)];
     let text = String::from_utf8_lossy(searched);

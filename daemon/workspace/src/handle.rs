@@ -1,7 +1,7 @@
 //! Opening by directory handle, without following a link in any component.
 //!
-//! The kernel does the whole walk where it has `openat2`; elsewhere we open name by name. Called by `read`, `write`
-//! and `search`, with paths that `resolve` found to be free of links: a link that is met here was put there since.
+//! The kernel does the whole walk where it has `openat2`; elsewhere we open name by name. Called by all that
+//! opens or changes a name, with paths that `resolve` found to be free of links: a link that is met here was put there since.
 
 use std::io;
 use std::path::Path;
@@ -40,6 +40,16 @@ pub(crate) fn met_link(error: &io::Error) -> bool {
 /// Opens a directory along a resolved path.
 pub(crate) fn directory(slash: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
     open(slash, path, DIRECTORY)
+}
+
+/// Opens a directory by its name in another one.
+pub(crate) fn subdirectory(dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(
+        dir,
+        name,
+        DIRECTORY | OFlags::NOFOLLOW,
+        Mode::empty(),
+    )?)
 }
 
 /// Opens a directory along a resolved path and makes what is missing of it, each new entry synced.

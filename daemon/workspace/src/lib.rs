@@ -5,21 +5,43 @@
 
 mod diff;
 mod edit;
+mod glance;
+mod glob;
 mod handle;
+mod list;
+mod patch;
 mod protected;
 mod read;
 mod resolve;
+mod restore;
 mod search;
+mod state;
+mod together;
+mod transfer;
+mod tree;
 mod window;
 mod workspace;
+mod worktree;
 mod write;
 
 pub use diff::{Change, unified};
 pub use edit::{EditError, Edited, Passage, replace};
+pub use glance::Glance;
+pub use glob::{GLOBBED_MAX, GlobQuery, Globbed};
+pub use list::{Inside, Leaf, Listing, What};
+pub use patch::{
+    Applied, FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, apply, parse,
+};
 pub use protected::is_protected;
 pub use read::{Content, FileError, FileKind, OpenFile, SIZE_MAX, Stamp};
 pub use resolve::{Access, PathError, Resolved};
+pub use restore::Wanted;
 pub use search::{Entry, Found, Line, Mode, Query, SearchError};
+pub use state::{Look, There};
+pub use together::{Planned, TogetherError};
+pub use transfer::{COPIED_MAX, MOVED_MAX, Moved};
+pub use tree::State;
 pub use window::{Kept, Window};
 pub use workspace::{Options, Workspace};
+pub use worktree::{Mark, Repository, TooMany, Tree};
 pub use write::{Expected, Step};

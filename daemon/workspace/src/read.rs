@@ -18,6 +18,9 @@ use crate::workspace::Workspace;
 /// The largest file that is read or written.
 pub const SIZE_MAX: u64 = 50 * 1024 * 1024;
 
+/// Directories below a directory that is copied, moved or looked through.
+pub(crate) const DEPTH_MAX: usize = 128;
+
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -45,6 +48,18 @@ impl FileKind {
             Self::Socket
         } else {
             Self::Device
+        }
+    }
+
+    pub(crate) fn of_type(kind: rustix::fs::FileType) -> Self {
+        use rustix::fs::FileType;
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Fifo,
+            FileType::Socket => Self::Socket,
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Self::Device,
         }
     }
 
@@ -122,6 +137,26 @@ pub enum FileError {
     ReadOnly { path: PathBuf, mode: u32 },
     #[error("`{}` was changed by another program just now", path.display())]
     Changed { path: PathBuf },
+    #[error("`{}` exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("the directory `{}` is not empty: it holds {entries} entries", path.display())]
+    NotEmpty { path: PathBuf, entries: usize },
+    #[error("`{}` holds more than {max} entries, or goes deeper than {DEPTH_MAX} directories", path.display())]
+    TooMany { path: PathBuf, max: usize },
+    #[error("`{}` is inside `{}`", path.display(), outer.display())]
+    Inside { path: PathBuf, outer: PathBuf },
+    #[error("`{}` is the workspace, or holds it", path.display())]
+    Root { path: PathBuf },
+    #[error("`{}` holds `{}`, which {why}", path.display(), held.display())]
+    Holds {
+        path: PathBuf,
+        held: PathBuf,
+        why: &'static str,
+    },
+    #[error("`{}` is a directory, and the destination is on another device", path.display())]
+    AcrossDevices { path: PathBuf },
+    #[error("it was told to stop")]
+    Stopped,
     #[error("{doing} `{}`: {source}", path.display())]
     Io {
         doing: &'static str,

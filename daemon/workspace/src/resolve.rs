@@ -95,6 +95,8 @@ pub enum PathError {
     Loop { path: PathBuf },
     #[error("`{}` is not a directory, so nothing can be below it", path.display())]
     NotADirectory { path: PathBuf },
+    #[error("`{}` is a symbolic link that was named by way of another one; name it by this path", path.display())]
+    LinkBehindLink { path: PathBuf },
     #[error("`{}` is outside the writable directories ({}). Write below one of them; the user can add a directory with `sandbox.allow_write`", path.display(), list(roots))]
     Outside { path: PathBuf, roots: Vec<PathBuf> },
     #[error("`{}` belongs to Reasonix or to the system and is closed to tools", path.display())]
@@ -126,11 +128,29 @@ impl Workspace {
         Ok(at)
     }
 
+    /// What a path names from the working directory: as `resolve`, but a link at its end is the link itself.
+    ///
+    /// # Errors
+    /// As `resolve`. Or a link is named by way of another one: rules and people judge the name as it is written.
+    pub fn entry(&self, text: &str, access: Access) -> Result<Resolved, PathError> {
+        let (at, written) = self.found(&self.cwd, text, Last::Kept)?;
+        if at.kind == Some(FileKind::Link) && at.path != lexical(&written) {
+            return Err(PathError::LinkBehindLink { path: at.path });
+        }
+        self.check(&at, access)?;
+        Ok(at)
+    }
+
     /// Where a path leads from `cwd`, without a judgement: for those who judge by themselves.
     ///
     /// # Errors
     /// The path leads nowhere.
     pub fn locate(&self, cwd: &Path, text: &str) -> Result<Resolved, PathError> {
+        self.found(cwd, text, Last::Followed).map(|(at, _)| at)
+    }
+
+    /// The place, and the path to it as it was written.
+    fn found(&self, cwd: &Path, text: &str, last: Last) -> Result<(Resolved, PathBuf), PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
@@ -146,19 +166,13 @@ impl Workspace {
             kind,
             through_process,
         } = if text.starts_with("~/") || text == "~" {
-            walk(Path::new("/"), &written)?
+            walk(Path::new("/"), &written, last)?
         } else {
-            walk(cwd, Path::new(text))?
-        };
-        let is_protected = |path: &Path| {
-            let root = self.root_of(path);
-            protected::is_protected(
-                root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)),
-            )
+            walk(cwd, Path::new(text), last)?
         };
         // By its name too: whoever reads the file later goes through the same link.
-        let protected = is_protected(&path) || is_protected(&lexical(&written));
-        Ok(Resolved {
+        let protected = self.is_protected(&path) || self.is_protected(&lexical(&written));
+        let at = Resolved {
             writable: self.root_of(&path).is_some(),
             masked: self.is_masked(&path),
             holds_closed: kind == Some(FileKind::Directory) && self.holds_closed(&path),
@@ -166,7 +180,14 @@ impl Workspace {
             protected,
             kind,
             path,
-        })
+        };
+        Ok((at, written))
+    }
+
+    /// Whether a path, absolute and free of links, is one that only a person may have changed.
+    pub(crate) fn is_protected(&self, path: &Path) -> bool {
+        let root = self.root_of(path);
+        protected::is_protected(root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)))
     }
 
     /// Whether `access` is possible at a place.
@@ -202,7 +223,7 @@ impl Workspace {
 
 /// The path that `path` leads to from `base`.
 pub(crate) fn real(base: &Path, path: &Path) -> Result<PathBuf, PathError> {
-    walk(base, path).map(|walked| walked.path)
+    walk(base, path, Last::Followed).map(|walked| walked.path)
 }
 
 /// A path without `.` and `..`, links not looked at.
@@ -227,8 +248,16 @@ struct Walked {
     through_process: bool,
 }
 
+/// What becomes of a link that is the last name of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Followed,
+    /// It is the place.
+    Kept,
+}
+
 /// Follows `path` from `base` (absolute, free of links) as the kernel would. What does not exist yet is taken by its name.
-fn walk(base: &Path, path: &Path) -> Result<Walked, PathError> {
+fn walk(base: &Path, path: &Path, last: Last) -> Result<Walked, PathError> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) {
         return Err(PathError::ZeroByte);
@@ -271,6 +300,7 @@ fn walk(base: &Path, path: &Path) -> Result<Walked, PathError> {
                 kind = look(&here)?;
                 match kind {
                     None => missing = 1,
+                    Some(FileKind::Link) if last == Last::Kept && pending.is_empty() => {}
                     Some(FileKind::Link) => {
                         links += 1;
                         if links > LINKS_MAX {

@@ -185,6 +185,12 @@ impl Workspace {
     }
 }
 
+/// Threads that walk and search.
+pub(crate) fn threads() -> usize {
+    let here = std::thread::available_parallelism();
+    here.map_or(1, usize::from).min(THREADS_MAX)
+}
+
 fn types(name: Option<&str>) -> Result<Types, SearchError> {
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
@@ -254,9 +260,8 @@ impl Search<'_> {
 
     fn walk(&self, root: &Path) -> Result<(), SearchError> {
         let respect = !self.query.include_ignored;
-        let threads = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .min(THREADS_MAX);
+        // Nothing below is closed: no path needs to be looked at for it.
+        let all_open = !self.workspace.holds_closed(root);
         let mut globs = self.query.globs.clone();
         if !respect {
             globs.push("!.git".to_owned());
@@ -266,7 +271,7 @@ impl Search<'_> {
             .follow_links(false)
             .overrides(self.workspace.overrides(&globs)?)
             .types(types(self.query.file_type.as_deref())?)
-            .threads(threads);
+            .threads(threads());
         if respect {
             walk.add_custom_ignore_filename(".rgignore");
         }
@@ -282,7 +287,7 @@ impl Search<'_> {
                     return WalkState::Continue;
                 };
                 let path = entry.path();
-                if self.closed(path) {
+                if !all_open && self.workspace.closed(path) {
                     return WalkState::Skip;
                 }
                 if entry.file_type().is_some_and(|kind| kind.is_file()) {
@@ -301,11 +306,6 @@ impl Search<'_> {
 
     fn over(&self) -> bool {
         (self.stop)() || Instant::now() > self.until
-    }
-
-    fn closed(&self, path: &Path) -> bool {
-        (self.workspace.is_masked(path) && !self.workspace.is_exposed(path))
-            || self.workspace.read_denied(path).is_some()
     }
 
     fn file(&self, searcher: &mut Searcher, path: &Path, file: &OpenFile) {

@@ -70,14 +70,37 @@ impl Workspace {
         expected: Expected,
         step: &mut dyn FnMut(Step) -> io::Result<()>,
     ) -> Result<Stamp, FileError> {
-        let path = at.path();
+        let staged = self.stage(at, bytes, expected, None, step)?;
+        staged.take_place(step)
+    }
+
+    /// Writes the file beside its place, synced: what is left to do cannot fail for want of room. `mode` is that of a
+    /// new file; one that is replaced keeps its own.
+    pub(crate) fn stage<'a>(
+        &self,
+        at: &'a Resolved,
+        bytes: &[u8],
+        expected: Expected,
+        mode: Option<u32>,
+        step: &mut dyn FnMut(Step) -> io::Result<()>,
+    ) -> Result<Staged<'a>, FileError> {
         self.check(at, Access::Write)?;
         if bytes.len() as u64 > SIZE_MAX {
             return Err(FileError::TooLarge {
-                path: path.to_owned(),
+                path: at.path().to_owned(),
                 size: bytes.len() as u64,
             });
         }
+        let target = self.target(at)?;
+        let mut staged = target.stage(expected)?;
+        let filled = fill(&mut staged, bytes, mode, step);
+        filled.map_err(|source| FileError::io("write", at.path(), source))?;
+        Ok(staged)
+    }
+
+    /// The place in its directory, which is made where it is missing.
+    pub(crate) fn target<'a>(&self, at: &'a Resolved) -> Result<Target<'a>, FileError> {
+        let path = at.path();
         if let Some(kind) = at.kind().filter(|kind| *kind != FileKind::File) {
             return Err(FileError::NotAFile {
                 path: path.to_owned(),
@@ -90,62 +113,120 @@ impl Workspace {
                 kind: FileKind::Directory,
             });
         };
-        let dir = handle::make_directory(&self.slash, parent).map_err(|source| {
-            if handle::met_link(&source) {
-                FileError::Changed {
-                    path: parent.to_owned(),
-                }
-            } else {
-                FileError::io("open directory", parent, source)
-            }
-        })?;
-        let target = Target {
+        let dir = handle::make_directory(&self.slash, parent)
+            .map_err(|source| directory_failed(parent, source))?;
+        Ok(Target {
             dir,
             name: Path::new(name),
             path,
+        })
+    }
+}
+
+/// Why a directory on the way was not opened.
+pub(crate) fn directory_failed(path: &Path, source: io::Error) -> FileError {
+    if handle::met_link(&source) {
+        return FileError::Changed {
+            path: path.to_owned(),
         };
-        let before = target.check(expected)?;
-        let (temporary, mut file) = target.make_temporary(before.is_none())?;
-        let filled = fill(&mut file, bytes, before.as_ref(), step)
-            .map_err(|source| FileError::io("write", path, source))
-            .and_then(|()| target.check(expected).map(drop))
-            .and_then(|()| target.take_place(&temporary, expected));
-        if let Err(error) = filled {
-            // Best effort: the error that is told is the one that came first.
-            let _ = rustix::fs::unlinkat(&target.dir, &temporary, AtFlags::empty());
-            return Err(error);
-        }
+    }
+    FileError::io("open directory", path, source)
+}
+
+/// A file that is complete and waits beside its place. Dropped, it is gone.
+pub(crate) struct Staged<'a> {
+    pub(crate) target: Target<'a>,
+    pub(crate) file: File,
+    /// What it replaces.
+    before: Option<Before>,
+    temporary: String,
+    expected: Expected,
+    pub(crate) size: u64,
+    pub(crate) hash: Sha256,
+    taken: bool,
+}
+
+impl Staged<'_> {
+    /// Takes the place, if it is still as expected.
+    pub(crate) fn take_place(
+        mut self,
+        step: &mut dyn FnMut(Step) -> io::Result<()>,
+    ) -> Result<Stamp, FileError> {
+        self.target.check(self.expected)?;
+        self.target.take_place(&self.temporary, self.expected)?;
+        self.taken = true;
+        let path = self.target.path;
         let done = |source| FileError::io("sync directory of", path, source);
         step(Step::Renamed).map_err(done)?;
-        rustix::fs::fsync(&target.dir).map_err(|error| done(error.into()))?;
-        let meta = file
+        rustix::fs::fsync(&self.target.dir).map_err(|error| done(error.into()))?;
+        let meta = self
+            .file
             .metadata()
             .map_err(|source| FileError::io("look at", path, source))?;
-        Ok(Stamp::new(
-            &meta,
-            bytes.len() as u64,
-            Sha256::new_with_prefix(bytes),
-        ))
+        Ok(Stamp::new(&meta, self.size, self.hash.clone()))
+    }
+
+    /// Gives the new file the owner and mode of the one that it replaces, else `mode`.
+    pub(crate) fn dress(&self, mode: Option<u32>) -> io::Result<()> {
+        if let Some(before) = &self.before {
+            let meta = self.file.metadata()?;
+            let owner = (before.uid != meta.uid()).then(|| rustix::fs::Uid::from_raw(before.uid));
+            let group = (before.gid != meta.gid()).then(|| rustix::fs::Gid::from_raw(before.gid));
+            if owner.is_some() || group.is_some() {
+                // Only the superuser may give files away; for others the new file is theirs.
+                let _ = rustix::fs::fchown(&self.file, owner, group);
+            }
+        }
+        if let Some(mode) = self.before.as_ref().map(|before| before.mode).or(mode) {
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.taken {
+            // Best effort: the error that is told is the one that came first.
+            let _ =
+                rustix::fs::unlinkat(&self.target.dir, self.temporary.as_str(), AtFlags::empty());
+        }
     }
 }
 
 /// A name in an open directory.
-struct Target<'a> {
-    dir: OwnedFd,
-    name: &'a Path,
-    path: &'a Path,
+pub(crate) struct Target<'a> {
+    pub(crate) dir: OwnedFd,
+    pub(crate) name: &'a Path,
+    pub(crate) path: &'a Path,
 }
 
 /// What a file that is replaced hands on.
-struct Before {
+pub(crate) struct Before {
     mode: u32,
     uid: u32,
     gid: u32,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    /// An empty file beside the place, which is as expected.
+    pub(crate) fn stage(self, expected: Expected) -> Result<Staged<'a>, FileError> {
+        let before = self.check(expected)?;
+        let (temporary, file) = self.make_temporary(before.is_none())?;
+        Ok(Staged {
+            target: self,
+            file,
+            before,
+            temporary,
+            expected,
+            size: 0,
+            hash: Sha256::new(),
+            taken: false,
+        })
+    }
+
     /// Whether the place is as expected; gives what stands there.
-    fn check(&self, expected: Expected) -> Result<Option<Before>, FileError> {
+    pub(crate) fn check(&self, expected: Expected) -> Result<Option<Before>, FileError> {
         let changed = || FileError::Changed {
             path: self.path.to_owned(),
         };
@@ -195,7 +276,7 @@ impl Target<'_> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..16 {
-            let name = format!(".reasonix-{:016x}.tmp", random());
+            let name = temporary_name();
             match rustix::fs::openat(&self.dir, name.as_str(), flags, mode) {
                 Ok(fd) => return Ok((name, File::from(fd))),
                 Err(Errno::EXIST) => {}
@@ -208,7 +289,7 @@ impl Target<'_> {
     fn take_place(&self, temporary: &str, expected: Expected) -> Result<(), FileError> {
         let renamed = match expected {
             Expected::File(_) => rustix::fs::renameat(&self.dir, temporary, &self.dir, self.name),
-            Expected::Absent => self.take_empty_place(temporary),
+            Expected::Absent => rename_new(&self.dir, Path::new(temporary), &self.dir, self.name),
         };
         renamed.map_err(|error| match error {
             Errno::EXIST => FileError::Changed {
@@ -217,47 +298,59 @@ impl Target<'_> {
             _ => FileError::io("replace", self.path, error),
         })
     }
+}
 
-    /// Fails with `EXIST` rather than replace what somebody put there meanwhile.
-    fn take_empty_place(&self, temporary: &str) -> Result<(), Errno> {
-        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-        {
-            let strict = rustix::fs::RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(&self.dir, temporary, &self.dir, self.name, strict) {
-                // The file system does not know the flag.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-                done => return done,
-            }
+/// Renames, failing with `EXIST` rather than replace what stands at the new name.
+pub(crate) fn rename_new(
+    from_dir: &OwnedFd,
+    from: &Path,
+    to_dir: &OwnedFd,
+    to: &Path,
+) -> Result<(), Errno> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        let strict = rustix::fs::RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(from_dir, from, to_dir, to, strict) {
+            // The file system does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            done => return done,
         }
-        rustix::fs::linkat(&self.dir, temporary, &self.dir, self.name, AtFlags::empty())?;
-        rustix::fs::unlinkat(&self.dir, temporary, AtFlags::empty())
     }
+    let stat = rustix::fs::statat(from_dir, from, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        // A directory has no second name. An empty one that is put there this instant would be replaced.
+        return match rustix::fs::statat(to_dir, to, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Err(Errno::EXIST),
+            Err(Errno::NOENT) => rustix::fs::renameat(from_dir, from, to_dir, to),
+            Err(error) => Err(error),
+        };
+    }
+    rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty())?;
+    rustix::fs::unlinkat(from_dir, from, AtFlags::empty())
 }
 
 fn fill(
-    file: &mut File,
+    staged: &mut Staged<'_>,
     bytes: &[u8],
-    before: Option<&Before>,
+    mode: Option<u32>,
     step: &mut dyn FnMut(Step) -> io::Result<()>,
 ) -> io::Result<()> {
     step(Step::Made)?;
     let (one, two) = bytes.split_at(bytes.len() / 2);
-    file.write_all(one)?;
+    staged.file.write_all(one)?;
     step(Step::Half)?;
-    file.write_all(two)?;
-    if let Some(before) = before {
-        let meta = file.metadata()?;
-        let owner = (before.uid != meta.uid()).then(|| rustix::fs::Uid::from_raw(before.uid));
-        let group = (before.gid != meta.gid()).then(|| rustix::fs::Gid::from_raw(before.gid));
-        if owner.is_some() || group.is_some() {
-            // Only the superuser may give files away; for others the new file is theirs.
-            let _ = rustix::fs::fchown(&*file, owner, group);
-        }
-        rustix::fs::fchmod(&*file, Mode::from_raw_mode(before.mode))?;
-    }
+    staged.file.write_all(two)?;
+    staged.dress(mode)?;
     step(Step::Written)?;
-    file.sync_all()?;
+    staged.file.sync_all()?;
+    staged.size = bytes.len() as u64;
+    staged.hash.update(bytes);
     step(Step::Synced)
+}
+
+/// A name that nobody can have prepared.
+pub(crate) fn temporary_name() -> String {
+    format!(".reasonix-{:016x}.tmp", random())
 }
 
 /// Not guessable from outside the process, never the same twice within it.

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use jsonrpsee::core::client::{Client as Rpc, ClientT, Error as RpcError};
 use jsonrpsee::core::traits::ToRpcParams;
 use proto::hello::HelloOutput;
-use proto::methods::{DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCreate, SessionWait};
+use proto::methods::{
+    DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCreate, SessionFork, SessionWait,
+};
 use proto::params::daemon::{ShutdownMode, ShutdownParams};
 use proto::{ErrorName, Failure, frame};
 use serde_json::Value;
@@ -199,7 +201,9 @@ impl Client {
         M::Params: Sync,
     {
         let raw = encode(M::NAME, params)?;
-        let repeatable = !M::MUTATES || M::NAME == SessionCreate::NAME || has_request_id(&raw);
+        // A new session has an id that was made here.
+        let by_id = M::NAME == SessionCreate::NAME || M::NAME == SessionFork::NAME;
+        let repeatable = !M::MUTATES || by_id || has_request_id(&raw);
         let answer = self.send(M::NAME, &raw, repeatable).await?;
         decode(M::NAME, &answer)
     }

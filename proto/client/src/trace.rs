@@ -4,24 +4,29 @@
 //! and never go backwards, but for those of a request and its first token: the record that tells them comes with the
 //! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
 
+mod history;
 mod what;
 mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use proto::item::{Display, ToolMessage, UserMessage, Voice};
+use proto::item::{Display, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::record::{
-    ApprovalResolved, PolicyDecided, SessionSet, SessionState, ToolFinished, Usage,
+    ApprovalResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState, ToolFinished,
+    Usage,
 };
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Event, ItemId, PromptId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, Event, ItemId, PromptId, QuestionId, Seq, Stamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use what::{Tokens, What};
 
+use crate::transcript::reply_words;
+
 /// A line of the trace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// The record that tells it.
     pub seq: Seq,
@@ -47,6 +52,7 @@ pub struct Trace {
     numbers: HashMap<ItemId, u64>,
     tools: HashMap<CallId, String>,
     asked: HashMap<ApprovalId, Stamp>,
+    questions: HashMap<QuestionId, Stamp>,
     /// Calls whose end was told.
     ended: HashSet<CallId>,
 }
@@ -97,6 +103,7 @@ impl Trace {
                 pid: created.pid,
                 model: format!("{}/{}", created.provider, created.model),
                 cwd: created.cwd,
+                forked_from: created.origin.map(|origin| (origin.pid, origin.turn)),
             },
             Body::SessionSet(set) => return set_lines(set, at),
             Body::SessionState(state) => return state_line(state, at),
@@ -133,7 +140,8 @@ impl Trace {
             Body::Assistant(message) => {
                 self.number(&message.item);
                 for call in message.calls {
-                    self.tools.insert(call.id, call.name);
+                    let tool = meant(&call);
+                    self.tools.insert(call.id, tool);
                 }
                 return Vec::new();
             }
@@ -168,6 +176,17 @@ impl Trace {
             Body::Notice(notice) => What::Notice {
                 level: notice.level,
                 text: short(&notice.text),
+            },
+            Body::QuestionAsked(question) => {
+                self.questions.insert(question.question_id.clone(), at);
+                history::question(question)
+            }
+            Body::QuestionAnswered(answered) => self.replied(answered, at),
+            Body::TodoUpdated(updated) => history::todos(&updated.todos),
+            Body::CheckpointCreated(checkpoint) => history::checkpoint(checkpoint),
+            Body::SessionRewound(rewound) => history::rewound(rewound),
+            Body::CacheReset(reset) => What::CacheReset {
+                reason: short(&reset.reason),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
@@ -268,6 +287,22 @@ impl Trace {
         }
     }
 
+    fn replied(&mut self, answered: QuestionAnswered, at: Stamp) -> What {
+        let asked = self.questions.remove(&answered.question_id);
+        What::Replied {
+            question: answered.question_id,
+            answers: answered
+                .replies
+                .iter()
+                .map(reply_words)
+                .map(|words| short(&words))
+                .collect(),
+            by: answered.by,
+            unattended: answered.unattended,
+            after_ms: asked.map(|asked| between(asked, at)),
+        }
+    }
+
     /// One record tells three happenings: when the request went out, when the first token came, when the answer was
     /// whole.
     fn usage(&mut self, usage: &Usage, at: Stamp) -> Vec<(Stamp, What)> {
@@ -305,6 +340,17 @@ fn now(at: Stamp, what: What) -> Vec<(Stamp, What)> {
     vec![(at, what)]
 }
 
+/// The tool that a call means: that of `tool_call` is the one that it names.
+fn meant(call: &ToolCall) -> String {
+    if call.name == "tool_call"
+        && let Ok(arguments) = serde_json::from_str::<serde_json::Value>(&call.arguments)
+        && let Some(tool) = arguments.get("tool").and_then(serde_json::Value::as_str)
+    {
+        return short(tool);
+    }
+    call.name.clone()
+}
+
 fn between(from: Stamp, to: Stamp) -> u64 {
     u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0)
 }
@@ -336,7 +382,7 @@ fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
                 cause: short(&state.cause),
             },
         ),
-        (State::Waiting, Some(WaitingFor::Approval) | None)
+        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
     }
 }

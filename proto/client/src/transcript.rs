@@ -3,6 +3,8 @@
 //! Streamed text comes out as it grows; the finished message adds only what was not shown yet. Everything here is
 //! raw: it holds what models and tools wrote, and whoever prints it strips what a terminal would obey.
 
+mod history;
+mod question;
 mod words;
 
 use std::collections::HashMap;
@@ -11,9 +13,11 @@ use proto::item::{AssistantMessage, CallStatus, Display, Finish, UserMessage, Vo
 use proto::live::{Delta, Live};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Approval;
-use proto::record::{Level, ToolFinished, ToolStarted};
-use proto::{Body, Event, ItemId, PromptId};
+use proto::record::{CheckpointCreated, Level, Todo, ToolFinished, ToolStarted};
+use proto::{Body, Event, ItemId, PromptId, Seq};
 
+pub use history::{file_lines, origin_words, rewound_words};
+pub use question::{answered_words, ask_lines, question_pieces, reply_words};
 pub use words::{exit_words, outcome_words, resolved_words};
 use words::{first_words, set_words, state_words, status_words};
 
@@ -41,6 +45,8 @@ pub enum Piece {
     Whole,
     /// One line or several, by themselves.
     Block { tone: Tone, text: String },
+    /// What the model has set out to do, as it is now: one line each.
+    Todos { todos: Vec<Todo> },
 }
 
 /// What of a session has been shown so far.
@@ -52,8 +58,15 @@ pub struct Transcript {
     broken: HashMap<ItemId, String>,
     /// The words of prompts that wait.
     prompts: HashMap<PromptId, String>,
-    /// What the running calls work on.
-    subjects: HashMap<proto::CallId, String>,
+    /// The running calls: the tool that really runs, as their start named it.
+    running: HashMap<proto::CallId, String>,
+    /// The list of what is to be done, as it was shown last.
+    todos: Vec<Todo>,
+    /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay shows of it is not
+    /// shown twice.
+    held: Option<(Seq, Vec<Todo>)>,
+    /// The newest turn of which it was told that its commands are not kept.
+    unkept: Option<u64>,
     /// Why calls of this turn were denied, as far as it was shown.
     denied: HashMap<proto::CallId, String>,
 }
@@ -68,20 +81,22 @@ impl Transcript {
             };
         }
         match event.body() {
-            Ok(body) => self.record(body),
+            Ok(body) => self.record(body, event),
             Err(_) => Vec::new(),
         }
     }
 
-    fn record(&mut self, body: Body) -> Vec<Piece> {
+    fn record(&mut self, body: Body, event: &Event) -> Vec<Piece> {
         match body {
-            Body::SessionCreated(created) => block(
-                Tone::State,
-                format!(
-                    "session {} · {}/{} · {}",
+            Body::SessionCreated(created) => {
+                let origin = created.origin.as_ref().map(origin_words);
+                let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
+                let text = format!(
+                    "session {} · {}/{} · {}{origin}",
                     created.pid, created.provider, created.model, created.cwd
-                ),
-            ),
+                );
+                block(Tone::State, text)
+            }
             Body::SessionState(state) => {
                 state_words(&state).map_or_else(Vec::new, |text| block(Tone::State, text))
             }
@@ -99,6 +114,25 @@ impl Transcript {
                 self.prompts.insert(queued.prompt_id, queued.text);
                 Vec::new()
             }
+            Body::QuestionAsked(question) => question_pieces(&question),
+            Body::QuestionAnswered(answered) => block(Tone::Approval, answered_words(&answered)),
+            Body::TodoUpdated(updated) => {
+                // What a snapshot had is older than this.
+                if self
+                    .held
+                    .as_ref()
+                    .is_some_and(|held| event.seq > Some(held.0))
+                {
+                    self.held = None;
+                }
+                self.todos(updated.todos)
+            }
+            Body::CheckpointCreated(checkpoint) => self.checkpoint(checkpoint, event.turn),
+            Body::SessionRewound(rewound) => history::rewound_pieces(&rewound),
+            Body::CacheReset(reset) => block(
+                Tone::Notice,
+                format!("the cache starts anew: {}", reset.reason),
+            ),
             Body::TurnStarted(_)
             | Body::PolicyDecided(_)
             | Body::Usage(_)
@@ -180,7 +214,13 @@ impl Transcript {
                 }
                 None => Vec::new(),
             },
-            Live::Sync(sync) => self.synced(sync.live),
+            Live::Sync(sync) => {
+                let mut pieces = self.synced(sync.live);
+                if let Some((_, todos)) = self.held.take() {
+                    pieces.extend(self.todos(todos));
+                }
+                pieces
+            }
             Live::ClientJoined(client) => block(Tone::State, format!("{} joined", client.name)),
             Live::ClientLeft(client) => block(Tone::State, format!("{} left", client.name)),
             Live::Status(status) => {
@@ -191,6 +231,7 @@ impl Transcript {
                 self.prompts = queue
                     .map(|queued| (queued.prompt_id, queued.text))
                     .collect();
+                self.held = Some((snapshot.seq, snapshot.todos));
                 Vec::new()
             }
             Live::Reasoning(_) | Live::ToolArgs(_) | Live::ToolOutput(_) => Vec::new(),
@@ -294,23 +335,20 @@ impl Transcript {
 
     fn tool_started(&mut self, started: ToolStarted) -> Vec<Piece> {
         let text = format!("{} {}", started.tool, started.subject);
-        self.subjects.insert(started.call, started.subject);
+        self.running.insert(started.call, started.tool);
         block(Tone::Tool, text)
     }
 
     fn tool_finished(&mut self, finished: &ToolFinished) -> Vec<Piece> {
-        let subject = self.subjects.remove(&finished.call);
-        let mut pieces = match (subject, finished.status) {
+        let running = self.running.remove(&finished.call);
+        let mut pieces = match (running, finished.status) {
             // It never started: nothing has named it yet.
             (None, status) => block(
                 Tone::Tool,
                 format!("{}: {}", finished.tool, status_words(status)),
             ),
             (Some(_), CallStatus::Ok | CallStatus::Failed) => Vec::new(),
-            (Some(_), status) => block(
-                Tone::Tool,
-                format!("{}: {}", finished.tool, status_words(status)),
-            ),
+            (Some(tool), status) => block(Tone::Tool, format!("{tool}: {}", status_words(status))),
         };
         if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &finished.display) {
             self.denied.insert(finished.call.clone(), text.clone());
@@ -323,6 +361,37 @@ impl Transcript {
         let shown = std::mem::take(&mut self.denied);
         self.broken.clear();
         turn_ended(ended, &shown)
+    }
+
+    /// What the model has set out to do, as it was shown last.
+    #[must_use]
+    pub fn list(&self) -> &[Todo] {
+        &self.todos
+    }
+
+    /// The list, where it is another one than stands there.
+    fn todos(&mut self, todos: Vec<Todo>) -> Vec<Piece> {
+        if self.todos == todos {
+            return Vec::new();
+        }
+        self.todos.clone_from(&todos);
+        if todos.is_empty() {
+            return block(Tone::State, "the list of things to do is empty".to_owned());
+        }
+        vec![Piece::Todos { todos }]
+    }
+
+    /// Nothing, but for what will not be there when it is wanted back: once a turn.
+    fn checkpoint(&mut self, checkpoint: CheckpointCreated, turn: Option<u64>) -> Vec<Piece> {
+        let Some(why) = checkpoint.skipped else {
+            return Vec::new();
+        };
+        let turn = turn.unwrap_or(0);
+        if self.unkept.replace(turn) == Some(turn) {
+            return Vec::new();
+        }
+        let text = format!("what commands change in this turn cannot be taken back: {why}");
+        block(Tone::Notice, text)
     }
 
     /// What the daemon says to the model is not for the person.

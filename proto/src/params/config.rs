@@ -49,9 +49,131 @@ pub struct ProviderStatus {
     pub models: Vec<String>,
     /// The variable that holds the key; empty where none is needed.
     pub api_key_env: String,
+    /// The model that is used where none is named.
+    #[serde(default)]
+    pub default: String,
     /// Whether the daemon itself has a key (a client may still bring one).
     pub has_key: bool,
+    /// Where that comes from: `stored`, `environment` (the daemon's own), `dotenv` (the `.env` of a trusted working
+    /// directory); empty: there is none, or none is needed.
+    #[serde(default)]
+    pub key_from: String,
+    /// An entry that comes with the program, and that nobody has configured.
+    #[serde(default)]
+    pub shipped: bool,
     pub origin: String,
+}
+
+/// Parameters of `config.set`: a setting of the user's own config.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ConfigSetParams")]
+pub struct SetParams {
+    pub key: String,
+    /// Absent: the setting goes back to its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<serde_json::Value>,
+    /// Whose project layer may come before it: for `value` of the answer, and for a notice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Answer of `config.set`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ConfigSetOutput")]
+pub struct SetOutput {
+    /// The file that was written.
+    pub file: String,
+    /// The setting as it is in force now. Of `provider.set`: `providers.NAME`, with the entry.
+    pub value: Value,
+    /// Why it does not count everywhere or at once, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+/// Parameters of `provider.set`: an entry of the user's own config, added or changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProviderSetParams {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
+    /// The model that is used where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Make it what sessions use that name no model.
+    #[serde(default)]
+    pub make_default: bool,
+}
+
+/// Parameters of `provider.probe`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProviderProbeParams {
+    /// A configured provider, or one that is shipped.
+    pub name: String,
+    /// In its place: an endpoint that is not configured yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// A key to try; absent: the one that a session would use. Kept nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Answer of `provider.probe`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProviderProbeOutput {
+    /// Host and port that were asked; empty where the kind of provider needs none.
+    pub host: String,
+    /// Whether anything answered.
+    pub reachable: bool,
+    pub key: KeyState,
+    /// Until the answer was there.
+    pub duration_ms: u64,
+    /// Models that it names; empty where it tells none.
+    pub models: Vec<String>,
+    /// What happened, in one line, without secrets.
+    pub text: String,
+    /// What to do about it; empty where all is well.
+    pub hint: String,
+}
+
+/// What is known of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyState {
+    /// The provider takes it.
+    Works,
+    /// The provider refuses it.
+    Wrong,
+    /// There is none.
+    Missing,
+    /// None is needed.
+    NotNeeded,
+    /// It could not be tried.
+    Unknown,
+}
+
+/// Parameters of `credential.set`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CredentialSetParams {
+    /// The variable that a provider's `api_key_env` names.
+    pub variable: String,
+    /// Absent: what is stored for it is forgotten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// Answer of `credential.set`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CredentialSetOutput {
+    /// Where it is kept: the file's path.
+    pub kept_in: String,
 }
 
 /// Answer of `trust.get` and `trust.set`.

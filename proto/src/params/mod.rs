@@ -3,7 +3,9 @@
 pub mod approval;
 pub mod config;
 pub mod daemon;
+pub mod history;
 pub mod process;
+pub mod question;
 pub mod session;
 
 use schemars::JsonSchema;

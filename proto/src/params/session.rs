@@ -81,6 +81,9 @@ pub struct SessionSummary {
     pub cause: String,
     pub posture: Posture,
     pub turns: u64,
+    /// The session and turn that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<crate::record::Origin>,
     pub usage: UsageTotals,
     /// Of the newest request: prompt tokens, to be seen against `context_window`.
     pub context_tokens: u64,
@@ -91,6 +94,9 @@ pub struct SessionSummary {
     pub last_line: String,
     pub queued: u64,
     pub pending_approvals: u64,
+    /// Questions of the model that wait for a person.
+    #[serde(default)]
+    pub pending_questions: u64,
     pub attached: u64,
     /// The newest durable record.
     pub seq: Seq,

@@ -39,6 +39,7 @@ impl Bench {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
         Setup {
+            pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),
             model: "m".into(),
@@ -134,6 +135,7 @@ struct Marker {
 impl Marker {
     fn new(name: &'static str, family: Family, read_only: bool, world: &Arc<World>) -> Self {
         let spec = ToolSpec {
+            deferred: false,
             name,
             description: "Leaves a mark.",
             schema: json!({"type": "object"}),

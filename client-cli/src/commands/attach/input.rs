@@ -1,6 +1,7 @@
 //! What a typed line means. Pure.
 
 use proto::hello::Role;
+use proto::params::history::What;
 
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,23 @@ pub enum Said {
     Approve(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
+    /// An answer to a question of the model; the words may begin with its id. Without words: it is to be shown.
+    Answer(String),
+    /// The conversation is to be hidden from the model; true: it was said a second time.
+    Clear(bool),
+    /// Back to a turn; without one: what can be gone back to is to be shown.
+    Rewind(Option<(u64, What)>),
+    /// Files as they were before the last turn.
+    Undo,
+    /// The newest rewind is taken back.
+    Redo,
+    /// A session of its own goes on from here, under this name.
+    Fork(Option<String>),
+    Rename(String),
+    /// What the model has set out to do is to be shown.
+    Todos,
+    /// The session is to be written to this file.
+    Export(String),
     /// The prompts that wait are to be shown.
     Queue,
     /// The prompt at this place, or whose id begins so, gets these words.
@@ -69,6 +87,19 @@ pub fn parse(line: &str) -> Said {
             Said::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
         }
         "/deny" => Said::Deny(rest.to_owned()),
+        "/answer" => Said::Answer(rest.to_owned()),
+        "/clear" if rest.is_empty() => Said::Clear(false),
+        "/clear" if rest == "yes" => Said::Clear(true),
+        "/clear" => Said::Usage("/clear, then /clear yes"),
+        "/rewind" => rewind(rest),
+        "/undo" if rest.is_empty() => Said::Undo,
+        "/redo" if rest.is_empty() => Said::Redo,
+        "/fork" => Said::Fork(Some(rest.to_owned()).filter(|name| !name.is_empty())),
+        "/rename" if !rest.is_empty() => Said::Rename(rest.to_owned()),
+        "/rename" => Said::Usage("/rename NAME"),
+        "/todos" if rest.is_empty() => Said::Todos,
+        "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
+        "/export" => Said::Usage("/export FILE (one that ends in `.jsonl` gets the events)"),
         "/quit" if rest.is_empty() => Said::Quit,
         _ => Said::Unknown(line.to_owned()),
     }
@@ -86,12 +117,30 @@ fn change(word: &str, prompt: &str, rest: &str) -> Option<Said> {
     }
 }
 
+fn rewind(rest: &str) -> Said {
+    let usage = Said::Usage("/rewind N, /rewind N chat, or /rewind N files");
+    let mut words = rest.split_whitespace();
+    let Some(turn) = words.next() else {
+        return Said::Rewind(None);
+    };
+    let what = match (words.next(), words.next()) {
+        (None, _) => What::Both,
+        (Some("chat"), None) => What::Conversation,
+        (Some("files"), None) => What::Code,
+        _ => return usage,
+    };
+    match turn.parse() {
+        Ok(turn) => Said::Rewind(Some((turn, what))),
+        Err(_) => usage,
+    }
+}
+
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 /// What can be typed, a line each, and the role that it takes.
-pub const HELP: [(Role, &str); 13] = [
+pub const HELP: [(Role, &str); 22] = [
     (
         Role::Drive,
         "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
@@ -123,6 +172,39 @@ pub const HELP: [(Role, &str); 13] = [
     (
         Role::Approve,
         "/deny [ID] [NOTE]   no; the note is told to the model",
+    ),
+    (
+        Role::Approve,
+        "N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`",
+    ),
+    (
+        Role::Drive,
+        "                    (while one is open, a line that begins with a digit is the answer; all others are prompts)",
+    ),
+    (
+        Role::Watch,
+        "/todos              show what the model has set out to do",
+    ),
+    (
+        Role::Drive,
+        "/undo, /redo        files as they were before the last turn; take the newest rewind back",
+    ),
+    (
+        Role::Drive,
+        "/rewind [N]         back to the end of turn N, files too (`N chat`, `N files`: one of both); without N: the turns",
+    ),
+    (
+        Role::Drive,
+        "/clear              hide the whole conversation from the model; files stay",
+    ),
+    (
+        Role::Drive,
+        "/fork [NAME]        a session of its own that goes on from here",
+    ),
+    (Role::Drive, "/rename NAME        give the session a name"),
+    (
+        Role::Watch,
+        "/export FILE        write the session to a new file, as Markdown (`.jsonl`: as events)",
     ),
     (Role::Watch, "/help               this"),
     (Role::Watch, "/quit               leave; the session stays"),

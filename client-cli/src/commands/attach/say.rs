@@ -37,7 +37,18 @@ impl Attached {
                 lines.try_for_each(|(_, line)| self.note(line))
             }
             Said::Usage(words) => return self.note(&format!("say it so: {words}")),
+            Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
             Said::Prompt(text) => self.prompt(text, When::Queue).await,
+            Said::Answer(words) => self.reply(&words).await,
+            Said::Clear(sure) => self.clear(sure).await,
+            Said::Rewind(None) => self.turns().await,
+            Said::Rewind(Some((turn, what))) => self.rewind(turn, what).await,
+            Said::Undo => self.undo().await,
+            Said::Redo => self.redo().await,
+            Said::Fork(name) => self.fork(name).await,
+            Said::Rename(name) => self.rename(name).await,
+            Said::Todos => self.todos(),
+            Said::Export(file) => self.export(&file).await,
             Said::Steer(text) => self.steer(text).await,
             Said::Queue => self.list(),
             Said::Edit(prompt, text) => self.edit(&prompt, text).await,
@@ -91,9 +102,12 @@ impl Attached {
             | Said::Quit
             | Said::Help
             | Said::Queue
+            | Said::Todos
+            | Said::Export(_)
             | Said::Usage(_)
             | Said::Unknown(_) => Role::Watch,
-            Said::Approve(_) | Said::Deny(_) => Role::Approve,
+            Said::Prompt(text) if self.is_answer(text) => Role::Approve,
+            Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
             Said::Prompt(_)
             | Said::Steer(_)
             | Said::Edit(..)
@@ -101,6 +115,12 @@ impl Attached {
             | Said::Drop(_)
             | Said::Pause
             | Said::Resume
+            | Said::Clear(_)
+            | Said::Rewind(_)
+            | Said::Undo
+            | Said::Redo
+            | Said::Fork(_)
+            | Said::Rename(_)
             | Said::Interrupt => Role::Drive,
         };
         match self.role {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::transcript::Transcript;
-use client::{Client, Follow, Followed, From, Heard, Start};
+use client::{CallError, Client, Follow, Followed, From, Heard, Start};
 use proto::live::Sync;
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
+use proto::params::question::Question;
 use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
 };
@@ -16,9 +17,10 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::anew::Anew;
-use super::question::Questions;
+use super::question::{Id, Questions};
 use super::report::Report;
 use super::{Args, Format, code, left, prompt};
+use crate::commands::setup;
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
@@ -39,7 +41,8 @@ const OUTPUT_LINES: usize = 8;
 
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
-    let prompt = prompt::gather(&args.prompt)?;
+    let hint = "say what to do: `reasonix run \"fix the failing test\"`";
+    let prompt = prompt::gather(&args.prompt, hint)?;
     let cwd = reach::cwd(args.cwd.as_deref())?;
     let cwd = reach::utf8(&cwd)?;
     let interactive = terminal::is_interactive() && !args.detach;
@@ -161,7 +164,19 @@ async fn create(
         timeout_ms: args.timeout,
         request_id: Some(RequestId::new()),
     };
-    let created = client.call::<SessionCreate>(&params).await?;
+    let created = match client.call::<SessionCreate>(&params).await {
+        Err(CallError::Failure(failure)) if args.model.is_none() => {
+            // There may be no provider yet: then one is set up, and it goes on.
+            setup::first(client, failure, interactive).await?;
+            let credentials = client.credentials().await;
+            let params = CreateParams {
+                credentials,
+                ..params
+            };
+            client.call::<SessionCreate>(&params).await?
+        }
+        created => created?,
+    };
     report.session = Some(created.session);
     report.pid = Some(created.pid);
     let follow = if args.detach {
@@ -208,10 +223,12 @@ async fn resume(
     report.session = Some(summary.session);
     report.pid = Some(summary.pid);
     let session = summary.session;
+    // A session of a person would wait for one; a run's own keeps what it was told.
+    let alone = !interactive && summary.kind == Kind::Interactive;
     let on_ask = args
         .on_ask
         .map(Into::into)
-        .or((!interactive).then_some(OnAsk::Sandboxed));
+        .or(alone.then_some(OnAsk::Sandboxed));
     let labels = (!args.label.is_empty()).then(|| {
         let mut labels = summary.labels.clone();
         labels.extend(
@@ -355,7 +372,7 @@ fn detached(report: &Report, format: Format) -> Result<(), Error> {
 fn print_answer(report: &Report, code: u8) -> Result<(), Error> {
     if code == exit::PARKED {
         let pid = report.pid.map_or_else(String::new, |pid| pid.to_string());
-        output::progress("· it waits for an approval: `reasonix inbox` shows and answers it");
+        output::progress("· it waits for a person: `reasonix inbox` shows and answers it");
         return output::line(&pid);
     }
     if report.text.is_empty() {
@@ -536,13 +553,9 @@ impl Run {
                 Some(exit::INTERRUPTED)
             }
             Body::ApprovalRequested(approval) => self.asked(approval, report),
-            Body::ApprovalResolved(resolved) => {
-                if let Some(questions) = &mut self.questions {
-                    questions.close(&resolved.approval_id);
-                    questions.draw();
-                }
-                None
-            }
+            Body::QuestionAsked(question) => self.asked_for(question, report),
+            Body::ApprovalResolved(resolved) => self.closed(&Id::Approval(resolved.approval_id)),
+            Body::QuestionAnswered(answered) => self.closed(&Id::Question(answered.question_id)),
             _ => None,
         })
     }
@@ -553,9 +566,33 @@ impl Run {
             return None;
         }
         let sync: Sync = serde_json::from_str(event.data.get()).ok()?;
-        sync.pending
-            .into_iter()
-            .find_map(|approval| self.asked(approval, report))
+        let mut pending = sync.pending.into_iter();
+        if let Some(code) = pending.find_map(|approval| self.asked(approval, report)) {
+            return Some(code);
+        }
+        let mut questions = sync.questions.into_iter();
+        questions.find_map(|question| self.asked_for(question, report))
+    }
+
+    /// The model asks something.
+    fn asked_for(&mut self, question: Question, report: &mut Report) -> Option<u8> {
+        if self.park {
+            report.left(left(exit::PARKED));
+            return Some(exit::PARKED);
+        }
+        if let Some(questions) = &mut self.questions {
+            questions.ask_for(question);
+        }
+        None
+    }
+
+    /// A question is closed: the next one is drawn.
+    fn closed(&mut self, id: &Id) -> Option<u8> {
+        if let Some(questions) = &mut self.questions {
+            questions.close(id);
+            questions.draw();
+        }
+        None
     }
 
     fn asked(
@@ -584,7 +621,7 @@ impl Run {
             Ok(Body::Assistant(message)) => message.calls.is_empty(),
             Ok(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
             Ok(Body::SessionExited(_)) => true,
-            Ok(Body::ApprovalRequested(_)) => self.questions.is_some(),
+            Ok(Body::ApprovalRequested(_) | Body::QuestionAsked(_)) => self.questions.is_some(),
             _ => false,
         };
         if !skip {

@@ -16,8 +16,8 @@ const FIRST_MAX: Duration = Duration::from_millis(300);
 /// How long it may be silent where it is the prompt, or has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// The prompt of this command line.
-pub fn gather(words: &[String]) -> Result<String, Error> {
+/// The prompt of this command line. `hint`: what to say where there is none.
+pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
     let input = io::stdin();
     let waits = words.iter().any(|word| word == "-");
     let typed: Vec<&str> = words
@@ -29,23 +29,20 @@ pub fn gather(words: &[String]) -> Result<String, Error> {
     let first = if waits {
         None
     } else if input.is_terminal() {
-        return join(&typed, None);
+        return join(&typed, None, hint);
     } else if typed.trim().is_empty() {
         Some(SILENCE_MAX)
     } else {
         Some(FIRST_MAX)
     };
-    join(&typed, read(&input, input.lock(), first)?)
+    join(&typed, read(&input, input.lock(), first)?, hint)
 }
 
-fn join(typed: &str, piped: Option<String>) -> Result<String, Error> {
+fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error> {
     let piped = piped.unwrap_or_default();
     let prompt = match (typed.trim(), piped.trim()) {
         ("", "") => {
-            return Err(Error::usage(
-                "there is no prompt",
-                "say what to do: `reasonix run \"fix the failing test\"`",
-            ));
+            return Err(Error::usage("there is no prompt", hint));
         }
         (_, "") => typed.to_owned(),
         ("", _) => piped,

@@ -1,45 +1,76 @@
-//! Questions about tool calls, asked at the run's own terminal, one at a time.
+//! Questions asked at the run's own terminal, one at a time: about tool calls, and of the model.
 
 use std::collections::VecDeque;
 
-use client::transcript::approval_pieces;
+use client::transcript::{approval_pieces, ask_lines, question_pieces};
 use client::{CallError, Client};
-use proto::methods::ApprovalAnswer;
+use proto::methods::{ApprovalAnswer, QuestionAnswer};
 use proto::params::approval::{AnswerParams, Approval, Decision};
-use proto::{ApprovalId, ErrorName, RequestId};
+use proto::params::question::{self, Question};
+use proto::{ApprovalId, ErrorName, QuestionId, RequestId};
 
 use crate::exit::{self, Error};
 use crate::output;
 use crate::paint::Painter;
+use crate::reply::Replies;
 use crate::terminal::Lines;
 use crate::text;
+
+/// Something that a person is asked.
+enum Asked {
+    /// Whether a call may run.
+    Approval(Approval),
+    /// What the model wants to know, with what was answered of it.
+    Question(Replies),
+}
+
+/// Which of them. Both have numbers of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Id {
+    Approval(ApprovalId),
+    Question(QuestionId),
+}
+
+impl Asked {
+    fn id(&self) -> Id {
+        match self {
+            Self::Approval(approval) => Id::Approval(approval.approval_id.clone()),
+            Self::Question(replies) => Id::Question(replies.question.question_id.clone()),
+        }
+    }
+}
 
 /// The open questions of a run, the first of them drawn.
 #[derive(Default)]
 pub struct Questions {
-    open: VecDeque<Approval>,
-    drawn: Option<ApprovalId>,
+    open: VecDeque<Asked>,
+    drawn: Option<Id>,
     lines: Option<Lines>,
     /// Nobody types any more.
     ended: bool,
 }
 
 impl Questions {
-    /// One more question; a known one is not asked twice.
+    /// One more question about a call; a known one is not asked twice.
     pub fn ask(&mut self, approval: Approval) {
-        if self
-            .open
-            .iter()
-            .all(|open| open.approval_id != approval.approval_id)
-        {
-            self.open.push_back(approval);
+        self.add(Asked::Approval(approval));
+    }
+
+    /// One more of the model; a known one is not asked twice.
+    pub fn ask_for(&mut self, question: Question) {
+        self.add(Asked::Question(Replies::new(question)));
+    }
+
+    fn add(&mut self, asked: Asked) {
+        if self.open.iter().all(|open| open.id() != asked.id()) {
+            self.open.push_back(asked);
         }
         self.draw();
     }
 
     /// A question is closed, by whomever.
-    pub fn close(&mut self, id: &ApprovalId) {
-        self.open.retain(|open| open.approval_id != *id);
+    pub fn close(&mut self, id: &Id) {
+        self.open.retain(|open| open.id() != *id);
         if self.drawn.as_ref() == Some(id) {
             self.drawn = None;
             output::progress("");
@@ -48,21 +79,25 @@ impl Questions {
 
     /// Draws the first question, unless one is drawn.
     pub fn draw(&mut self) {
-        let Some(approval) = self.open.front() else {
+        let Some(asked) = self.open.front() else {
             return;
         };
         if self.drawn.is_some() {
             return;
         }
+        let pieces = match asked {
+            Asked::Approval(approval) => approval_pieces(approval),
+            Asked::Question(replies) => question_pieces(&replies.question),
+        };
         let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
-        for piece in approval_pieces(approval) {
+        for piece in pieces {
             output::progress_part(&painter.paint(&piece));
         }
-        self.drawn = Some(approval.approval_id.clone());
+        self.drawn = Some(asked.id());
         let lines = self.lines.get_or_insert_with(Lines::start);
         // What was typed before the question stood there is no answer to it.
         lines.flush();
-        prompt();
+        prompt(asked);
     }
 
     /// The next line typed while a question is drawn. Cancel-safe; never ends where there is nothing to answer.
@@ -85,22 +120,18 @@ impl Questions {
 
     /// Takes a typed line as the answer to the question that is drawn.
     pub async fn answer(&mut self, client: &Client, line: &str) -> Result<(), Error> {
-        let Some(approval) = self.open.front() else {
+        let Some(asked) = self.open.front_mut() else {
             return Ok(());
         };
-        let Some((decision, note)) = read(line) else {
-            prompt();
+        let Some(answer) = understood(asked, line) else {
+            prompt(asked);
             return Ok(());
         };
-        let params = AnswerParams {
-            approval_id: approval.approval_id.clone(),
-            shown_hash: approval.shown_hash.clone(),
-            decision,
-            scope: None,
-            note,
-            request_id: Some(RequestId::new()),
+        let sent = match answer {
+            Answer::Approval(params) => client.call::<ApprovalAnswer>(&params).await,
+            Answer::Question(params) => client.call::<QuestionAnswer>(&params).await,
         };
-        match client.call::<ApprovalAnswer>(&params).await {
+        match sent {
             Ok(_) => {}
             // The event that tells who answered comes by itself.
             Err(CallError::Failure(failure))
@@ -121,8 +152,69 @@ impl Questions {
     }
 }
 
-fn prompt() {
-    output::progress_part("? y once · s for the session · n [words to the model] no: ");
+/// What is sent.
+enum Answer {
+    Approval(AnswerParams),
+    Question(question::AnswerParams),
+}
+
+/// The answer that a line completes; `None`: more is needed, and why was said.
+fn understood(asked: &mut Asked, line: &str) -> Option<Answer> {
+    match asked {
+        Asked::Approval(approval) => {
+            let (decision, note) = read(line)?;
+            Some(Answer::Approval(AnswerParams {
+                approval_id: approval.approval_id.clone(),
+                shown_hash: approval.shown_hash.clone(),
+                decision,
+                scope: None,
+                note,
+                request_id: Some(RequestId::new()),
+            }))
+        }
+        Asked::Question(replies) => match replies.take(line) {
+            Ok(Some(all)) => Some(Answer::Question(question::AnswerParams {
+                question_id: replies.question.question_id.clone(),
+                replies: all,
+                request_id: Some(RequestId::new()),
+            })),
+            Ok(None) => {
+                if let Some((ask, number, count)) = replies.next() {
+                    for line in ask_lines(ask, number, count) {
+                        output::progress(&format!("? {}", text::exact(&line)));
+                    }
+                }
+                None
+            }
+            Err(why) => {
+                output::progress(&format!("! {}", text::line(&why)));
+                None
+            }
+        },
+    }
+}
+
+fn prompt(asked: &Asked) {
+    let words = match asked {
+        Asked::Approval(_) => {
+            "? y once · s for the session · n [words to the model] no: ".to_owned()
+        }
+        Asked::Question(replies) => {
+            let (several, place) = match replies.next() {
+                Some((ask, number, count)) => (
+                    ask.multi_select,
+                    match count {
+                        0 | 1 => String::new(),
+                        _ => format!(" {number}/{count}"),
+                    },
+                ),
+                None => (false, String::new()),
+            };
+            let numbers = if several { "numbers (1,3)" } else { "a number" };
+            format!("? answer{place}: {numbers}, or words of your own: ")
+        }
+    };
+    output::progress_part(&words);
 }
 
 /// What a typed line says; `None`: nothing that counts.

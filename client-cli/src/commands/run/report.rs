@@ -3,7 +3,9 @@
 use proto::outcome::{Denied, OutcomeKind, TurnEnded, UsageTotals};
 use proto::record::SessionExited;
 use proto::{Pid, SessionId};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Format;
 use crate::exit::{self, Error};
@@ -57,32 +59,50 @@ impl Report {
     pub fn print(&self, format: Format) -> Result<(), Error> {
         match format {
             Format::Text => Ok(()),
-            Format::Json => output::json(&self.value(false)),
-            Format::Jsonl => output::json(&self.value(true)),
+            Format::Json => output::json(&self.result(false)),
+            Format::Jsonl => output::json(&self.result(true)),
         }
     }
 
     /// The object; `line`: as the last line of the events.
-    fn value(&self, line: bool) -> Value {
-        let mut value = Map::new();
-        if line {
-            value.insert("kind".into(), "result".into());
+    fn result(&self, line: bool) -> RunResult<'_> {
+        RunResult {
+            kind: line.then_some("result"),
+            session: self.session,
+            pid: self.pid,
+            outcome: &self.outcome,
+            text: &self.text,
+            usage: self.usage,
+            cost_usd: cost_usd(&self.usage),
+            duration_ms: self.duration_ms,
+            steps: self.steps,
+            tool_calls: self.tool_calls,
+            denied: &self.denied,
+            error: self.error.as_ref(),
         }
-        value.insert("session".into(), json!(self.session));
-        value.insert("pid".into(), json!(self.pid));
-        value.insert("outcome".into(), self.outcome.clone().into());
-        value.insert("text".into(), self.text.clone().into());
-        value.insert("usage".into(), json!(self.usage));
-        value.insert("cost_usd".into(), json!(cost_usd(&self.usage)));
-        value.insert("duration_ms".into(), self.duration_ms.into());
-        value.insert("steps".into(), self.steps.into());
-        value.insert("tool_calls".into(), self.tool_calls.into());
-        value.insert("denied".into(), json!(self.denied));
-        if let Some(error) = &self.error {
-            value.insert("error".into(), error.clone());
-        }
-        Value::Object(value)
     }
+}
+
+/// The result of a run, as it is printed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunResult<'a> {
+    /// `result`, where it stands behind the events of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    session: Option<SessionId>,
+    pid: Option<Pid>,
+    outcome: &'a str,
+    text: &'a str,
+    usage: UsageTotals,
+    /// Null where the price of a call is not known.
+    cost_usd: Option<f64>,
+    duration_ms: u64,
+    steps: u64,
+    tool_calls: u64,
+    /// Calls that were denied because nobody was there to say yes.
+    denied: &'a [Denied],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Value>,
 }
 
 /// The outcome as the protocol spells it.

@@ -48,6 +48,7 @@ fn the_work_is_bounded_for_the_longest_input_and_many_rules() {
                         family,
                         read_only_tool: false,
                         arguments: &arguments,
+                        touches: &[],
                     };
                     let context = scene.context(&call);
                     let started = std::time::Instant::now();

@@ -437,6 +437,7 @@ fn words_of_a_command_start_at_the_working_directory() {
         family: Family::Bash,
         read_only_tool: false,
         arguments: &arguments,
+        touches: &[],
     };
     let scene = scene("allow Bash / deny Read(secrets/**)").posture(Posture::Yolo);
     let mut context = scene.context(&call);

@@ -205,6 +205,7 @@ fn a_glob_that_climbs_is_about_where_it_climbs_to() {
             family: Family::Read,
             read_only_tool: true,
             arguments: &arguments,
+            touches: &[],
         };
         let found = subjects(&call);
         (
@@ -230,6 +231,7 @@ fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
         family: Family::Read,
         read_only_tool: true,
         arguments: &arguments,
+        touches: &[],
     };
     let scene = scene("deny Read(secrets/**)");
     let mut context = scene.context(&call);
@@ -238,4 +240,105 @@ fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
     context.paths[0].absolute = Some(context.root.join("open/key"));
     let decision = decide(&scene.rule_set(), &context, &call);
     assert_eq!(decision.verdict, Verdict::Deny);
+}
+
+#[test]
+fn a_folder_is_not_carried_off_unasked_with_what_a_rule_closes_in_it() {
+    let carry = |rules: &str, tool: &str, source: &str, directory: bool| {
+        scene(&format!("allow Edit / {rules}"))
+            .call_with(
+                tool,
+                json!({"source": source, "destination": "c2"}),
+                |path| path.directory = directory && path.access == Access::Read,
+            )
+            .verdict
+    };
+    for (rules, tool, source, directory, expected) in [
+        (
+            "deny Read(config/secret.key)",
+            "copy_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "deny Read(config/secret.key)",
+            "move_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "ask Read(config/secret.key)",
+            "copy_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "deny Read(**/*.key)",
+            "copy_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "deny Read(config/secret.key)",
+            "copy_file",
+            "src",
+            true,
+            Verdict::Allow,
+        ),
+        (
+            "deny Read(**/*.key)",
+            "copy_file",
+            "config",
+            false,
+            Verdict::Allow,
+        ),
+        (
+            "deny Edit(config/kept)",
+            "move_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "deny Edit(config/kept)",
+            "copy_file",
+            "config",
+            true,
+            Verdict::Allow,
+        ),
+        // It would come to stand there.
+        (
+            "deny Edit(c2/kept)",
+            "copy_file",
+            "config",
+            true,
+            Verdict::Ask,
+        ),
+        (
+            "deny Edit(c2/kept)",
+            "copy_file",
+            "config",
+            false,
+            Verdict::Allow,
+        ),
+    ] {
+        let verdict = carry(rules, tool, source, directory);
+        assert_eq!(verdict, expected, "{tool} {source} under `{rules}`");
+    }
+    let delete = scene("allow Edit / deny Edit(config/kept)").call_with(
+        "delete_file",
+        json!({"path": "config"}),
+        |path| path.directory = true,
+    );
+    assert_eq!(delete.verdict, Verdict::Ask);
+    let make = scene("allow Edit / deny Read(**/*.key)").call_with(
+        "make_dir",
+        json!({"path": "config"}),
+        |path| path.directory = true,
+    );
+    assert_eq!(make.verdict, Verdict::Allow);
 }

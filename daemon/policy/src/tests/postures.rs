@@ -68,6 +68,7 @@ fn an_untrusted_layer_only_tightens() {
         family: Family::Bash,
         read_only_tool: false,
         arguments: &arguments,
+        touches: &[],
     };
     assert_eq!(
         decide(&rules, &scene.context(&call), &call).verdict,
@@ -152,6 +153,7 @@ fn rules_for_servers_name_them_exactly() {
             family: Family::Read,
             read_only_tool: false,
             arguments: &arguments,
+            touches: &[],
         };
         decide(&scene.rule_set(), &scene.context(&call), &call).verdict
     };
@@ -193,12 +195,14 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 family: contract::Family::Bash,
                 read_only_tool: false,
                 arguments,
+                touches: &[],
             };
             let context = Context {
                 paths: Vec::new(),
                 root: "/ws".into(),
                 cwd: "/ws".into(),
                 user_home: "/home/me".into(),
+                altered: Vec::new(),
                 masked: Vec::new(),
                 posture,
                 sandbox: Sandbox::Full,

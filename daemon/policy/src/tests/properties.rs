@@ -109,6 +109,7 @@ fn decided(
         family: call.1,
         read_only_tool: call.1 == Family::Read,
         arguments,
+        touches: &[],
     };
     decide(&scene.rule_set(), &scene.context(&call), &call)
 }

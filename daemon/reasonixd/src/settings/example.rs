@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::providers::FIELDS;
 use super::schema::{KEYS, Kind};
+use super::shipped;
 
 /// The text of the example file.
 #[must_use]
@@ -33,7 +34,17 @@ pub fn text() -> String {
         let mark = if key.default.is_empty() { "# " } else { "" };
         let _ = writeln!(text, "{mark}{name} = {value}");
     }
-    text.push_str("\n# A provider is a vendor's endpoint. Any number of them; none is built in.\n# [[providers]]\n");
+    let shipped: Vec<_> = shipped::all().into_iter().map(|entry| entry.name).collect();
+    let about = format!(
+        "A provider is a vendor's endpoint. Any number of them. These come with the program, usable once their key is \
+         there, and are written here only to change them: {}.",
+        shipped.join(", ")
+    );
+    text.push('\n');
+    for line in wrapped(&about) {
+        let _ = writeln!(text, "# {line}");
+    }
+    text.push_str("# [[providers]]\n");
     for (name, about) in FIELDS {
         for line in wrapped(about) {
             let _ = writeln!(text, "# # {line}");

@@ -1,21 +1,22 @@
 //! The files, their precedence, and what of them counts: project over user over defaults, value by value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::Secret;
 use proto::params::config;
 use proto::record::Rules;
 use proto::state::Posture;
 use toml_edit::{Document, Item, Table};
 use turn::RecoverPolicy;
 
+use super::near::{hint, nearest, shown};
+use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
-use super::{Life, Settings, read, trust, value};
-
-/// Characters of an unknown setting's name that are shown.
-const SHOWN_MAX: usize = 80;
+use super::{Life, Settings, pinned, read, shipped, value};
+use crate::dotenv;
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +33,12 @@ pub struct Loaded {
     pub values: Vec<config::Value>,
     /// What is wrong, with file, line and what is allowed. Each falls back alone.
     pub problems: Vec<String>,
-    /// The project's file, where there is one.
+    /// What the project brings, where it brings anything.
     pub project: Option<Project>,
-}
-
-/// A project's config file.
-#[derive(Clone, Debug)]
-pub struct Project {
-    pub file: PathBuf,
-    pub directory: PathBuf,
-    pub trusted: bool,
-    /// What has no effect until it is trusted.
-    pub held_back: Vec<String>,
-    /// SHA-256 over those lines.
-    pub hash: String,
+    /// Keys of the working directory's `.env`, where it is trusted.
+    pub env_keys: BTreeMap<String, Secret>,
+    /// A provider, or the whole of the user's file, could not be read: what is missing may be what was meant.
+    pub providers_lost: bool,
 }
 
 /// One file, read.
@@ -71,36 +64,41 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
     let user = home.join("config.toml");
     let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
     let project = cwd
-        .and_then(|cwd| project_file(cwd, user_home))
+        .and_then(|cwd| project::file_of(cwd, user_home))
         .filter(|file| *file != user && !file.starts_with(home));
     files.extend(
         project
             .as_deref()
             .and_then(|path| reading.open(path, Layer::Project)),
     );
-    let mut project = None;
-    for file in &files {
-        match file.layer {
-            Layer::User => reading.take(file, true),
-            Layer::Project => project = Some(reading.take_project(file, home)),
-        }
+    let theirs = files.iter().find(|file| file.layer == Layer::Project);
+    if let Some(file) = files.iter().find(|file| file.layer == Layer::User) {
+        reading.take(file, true);
     }
-    reading.finish(project)
-}
-
-/// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.
-fn project_file(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
-    for directory in cwd.ancestors() {
-        let file = directory.join("reasonix.toml");
-        // A link counts as there: it is refused visibly, not passed over.
-        if file.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
-            return Some(file);
-        }
-        if directory.join(".git").exists() || directory == user_home {
-            return None;
-        }
+    let keys = match cwd.filter(|cwd| !cwd.starts_with(home)) {
+        Some(cwd) => reading.find_keys(cwd, theirs.map_or("", |file| &file.text)),
+        None => Vec::new(),
+    };
+    let config = theirs.map(|file| (file.path.as_path(), project::held_back(&file.text)));
+    let project = project::whose(config, cwd, keys, home);
+    if let (Some(file), Some(project)) = (theirs, &project) {
+        // All of it where it is trusted, else what can only tighten.
+        reading.take(file, project.config_trusted);
     }
-    None
+    let mut loaded = reading.finish(project);
+    let unknown = loaded.settings.default_model.as_deref().and_then(|wanted| {
+        let found = shipped::find_any(&loaded.settings.providers, wanted);
+        found
+            .err()
+            .filter(|_| !wanted.is_empty() && !loaded.providers_lost)
+    });
+    if let Some(failure) = unknown {
+        let (what, hint) = (failure.message, failure.hint);
+        loaded
+            .problems
+            .push(format!("`default_model`: {what} {hint}"));
+    }
+    loaded
 }
 
 #[derive(Default)]
@@ -111,6 +109,8 @@ struct Reading {
     providers: Vec<ProviderEntry>,
     problems: Vec<String>,
     user_home: PathBuf,
+    env_keys: BTreeMap<String, Secret>,
+    providers_lost: bool,
 }
 
 impl Reading {
@@ -128,6 +128,7 @@ impl Reading {
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
+                self.providers_lost |= layer == Layer::User;
                 self.problems
                     .push(format!("{}: cannot be read: {error}", path.display()));
                 None
@@ -135,19 +136,24 @@ impl Reading {
         }
     }
 
-    /// Takes a project's file: all of it where it is trusted, else what can only tighten.
-    fn take_project(&mut self, file: &File, home: &Path) -> Project {
-        let held_back = held_back(&file.text);
-        let hash = trust::hash(&held_back);
-        let directory = file.path.parent().unwrap_or(Path::new("/")).to_path_buf();
-        let trusted = held_back.is_empty() || trust::is_trusted(home, &directory, &hash);
-        self.take(file, trusted);
-        Project {
-            file: file.path.clone(),
-            directory,
-            trusted,
-            held_back,
-            hash,
+    /// Takes the keys of the directory's `.env` that the user's config, or the project's, names; what people are shown
+    /// of them. The project's count as named before it is trusted: else trusting it would change what is to be trusted.
+    fn find_keys(&mut self, cwd: &Path, project: &str) -> Vec<String> {
+        let own = self.providers.iter();
+        let mut named: BTreeSet<_> = own.filter_map(|entry| entry.api_key_env.clone()).collect();
+        named.extend(project::variables_of(project));
+        match dotenv::read(cwd, &named) {
+            Ok(keys) => {
+                self.env_keys = keys;
+                let lines = self.env_keys.iter();
+                lines
+                    .map(|(name, key)| dotenv::line(cwd, name, key))
+                    .collect()
+            }
+            Err(problem) => {
+                self.problems.push(problem);
+                Vec::new()
+            }
         }
     }
 
@@ -155,6 +161,7 @@ impl Reading {
         let document = match Document::parse(file.text.as_str()) {
             Ok(document) => document,
             Err(error) => {
+                self.providers_lost |= file.layer == Layer::User;
                 // Not the text itself: it may be anybody's.
                 let line = line_of(&file.text, error.span().map_or(0, |span| span.start));
                 self.problems.push(format!(
@@ -188,7 +195,7 @@ impl Reading {
             } else {
                 let near = near(&path);
                 let place = place(file, item);
-                let shown: String = path.escape_debug().take(SHOWN_MAX).collect();
+                let shown = shown(&path);
                 self.problems.push(format!(
                     "{place}: there is no setting `{shown}`{near}; it is ignored"
                 ));
@@ -239,6 +246,9 @@ impl Reading {
                 ));
             }
         }
+        if key.name == "tools.pinned" {
+            refused.extend(pinned::unknown_tools(item));
+        }
         for value::Refused { offset, why } in refused {
             let line = line_of(&file.text, offset);
             self.problems.push(format!(
@@ -254,6 +264,7 @@ impl Reading {
             return;
         }
         let Some(entries) = item.as_array_of_tables() else {
+            self.providers_lost = true;
             let place = place(file, item);
             self.problems.push(format!(
                 "{place}: `providers` must be written as `[[providers]]`"
@@ -264,8 +275,17 @@ impl Reading {
             let line = table
                 .span()
                 .map_or(1, |span| line_of(&file.text, span.start));
-            match toml::from_str::<ProviderEntry>(&flat(table)) {
+            match toml::from_str::<ProviderEntry>(&project::flat(table)) {
                 Ok(mut entry) => {
+                    if !is_kind(&entry.kind) {
+                        let place = table.get("kind").map(|kind| place(file, kind));
+                        self.problems.push(format!(
+                            "{}: `kind` of the provider `{}` must be one of {}; it cannot be used",
+                            place.unwrap_or_else(|| file.path.display().to_string()),
+                            shown(&entry.name),
+                            kinds().join(", ")
+                        ));
+                    }
                     entry.origin = file.path.display().to_string();
                     // By name: a project's entry stands beside the user's, and never takes one's place.
                     if self.providers.iter().any(|known| known.name == entry.name) {
@@ -280,13 +300,8 @@ impl Reading {
                     }
                 }
                 Err(error) => {
-                    let known: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
-                    self.problems.push(format!(
-                        "{}:{line}: this provider is ignored: {} (it may have {})",
-                        file.path.display(),
-                        error.message(),
-                        known.join(", ")
-                    ));
+                    self.providers_lost = true;
+                    self.problems.extend(wrong_entry(file, table, line, &error));
                 }
             }
         }
@@ -339,6 +354,7 @@ impl Reading {
                 Some("idle") => Some(RecoverPolicy::Idle),
                 _ => None,
             },
+            keep_days: number("sessions.keep_days"),
             log: text("daemon.log").unwrap_or_default(),
             life: Life {
                 idle_exit: minutes("daemon.idle_exit_minutes"),
@@ -353,6 +369,10 @@ impl Reading {
             retry_base_ms: number("network.retry_base_ms"),
             retry_cap_ms: number("network.retry_cap_seconds") * 1000,
             retry_total_ms: number("network.retry_total_seconds") * 1000,
+            pinned: texts(&self.values, "tools.pinned")
+                .into_iter()
+                .filter(|name| pinned::tool_names().contains(name))
+                .collect(),
             providers: self.providers.clone(),
         };
         let values = KEYS
@@ -372,11 +392,18 @@ impl Reading {
                 origin: set.origin.clone(),
             }))
             .collect();
+        let trusted = project.as_ref().is_some_and(|project| project.keys_trusted);
         Loaded {
             settings,
             values,
             problems: self.problems,
             project,
+            env_keys: if trusted {
+                self.env_keys
+            } else {
+                BTreeMap::new()
+            },
+            providers_lost: self.providers_lost,
         }
     }
 
@@ -395,43 +422,41 @@ impl Reading {
     }
 }
 
-/// The lines of a project's file that have no effect until the project is trusted, as people read them.
-fn held_back(text: &str) -> Vec<String> {
-    let Ok(document) = Document::parse(text) else {
-        return Vec::new();
-    };
-    let mut lines = Vec::new();
-    for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
-        let item = key
-            .name
-            .split('.')
-            .try_fold(document.as_item(), |item, part| item.get(part));
-        if let Some(item) = item {
-            lines.push(format!("{} = {}", key.name, item.to_string().trim()));
-        }
+/// What is wrong with an entry: each key that it cannot have, with its line; else what is wrong with a value.
+fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error) -> Vec<String> {
+    let unknown = table
+        .iter()
+        .filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name));
+    let unknown: Vec<_> = unknown
+        .map(|(name, item)| {
+            let known = FIELDS.iter().map(|(known, _)| *known);
+            format!(
+                "{}: a provider has no `{}`{}; this provider is ignored",
+                place(file, item),
+                shown(name),
+                hint(&nearest(name, known))
+            )
+        })
+        .collect();
+    if !unknown.is_empty() {
+        return unknown;
     }
-    if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
-        for table in entries {
-            lines.push(format!(
-                "[[providers]] {}",
-                flat(table)
-                    .lines()
-                    .map(str::trim)
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            ));
-        }
-    }
-    lines
+    let known: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
+    vec![format!(
+        "{}:{line}: this provider is ignored: {} (it may have {})",
+        file.path.display(),
+        error.message(),
+        known.join(", ")
+    )]
 }
 
-/// A table of an array as a document of its own.
-fn flat(table: &Table) -> String {
-    let mut document = toml_edit::DocumentMut::new();
-    for (name, item) in table {
-        document.insert(name, item.clone());
-    }
-    document.to_string()
+/// The kinds of providers that there are.
+pub(super) fn kinds() -> Vec<&'static str> {
+    providers::KINDS.iter().copied().chain(["replay"]).collect()
+}
+
+fn is_kind(kind: &str) -> bool {
+    kinds().contains(&kind)
 }
 
 fn texts_of(value: &serde_json::Value) -> Vec<String> {
@@ -450,7 +475,7 @@ fn place(file: &File, item: &Item) -> String {
     format!("{}:{line}", file.path.display())
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()
         .iter()
         .take(offset)
@@ -462,27 +487,5 @@ fn line_of(text: &str, offset: usize) -> usize {
 /// The setting that is written most nearly so.
 fn near(path: &str) -> String {
     let names = KEYS.iter().map(|key| key.name).chain(["providers"]);
-    let best = names.map(|name| (distance(path, name), name)).min();
-    match best {
-        Some((distance, name)) if distance <= 3 => format!("; did you mean `{name}`?"),
-        _ => String::new(),
-    }
-}
-
-/// Levenshtein's distance: letters to be changed, added or taken away.
-fn distance(one: &str, two: &str) -> usize {
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut left = i + 1;
-        let mut diagonal = i;
-        for (j, b) in two.iter().enumerate() {
-            let cost = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j] = left;
-            left = cost.min(left + 1).min(diagonal + 1);
-        }
-        row[two.len()] = left;
-    }
-    row[two.len()]
+    hint(&nearest(path, names))
 }

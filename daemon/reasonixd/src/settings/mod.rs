@@ -2,15 +2,22 @@
 //!
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 
+pub(crate) mod edit;
 pub mod example;
 mod layers;
+mod near;
+mod pinned;
+mod project;
 mod providers;
-mod read;
+pub(crate) mod read;
 mod schema;
+pub mod shipped;
 pub mod trust;
 mod value;
+pub(crate) mod write;
 
 pub use layers::{Layer, Loaded, load};
+pub use project::Project;
 pub use providers::{ProviderEntry, find as find_model};
 pub use schema::{KEYS, Key, Kind, Reach};
 
@@ -35,6 +42,8 @@ pub struct Settings {
     pub deny_read: Vec<String>,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
+    /// Days without activity after which a session may be pruned; 0: never.
+    pub keep_days: u64,
     pub log: String,
     pub life: Life,
     pub connect_ms: u64,
@@ -44,6 +53,8 @@ pub struct Settings {
     pub retry_base_ms: u64,
     pub retry_cap_ms: u64,
     pub retry_total_ms: u64,
+    /// Deferred tools that stand in the prefix all the same. Only names of tools that there are.
+    pub pinned: Vec<String>,
     pub providers: Vec<ProviderEntry>,
 }
 

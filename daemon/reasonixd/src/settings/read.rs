@@ -1,4 +1,5 @@
-//! Reads a config file: a regular one of bounded size, and a project's never through a link. Called by `layers`.
+//! Reads a config file: a regular one of bounded size, and a project's never through a link. Called by `layers`, `edit`,
+//! the credentials and `dotenv`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read as _, Result};
@@ -12,20 +13,26 @@ pub const MAX: u64 = 1024 * 1024;
 
 /// Reads a file of the user's own, which may be a link.
 pub fn following(path: &Path) -> Result<String> {
-    text(open(path, OFlags::empty())?)
+    text(open(path, OFlags::empty())?, MAX)
 }
 
 /// Reads a file that others may have put there: a link could show us any file of the user's.
 pub fn no_link(path: &Path) -> Result<String> {
+    no_link_up_to(path, MAX)
+}
+
+/// As [`no_link`], with a bound of its own, in bytes.
+pub fn no_link_up_to(path: &Path, max: u64) -> Result<String> {
     let opened = open(path, OFlags::NOFOLLOW);
-    text(opened.map_err(|error| {
+    let file = opened.map_err(|error| {
         let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
         if is_link {
             Error::new(ErrorKind::InvalidInput, "it is a link")
         } else {
             error
         }
-    })?)
+    });
+    text(file?, max)
 }
 
 fn open(path: &Path, besides: OFlags) -> Result<File> {
@@ -35,15 +42,15 @@ fn open(path: &Path, besides: OFlags) -> Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-fn text(file: File) -> Result<String> {
+fn text(file: File, max: u64) -> Result<String> {
     let invalid = |why: String| Error::new(ErrorKind::InvalidData, why);
     if !file.metadata()?.is_file() {
         return Err(invalid("it is no regular file".to_owned()));
     }
     let mut text = String::new();
-    file.take(MAX + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX {
-        return Err(invalid(format!("it is longer than {MAX} bytes")));
+    file.take(max + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > max {
+        return Err(invalid(format!("it is longer than {max} bytes")));
     }
     Ok(text)
 }

@@ -77,6 +77,13 @@ pub const KEYS: &[Key] = &[
         about: "Seconds that a command may take where the call says nothing; 0: no limit.",
     },
     Key {
+        name: "tools.pinned",
+        kind: Kind::Texts,
+        default: "[]",
+        reach: Reach::Trusted,
+        about: "Names of tools whose full description stands in every request from the start, where it would come only when the model asks for it.",
+    },
+    Key {
         name: "permissions.mode",
         kind: Kind::Word(&["ask", "auto", "yolo"]),
         default: "\"ask\"",
@@ -124,6 +131,16 @@ pub const KEYS: &[Key] = &[
         default: "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\"]",
         reach: Reach::User,
         about: "What no file tool reads.",
+    },
+    Key {
+        name: "sessions.keep_days",
+        kind: Kind::Number {
+            min: 0,
+            max: 36_500,
+        },
+        default: "0",
+        reach: Reach::User,
+        about: "Days without activity after which a session is deleted, for good; 0: none is. Never one that runs or waits.",
     },
     Key {
         name: "daemon.recover",

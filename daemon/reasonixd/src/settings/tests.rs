@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proto::ErrorName;
 use proto::state::Posture;
 
-use super::{KEYS, Loaded, example, find_model, load, trust};
+use super::{KEYS, Loaded, example, find_model, load};
 
 struct Place {
     _dir: tempfile::TempDir,
@@ -42,7 +42,7 @@ impl Place {
 
     fn trust(&self) {
         let project = self.load().project.unwrap();
-        trust::set(&self.home, &project.directory, Some(&project.hash)).unwrap();
+        project.set_trust(&self.home, true).unwrap();
     }
 }
 
@@ -381,4 +381,120 @@ fn a_project_does_not_say_how_the_daemon_lives() {
         Place::new("", None).load().settings.life
     );
     assert_eq!(origin_of(&loaded, "daemon.idle_exit_minutes"), "default");
+}
+
+const NAMED: &str = "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nmodels = [\"m\"]\napi_key_env = \"A_KEY\"\n";
+
+/// The names of the keys that count.
+fn keys(loaded: &Loaded) -> Vec<&str> {
+    loaded.env_keys.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn a_key_of_an_env_file_counts_only_where_it_is_trusted_and_as_it_was() {
+    let place = Place::new(NAMED, None);
+    let env = place.project.join("deep/.env");
+    fs::write(&env, "OTHER=x\nA_KEY=canary-one\nPATH=/evil\n").unwrap();
+    let loaded = place.load();
+    assert_eq!(keys(&loaded), Vec::<&str>::new());
+    let project = loaded.project.clone().unwrap();
+    assert_eq!((project.trusted, project.config_trusted), (false, true));
+    assert_eq!(project.directory, place.project.join("deep"));
+    let [line] = project.held_back.as_slice() else {
+        panic!("{:?}", project.held_back)
+    };
+    assert!(line.contains("A_KEY") && line.contains(".env"), "{line}");
+    assert!(!format!("{loaded:?}").contains("canary"), "no key is shown");
+    place.trust();
+    let loaded = place.load();
+    assert_eq!(keys(&loaded), ["A_KEY"]);
+    assert!(!format!("{loaded:?}").contains("canary"));
+    fs::write(&env, "A_KEY=canary-two\n").unwrap();
+    assert_eq!(
+        keys(&place.load()),
+        Vec::<&str>::new(),
+        "another key asks again"
+    );
+    fs::write(&env, "OTHER=x\n").unwrap();
+    assert!(
+        place.load().project.is_none(),
+        "nothing is left to be trusted"
+    );
+}
+
+#[test]
+fn a_key_that_comes_to_a_trusted_project_takes_no_trust_from_its_config() {
+    let entry = NAMED.replace("\"a\"", "\"b\"").replace("A_KEY", "B_KEY");
+    let place = Place::new(NAMED, Some(&format!("[agent]\nmax_steps = 9\n{entry}")));
+    place.trust();
+    fs::write(place.project.join("deep/.env"), "A_KEY=k\nB_KEY=k\n").unwrap();
+    let loaded = place.load();
+    assert_eq!(loaded.settings.max_steps, 9);
+    assert_eq!(keys(&loaded), Vec::<&str>::new());
+    let project = loaded.project.unwrap();
+    assert_eq!(
+        project.without_effect().len(),
+        2,
+        "{:?}",
+        project.without_effect()
+    );
+    place.trust();
+    let loaded = place.load();
+    assert_eq!(keys(&loaded), ["A_KEY", "B_KEY"]);
+    assert_eq!(loaded.settings.max_steps, 9);
+    assert_eq!(
+        loaded.project.unwrap().without_effect(),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn an_untrusted_project_names_no_variable_whose_key_would_count() {
+    let place = Place::new("", Some(NAMED));
+    fs::write(place.project.join("deep/.env"), "A_KEY=k\n").unwrap();
+    let loaded = place.load();
+    assert_eq!(keys(&loaded), Vec::<&str>::new());
+    assert!(!loaded.project.unwrap().config_trusted);
+    place.trust();
+    assert_eq!(
+        keys(&place.load()),
+        ["A_KEY"],
+        "one yes is for all that was shown"
+    );
+}
+
+#[test]
+fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
+    let place = Place::new(
+        "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_ulr = \"https://a.example\"\n\n\
+         [[providers]]\nname = \"b\"\nkind = \"opnai\"\nmodels = [\"m\"]\n",
+        None,
+    );
+    let loaded = place.load();
+    let [unknown, kind] = loaded.problems.as_slice() else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        unknown.contains("config.toml:4: a provider has no `base_ulr`; did you mean `base_url`?"),
+        "{unknown}"
+    );
+    assert!(
+        kind.contains("config.toml:8: `kind` of the provider `b` must be one of openai"),
+        "{kind}"
+    );
+    assert!(loaded.providers_lost);
+}
+
+#[test]
+fn a_pinned_tool_that_there_is_not_is_told_with_the_nearest_and_ignored_alone() {
+    let place = Place::new("[tools]\npinned = [\n  \"grep\",\n  \"grpe\",\n]\n", None);
+    let loaded = place.load();
+    assert_eq!(loaded.settings.pinned, ["grep"]);
+    let [problem] = loaded.problems.as_slice() else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        problem.contains("config.toml:4: an entry of `tools.pinned` is ignored: there is no tool `grpe`; did you mean `grep`?"),
+        "{problem}"
+    );
 }

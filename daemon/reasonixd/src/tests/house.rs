@@ -32,16 +32,21 @@ pub struct House {
 impl House {
     /// With these settings, and a model that plays these lines.
     pub async fn new(config: &str, cassette: &str) -> Self {
+        let provider =
+            "\n[[providers]]\nname = \"play\"\nkind = \"replay\"\nmodels = [\"cassette.jsonl\"]\n";
+        Self::with(&format!("{config}{provider}"), cassette).await
+    }
+
+    /// With these settings and no other.
+    pub async fn with(config: &str, cassette: &str) -> Self {
         let root = tempfile::tempdir().expect("a directory");
         for name in ["home", "project", "user"] {
             let mut builder = std::fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(root.path().join(name)).expect("a directory");
         }
-        let provider =
-            "\n[[providers]]\nname = \"play\"\nkind = \"replay\"\nmodels = [\"cassette.jsonl\"]\n";
         let home = root.path().join("home");
-        std::fs::write(home.join("config.toml"), format!("{config}{provider}")).expect("write");
+        std::fs::write(home.join("config.toml"), config).expect("write");
         std::fs::write(home.join("cassette.jsonl"), cassette).expect("write");
         let mut house = Self {
             root,

@@ -8,8 +8,8 @@ use workspace::Options;
 
 use super::*;
 
-/// A `bash` that is only judged.
-struct Bash(ToolSpec);
+/// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
+struct Bash(ToolSpec, Option<PathBuf>, Vec<String>);
 
 impl Tool for Bash {
     fn spec(&self) -> &ToolSpec {
@@ -26,6 +26,14 @@ impl Tool for Bash {
                 text: "a command".into(),
             },
         })
+    }
+
+    fn cwd(&self, _: &CallContext) -> Option<PathBuf> {
+        self.1.clone()
+    }
+
+    fn altered(&self, _: &CallContext) -> Vec<String> {
+        self.2.clone()
     }
 
     fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
@@ -69,8 +77,42 @@ impl contract::tool::Shells for NoShells {
     fn exited(&self, _: proto::record::ChildExited) {}
 }
 
+/// Knows of no changes.
+struct NoChanges;
+
+impl crate::Assembly for NoChanges {
+    fn create(&self, _: &Path, _: Option<&str>) -> Result<crate::Setup, proto::Failure> {
+        panic!("no session is made here")
+    }
+
+    fn resume(&self, _: &proto::record::SessionCreated) -> crate::Setup {
+        panic!("no session is made here")
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::new(NoProcesses)
+    }
+
+    fn memory(&self, _: Arc<Workspace>) -> Arc<dyn std::any::Any + Send + Sync> {
+        Arc::new(())
+    }
+
+    fn masked(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn user_home(&self) -> PathBuf {
+        PathBuf::from("/nonexistent")
+    }
+}
+
 /// `top/home` with keys and the agent's own folder, `top/home/project` the workspace.
 fn bench(top: &Path) -> Bench {
+    bench_in(top, None)
+}
+
+/// The same, with a shell that stands in a directory of the project.
+fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     let home = top.join("home");
     let project = home.join("project");
     for dir in [".ssh", ".reasonix/sessions/1", "project/src"] {
@@ -84,30 +126,46 @@ fn bench(top: &Path) -> Bench {
         root: project.clone(),
         cwd: project,
         masked: vec![home.join(".reasonix")],
-        deny_read: vec!["~/.ssh/**".into()],
+        deny_read: match shell {
+            Some(_) => vec!["src/closed".into()],
+            None => vec!["~/.ssh/**".into()],
+        },
         user_home: home.clone(),
         ..Options::default()
     })
     .unwrap();
-    let bash: Arc<dyn Tool> = Arc::new(Bash(ToolSpec {
-        name: "bash",
-        description: "Runs.",
-        schema: serde_json::json!({"type": "object"}),
-        family: Family::Bash,
-        read_only: false,
-    }));
+    let bash: Arc<dyn Tool> = Arc::new(Bash(
+        ToolSpec {
+            deferred: false,
+            name: "bash",
+            description: "Runs.",
+            schema: serde_json::json!({"type": "object"}),
+            family: Family::Bash,
+            read_only: false,
+        },
+        shell.map(|dir| top.join("home/project").join(dir)),
+        Vec::new(),
+    ));
+    let workspace = Arc::new(workspace);
+    let spawn: Arc<dyn Spawn> = Arc::new(NoProcesses);
+    let keeper = Keeper::new(Pid(1), top, Arc::clone(&workspace), Arc::clone(&spawn));
     Bench {
+        keeper: Arc::new(keeper),
         session: Pid(1),
         tools: BTreeMap::from([("bash", bash)]),
-        workspace: Arc::new(workspace),
+        workspace,
         memory: Arc::new(()),
         env: Arc::default(),
         spill_dir: top.to_path_buf(),
-        spawn: Arc::new(NoProcesses),
+        spawn,
         shells: Arc::new(NoShells),
         user_home: home,
         trusted: true,
         masked: Vec::new(),
+        notes: Notes {
+            assembly: Arc::new(NoChanges),
+            memory: Arc::new(()),
+        },
     }
 }
 
@@ -121,6 +179,8 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
     let standpoint = Standpoint {
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)]).0),
         posture: Posture::Ask,
+        kept: BTreeSet::new(),
+        tree_kept: false,
     };
     match bench.judge(&call, &standpoint).0 {
         Judgement::Decided { decision, .. } => (decision.verdict, decision.rule),
@@ -169,6 +229,22 @@ fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
     }
 }
 
+#[test]
+fn relative_paths_start_where_the_shell_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let bench = bench_in(&top, Some("src"));
+    std::fs::write(top.join("home/project/src/closed"), "key").unwrap();
+    for command in ["cat closed", "cat ./closed", "cat ../src/closed"] {
+        let (verdict, rule) = verdict(&bench, command);
+        assert_eq!(verdict, Verdict::Ask, "`{command}`: {rule}");
+    }
+    for command in ["cat main.rs", "cat ../src/main.rs", "cat src/closed"] {
+        let (verdict, rule) = verdict(&bench, command);
+        assert_eq!(verdict, Verdict::Allow, "`{command}`: {rule}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_command_shows_no_process_unasked() {
@@ -186,4 +262,66 @@ fn a_command_shows_no_process_unasked() {
         assert_eq!(verdict, Verdict::Ask, "`{command}`: {rule}");
     }
     assert_eq!(verdict(&bench, "cat /proc/meminfo").0, Verdict::Allow);
+}
+
+#[test]
+fn a_command_under_changed_variables_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let mut bench = bench(&top);
+    let spec = bench.tools["bash"].spec().clone();
+    for (name, expected) in [("PATH", Verdict::Ask), ("LANG", Verdict::Allow)] {
+        let bash = Bash(spec.clone(), None, vec![name.to_owned()]);
+        bench.tools.insert("bash", Arc::new(bash));
+        for command in ["git status", "ls", "cat src/main.rs"] {
+            let (verdict, rule) = verdict(&bench, command);
+            assert_eq!(verdict, expected, "{name}: `{command}`: {rule}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let mut bench = bench(&top);
+    let project = top.join("home/project");
+    std::fs::create_dir(project.join("config")).unwrap();
+    std::fs::write(project.join("config/secret.key"), "key").unwrap();
+    std::os::unix::fs::symlink("config", project.join("other")).unwrap();
+    let mut spec = bench.tools["bash"].spec().clone();
+    (spec.name, spec.family) = ("copy_file", Family::Edit);
+    let copy = Bash(spec, None, Vec::new());
+    bench.tools.insert("copy_file", Arc::new(copy));
+    let rules = Rules {
+        allow: vec!["Edit".to_owned()],
+        deny: vec!["Read(config/secret.key)".to_owned()],
+        ..Rules::default()
+    };
+    let standpoint = Standpoint {
+        rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)]).0),
+        posture: Posture::Auto,
+        kept: BTreeSet::new(),
+        tree_kept: false,
+    };
+    for (source, expected) in [
+        ("config", Verdict::Ask),
+        ("other", Verdict::Ask),
+        ("src", Verdict::Allow),
+        ("src/main.rs", Verdict::Allow),
+        ("config/secret.key", Verdict::Deny),
+    ] {
+        let call = ToolCall {
+            id: CallId("c".into()),
+            name: "copy_file".into(),
+            arguments: serde_json::json!({"source": source, "destination": "c2"}).to_string(),
+            cut: false,
+        };
+        match bench.judge(&call, &standpoint).0 {
+            Judgement::Decided { decision, .. } => {
+                assert_eq!(decision.verdict, expected, "{source}: {}", decision.rule);
+            }
+            Judgement::Refused(outcome) => panic!("{source} was refused: {}", outcome.text),
+        }
+    }
 }

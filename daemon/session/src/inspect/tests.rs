@@ -12,6 +12,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
         at: Stamp(seq.cast_signed()),
         turn: Some(seq),
         body: Body::ToolFinished(ToolFinished {
+            changed: Vec::new(),
             call: CallId("a".into()),
             tool: "edit_file".into(),
             status,

@@ -70,6 +70,7 @@ impl Log {
 
     fn finished(&mut self, call: &str, status: CallStatus, duration_ms: u64) -> &mut Self {
         self.add(Body::ToolFinished(ToolFinished {
+            changed: Vec::new(),
             call: CallId(call.into()),
             tool: "bash".into(),
             status,
@@ -94,6 +95,7 @@ impl Log {
     fn decided(&mut self, call: &str, verdict: Verdict, subject: &str) -> &mut Self {
         self.add(Body::PolicyDecided(PolicyDecided {
             call: CallId(call.into()),
+            tool: "bash".into(),
             verdict,
             rule: "fallback".into(),
             layer: "built-in".into(),

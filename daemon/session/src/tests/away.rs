@@ -29,6 +29,7 @@ fn ended(outcome: OutcomeKind) -> Body {
 
 fn finished(display: Display) -> Body {
     Body::ToolFinished(ToolFinished {
+        changed: Vec::new(),
         call: CallId("c".into()),
         tool: "t".into(),
         status: CallStatus::Ok,

@@ -179,6 +179,7 @@ impl Scripted {
         let (codec, provider) = replay::open(cassette.stalls_for(Duration::from_secs(3_600)));
         let marker = Marker {
             spec: ToolSpec {
+                deferred: false,
                 name: "mark",
                 description: "Marks.",
                 schema: serde_json::json!({"type": "object"}),
@@ -190,6 +191,7 @@ impl Scripted {
             seen_env: Arc::clone(&self.seen_env),
         };
         Setup {
+            pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),
             model: "m".into(),
@@ -362,7 +364,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = crate::prefix::render(setup.codec.as_ref(), "m", &setup.tools);
+    let prefix = crate::prefix::render(setup.codec.as_ref(), &setup);
     let parts = Parts {
         created: created.clone(),
         file,
@@ -404,6 +406,7 @@ pub fn begin_with(
 fn created(session: SessionId, project: &Path) -> SessionCreated {
     let place = project.to_string_lossy().into_owned();
     SessionCreated {
+        origin: None,
         session,
         pid: Pid(1),
         ppid: Pid(0),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
@@ -75,6 +75,10 @@ pub struct Outside {
     /// Asks before everything, as it is configured.
     pub strict: AtomicBool,
     pub max_steps: u64,
+    /// What others have changed, until it is told.
+    pub changed: Mutex<Option<String>>,
+    /// How often the session said that what has changed is its own doing.
+    pub absorbed: AtomicUsize,
     disk: Arc<Disk>,
 }
 
@@ -88,6 +92,7 @@ impl Outside {
         let (codec, inner) = replay::open(cassette);
         let marker = Marker {
             spec: ToolSpec {
+                deferred: false,
                 name: "mark",
                 description: "Marks.",
                 schema: serde_json::json!({"type": "object"}),
@@ -99,6 +104,7 @@ impl Outside {
             seen_env: Arc::default(),
         };
         Setup {
+            pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),
             model: "m".into(),
@@ -178,6 +184,14 @@ impl Assembly for Outside {
         *notebook.0.lock().unwrap() = *remembered.downcast::<String>().unwrap();
     }
 
+    fn changed_by_others(&self, _: &Arc<dyn Any + Send + Sync>) -> Option<String> {
+        self.changed.lock().unwrap().take()
+    }
+
+    fn changed_by_itself(&self, _: &Arc<dyn Any + Send + Sync>) {
+        self.absorbed.fetch_add(1, Ordering::SeqCst);
+    }
+
     fn masked(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -225,6 +239,8 @@ impl World {
             provider_gone: AtomicBool::new(false),
             hangs: Mutex::default(),
             strict: AtomicBool::new(false),
+            changed: Mutex::default(),
+            absorbed: AtomicUsize::new(0),
             max_steps,
         });
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());

@@ -80,3 +80,21 @@ fn sweeping_removes_what_an_interrupted_put_left() {
     );
     assert_eq!(blobs.len(id).expect("it is there"), 3);
 }
+
+#[test]
+fn a_blob_of_another_session_outlives_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    for dir in [&one, &other] {
+        std::fs::create_dir(dir).unwrap();
+    }
+    let (from, to) = (Blobs::new(&one), Blobs::new(&other));
+    let id = from.put(b"content").unwrap();
+    for _ in 0..2 {
+        to.adopt(&from, id).unwrap();
+    }
+    std::fs::remove_dir_all(&one).unwrap();
+    assert_eq!(to.read(id, 0, 100).unwrap(), b"content");
+    assert!(from.len(id).is_err());
+    assert!(to.adopt(&from, BlobId::of(b"none")).is_err());
+}

@@ -12,7 +12,7 @@ use crate::disk::{At, Fault, private, reason};
 use crate::home::Home;
 
 /// Changes with the table, and with what a summary must have.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE session (
@@ -25,6 +25,24 @@ const SCHEMA: &str = "
         active_at INTEGER NOT NULL,
         summary TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE usage (
+        session TEXT NOT NULL,
+        quarter INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        requests INTEGER NOT NULL,
+        prompt_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        reasoning_tokens INTEGER NOT NULL,
+        cost_micros INTEGER NOT NULL,
+        unknown_cost_calls INTEGER NOT NULL,
+        PRIMARY KEY (session, quarter, model)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE counted (
+        session TEXT PRIMARY KEY,
+        seq INTEGER NOT NULL,
+        end INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE made (filled INTEGER NOT NULL) STRICT;
     INSERT INTO made VALUES (0);
     CREATE INDEX session_name ON session (name) WHERE name IS NOT NULL;";

@@ -10,6 +10,7 @@ use super::*;
 use crate::home::Home;
 
 mod faults;
+mod usage;
 
 fn home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -27,6 +28,8 @@ fn id(text: &str) -> SessionId {
 
 fn session(pid: u64, name: Option<&str>) -> SessionSummary {
     SessionSummary {
+        origin: None,
+        pending_questions: 0,
         session: SessionId::new(),
         pid: Pid(pid),
         ppid: Pid(0),

@@ -4,7 +4,7 @@
 //! derived things again from logs.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use proto::Seq;
@@ -156,6 +156,50 @@ pub fn first<T>(dir: &Path, take: impl FnOnce(&RawRecord<'_>) -> T) -> Result<Op
         Piece::TooLong { .. } | Piece::End => None,
     };
     Ok(record.map(|record| take(&record)))
+}
+
+/// How far a log has been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// The last record; 0: none.
+    pub seq: Seq,
+    /// The byte behind it.
+    pub end: u64,
+}
+
+/// Reads what follows in the log in `dir` behind `from`, up to and with `upto`, without a lock; `visit` gets the records
+/// before the first invalid line. `None`: what stands there does not follow on `from`, so that it has to be read from
+/// its start.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn tail(
+    dir: &Path,
+    from: Tail,
+    upto: Seq,
+    visit: &mut dyn FnMut(&RawRecord<'_>),
+) -> Result<Option<Tail>, Fault> {
+    let (mut file, path) = open(dir)?;
+    file.seek(SeekFrom::Start(from.end))
+        .at("read the log", &path)?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let (mut line, mut reached) = (Vec::new(), from);
+    while reached.seq < upto {
+        let len = match next(&mut reader, &mut line).at("read the log", &path)? {
+            Piece::Line { len } | Piece::Cut { len } => len,
+            Piece::TooLong { .. } | Piece::End => break,
+        };
+        match decode(&line) {
+            Ok(record) if record.seq == reached.seq.next() => visit(&record),
+            _ => break,
+        }
+        reached = Tail {
+            seq: reached.seq.next(),
+            end: reached.end + len,
+        };
+    }
+    let follows = reached.seq > from.seq || from.seq == Seq(0) || from.seq >= upto;
+    Ok(follows.then_some(reached))
 }
 
 fn open(dir: &Path) -> Result<(File, std::path::PathBuf), Fault> {

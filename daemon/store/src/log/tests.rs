@@ -15,6 +15,7 @@ use crate::format::{Envelope, LINE_MAX, Line, encode};
 
 mod damage;
 mod renewing;
+mod tail;
 
 const KINDS: [&str; 4] = [
     "message.user",

@@ -25,8 +25,8 @@ fn the_oldest_is_forgotten_first() {
 fn a_pin_is_used_once() {
     let scene = Scene::new();
     let call = CallId::from("c");
-    scene.memory.pin(&call, Path::new("/a"));
-    assert_eq!(scene.memory.unpin(&call), Some(PathBuf::from("/a")));
+    scene.memory.pin(&call, &[PathBuf::from("/a")]);
+    assert_eq!(scene.memory.unpin(&call), Some(vec![PathBuf::from("/a")]));
     assert_eq!(scene.memory.unpin(&call), None);
 }
 
@@ -43,7 +43,7 @@ fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_ord
         old.memory.know(Path::new(&format!("/f{number}")), stamp(1));
     }
     old.memory.know(Path::new("/f0"), stamp(2));
-    old.memory.pin(&CallId::from("c"), Path::new("/a"));
+    old.memory.pin(&CallId::from("c"), &[PathBuf::from("/a")]);
     new.memory.remind(old.memory.remembered());
     assert_eq!(new.memory.known(Path::new("/f0")), Some(stamp(2)));
     assert_eq!(new.memory.unpin(&CallId::from("c")), None);

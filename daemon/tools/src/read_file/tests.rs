@@ -125,13 +125,13 @@ async fn what_cannot_be_read_says_what_to_do() {
         scene
             .fails("read_file", json!({"path": "none"}))
             .await
-            .contains("does not exist; look for it with `grep`")
+            .contains("does not exist; look for it with `glob`")
     );
     assert!(
         scene
             .fails("read_file", json!({"path": "."}))
             .await
-            .contains("is a directory, not a file; list it")
+            .contains("is a directory, not a file; list it with `ls`")
     );
     assert!(
         scene

@@ -9,24 +9,37 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
     assert_eq!(
         names,
         [
+            "apply_patch",
+            "ask",
             "bash",
             "bash_output",
+            "copy_file",
+            "delete_file",
             "edit_file",
+            "glob",
             "grep",
             "kill_shell",
+            "ls",
+            "make_dir",
+            "move_file",
+            "multi_edit",
             "read_file",
+            "todo_write",
+            "tool_call",
+            "tool_search",
             "write_file"
         ]
     );
     let bytes: usize = tools
         .iter()
+        .filter(|tool| !tool.spec().deferred)
         .map(|tool| {
             tool.spec().name.len()
                 + tool.spec().description.len()
                 + tool.spec().schema.to_string().len()
         })
         .sum();
-    assert!(bytes <= 5 * 1024, "{bytes} bytes");
+    assert!(bytes <= 7 * 1024, "{bytes} bytes");
 }
 
 #[test]
@@ -72,8 +85,17 @@ fn sorted(value: &serde_json::Value) -> String {
 
 #[test]
 fn a_schema_as_the_model_reads_it() {
-    let tools = builtin(crate::Options::default());
-    let schema = &tools[5].spec().schema;
+    let tool = crate::scene::tool_named("read_file");
+    let schema = &tool.spec().schema;
     let wanted = r#"{"additionalProperties":false,"properties":{"limit":{"description":"Lines; default 2000","type":"integer"},"offset":{"description":"First line, from 1","type":"integer"},"path":{"type":"string"}},"required":["path"],"type":"object"}"#;
     assert_eq!(schema.to_string(), wanted);
+}
+
+#[test]
+fn no_tool_costs_much_alone() {
+    for tool in builtin(crate::Options::default()) {
+        let spec = tool.spec();
+        let bytes = spec.name.len() + spec.description.len() + spec.schema.to_string().len();
+        assert!(bytes <= 1400, "{}: {bytes} bytes", spec.name);
+    }
 }

@@ -50,6 +50,8 @@ impl Look {
                 .kept
                 .filter(|_| cut)
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
+            changed: Vec::new(),
+            todos: None,
         }
     }
 

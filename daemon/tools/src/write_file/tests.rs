@@ -118,3 +118,37 @@ async fn a_preview_shows_the_diff_and_changes_nothing() {
     );
     assert!(!scene.top.join("ws/f").exists());
 }
+
+#[tokio::test]
+async fn what_it_leaves_is_told_by_hash_size_and_mode() {
+    use proto::record::{Changed, FileState};
+    let scene = Scene::new();
+    let outcome = scene
+        .call("write_file", json!({"path": "d/f", "content": "abc"}))
+        .await;
+    let path = scene.top.join("ws/d/f");
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let state = |sha256: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        FileState::File {
+            sha256: sha256.to_owned(),
+            bytes: 3,
+            mode: std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777,
+        }
+    };
+    let changed = |sha256: &str| Changed {
+        path: path.to_string_lossy().into_owned(),
+        now: state(sha256),
+    };
+    assert_eq!(outcome.changed, [changed(sha256)]);
+    let outcome = scene
+        .call("edit_file", json!({"path": "d/f", "old": "c", "new": "d"}))
+        .await;
+    let sha256 = "a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9";
+    assert_eq!(outcome.changed, [changed(sha256)]);
+    // What changes nothing tells of nothing.
+    let outcome = scene
+        .call("write_file", json!({"path": "d/f", "content": "abd"}))
+        .await;
+    assert!(outcome.changed.is_empty());
+}

@@ -2,8 +2,10 @@
 //! refused.
 
 use proto::params::approval::Decision;
+use proto::params::history::What;
+use proto::params::question::Reply;
 use proto::record::SessionSet;
-use proto::{ApprovalId, PromptId};
+use proto::{ApprovalId, PromptId, QuestionId};
 
 /// A prompt in a form that repeats can be compared by.
 #[must_use]
@@ -30,6 +32,13 @@ pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
     format!("answer {id} {decision:?}")
 }
 
+/// Answers to questions of the model in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_replies(id: &QuestionId, replies: &[Reply]) -> String {
+    let said = serde_json::to_string(replies).unwrap_or_default();
+    format!("replies {id} {said}")
+}
+
 /// A change of settings in a form that repeats can be compared by.
 #[must_use]
 pub fn content_of_set(set: &SessionSet) -> String {
@@ -39,4 +48,13 @@ pub fn content_of_set(set: &SessionSet) -> String {
         ..set.clone()
     };
     serde_json::to_string(&bare).unwrap_or_default()
+}
+
+/// A rewind in a form that repeats can be compared by. `None`: the newest one is taken back.
+#[must_use]
+pub fn content_of_rewind(to_turn: Option<u64>, what: What) -> String {
+    match to_turn {
+        Some(turn) => format!("rewind to {turn} {what:?}"),
+        None => "rewind undo".into(),
+    }
 }

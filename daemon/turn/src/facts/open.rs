@@ -1,10 +1,10 @@
 //! A turn that is under way, and its calls, as the log tells them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use proto::item::{Finish, ToolCall};
+use proto::item::{CallStatus, Finish, ToolCall};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::{ApprovalId, CallId, ItemId, PromptId, Stamp};
+use proto::{ApprovalId, CallId, ItemId, PromptId, QuestionId, Stamp};
 
 use super::since;
 
@@ -26,12 +26,16 @@ pub struct OpenTurn {
     pub usage: UsageTotals,
     pub text: String,
     pub denied: Vec<Denied>,
-    /// A call did what it was asked, and its result stands after the last unattended denial.
+    /// A call did what it was asked, or a person answered it, and its result stands after the last unattended denial.
     pub ok_since_denial: bool,
     /// The calls of the newest answer.
     pub calls: Vec<OpenCall>,
-    /// What was denied in this turn stays denied.
-    pub refused: HashSet<(String, String)>,
+    /// Files of which the turn has kept what they were, by their absolute paths.
+    pub kept: BTreeSet<String>,
+    /// What commands change can be found: the tree was looked at before the first of them, or it was said why not.
+    pub tree_kept: bool,
+    /// What was denied in this turn stays denied: digests of tool and arguments, as policy has read them.
+    pub refused: HashSet<String>,
     /// The newest message is an answer without calls: how it ended. The turn is to be settled by it.
     pub plain_answer: Option<Finish>,
     /// That answer was cut off by the daemon's end, and the turn is to go on from it.
@@ -52,8 +56,24 @@ pub struct OpenTurn {
 pub struct OpenCall {
     pub call: ToolCall,
     pub stage: Stage,
-    /// What policy said when it looked last.
+    /// The tool that it leads to, as far as is known.
+    pub tool: String,
+    /// What policy said when it looked last, and at what: the digest of tool and arguments. Empty: not yet.
     pub read_only: bool,
+    pub input_sha256: String,
+}
+
+impl OpenCall {
+    /// A call to which nothing has happened yet.
+    pub(super) fn new(call: &ToolCall) -> Self {
+        Self {
+            tool: call.name.clone(),
+            call: call.clone(),
+            stage: Stage::Open,
+            read_only: false,
+            input_sha256: String::new(),
+        }
+    }
 }
 
 /// How far a call has come, as the log tells it.
@@ -65,12 +85,54 @@ pub enum Stage {
     Asked(ApprovalId),
     /// A person said yes to what was shown; it has not started.
     Approved { shown_hash: String },
+    /// Its questions wait for a person.
+    Questioned(QuestionId),
+    /// They are open no more; its result, in these words, waits for its place.
+    Answered { by: Answerer, words: String },
     /// It was denied, and never runs; its result, in these words, waits for its place.
     Denied { words: String },
     /// It runs, or ran when the daemon died.
     Started { read_only: bool },
     /// It has its result.
     Closed,
+}
+
+/// Who settled the questions of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answerer {
+    /// A person said something.
+    Person,
+    /// Nobody was there who could have.
+    Nobody,
+    /// The daemon, because the turn was about to end.
+    Daemon,
+}
+
+impl Answerer {
+    /// How the call has gone.
+    #[must_use]
+    pub fn status(self) -> CallStatus {
+        match self {
+            Self::Person | Self::Nobody => CallStatus::Ok,
+            Self::Daemon => CallStatus::Interrupted,
+        }
+    }
+}
+
+impl Stage {
+    /// Whether a good result of the call is something that was done: it ran, or a person answered.
+    pub(super) fn came_to_something(&self) -> bool {
+        match self {
+            Self::Started { .. } => true,
+            Self::Answered { by, .. } => *by == Answerer::Person,
+            Self::Open
+            | Self::Asked(_)
+            | Self::Approved { .. }
+            | Self::Questioned(_)
+            | Self::Denied { .. }
+            | Self::Closed => false,
+        }
+    }
 }
 
 impl OpenTurn {

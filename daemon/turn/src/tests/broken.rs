@@ -8,7 +8,7 @@ use proto::record::{PromptQueued, SessionExited, ToolStarted, TurnStarted, Verdi
 use proto::state::Kind;
 use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
 
-use super::made::{created, judgement, outcome, prompt_id};
+use super::made::{created, judgement, outcome, prompt_id, reply};
 use super::storm::storms;
 use super::world::log_of;
 use crate::input::Unattended;
@@ -49,9 +49,15 @@ impl Conversation {
 /// Recovers a session from this log, says something to it, and lets all go well. Panics where a request is not valid.
 /// `None` where the log itself had lost what cannot be made up for.
 fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
+    played_on(log, policy, true)
+}
+
+/// The same. `runs_hold`: what rewinds in it name is where they say.
+fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<Machine> {
     let mut said = Conversation::default();
     log.iter().for_each(|record| said.take(&record.body));
     let lost = said.lost;
+    let mut all = log.to_vec();
     let now = Now {
         wall: log.last().expect("a log has records").at,
         mono_ms: 0,
@@ -81,9 +87,15 @@ fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
         let mut happens = Vec::new();
         for effect in std::mem::take(&mut todo) {
             match effect {
-                Effect::Append(record) => said.take(&record.body),
-                Effect::Ask { .. } => {
+                Effect::Append(record) => {
+                    said.take(&record.body);
+                    all.push(record);
+                }
+                Effect::Ask { upto, .. } => {
                     asked += 1;
+                    if runs_hold && !lost {
+                        shows_whole_turns(&machine.facts().shown_upto(upto), &all);
+                    }
                     assert!(
                         lost || (said.unanswered.is_empty() && !said.lost),
                         "I2: every call has its result before the next request"
@@ -110,11 +122,12 @@ fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
             }
         }
         if happens.is_empty() {
-            let pending = machine.facts().pending.keys().next().cloned();
-            match (pending, next.pop()) {
-                (Some(id), input) => {
+            let pending = machine.facts().pending.keys().next().cloned().map(yes);
+            let asked = machine.facts().asked.keys().next().cloned().map(red);
+            match (pending.or(asked), next.pop()) {
+                (Some(answer), input) => {
                     next.extend(input);
-                    happens.push(yes(id));
+                    happens.push(answer);
                 }
                 (None, Some(input)) => happens.push(input),
                 (None, None) => break,
@@ -130,6 +143,18 @@ fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
     (!lost).then_some(machine)
 }
 
+/// What a request shows is a valid conversation, whatever rewinds have hidden.
+fn shows_whole_turns(runs: &[(Seq, Seq)], all: &[Record]) {
+    let mut shown = Conversation::default();
+    let among = |seq: Seq| runs.iter().any(|run| (run.0..=run.1).contains(&seq));
+    let records = all.iter().filter(|record| among(record.seq));
+    records.for_each(|record| shown.take(&record.body));
+    assert!(
+        shown.unanswered.is_empty() && !shown.lost,
+        "I2: what is shown has its results"
+    );
+}
+
 fn yes(id: proto::ApprovalId) -> Input {
     Input::Resolved(Box::new(crate::input::Resolution {
         approval_id: id,
@@ -143,6 +168,16 @@ fn yes(id: proto::ApprovalId) -> Input {
 }
 
 /// A log of these records behind the first, each in this turn.
+fn red(question_id: proto::QuestionId) -> Input {
+    Input::Answers(Box::new(crate::input::Answers {
+        question_id,
+        replies: vec![reply("red")],
+        by: "ann".into(),
+        unattended: false,
+        request_id: None,
+    }))
+}
+
 fn log(records: Vec<(Option<u64>, Body)>) -> Vec<Record> {
     let first = (None, Body::SessionCreated(created(Kind::Interactive, 0, 0)));
     std::iter::once(first)
@@ -408,7 +443,7 @@ proptest! {
         steps in 0_usize..60,
         goes_on in any::<bool>(),
     ) {
-        lives_on(&edited(seed, steps), POLICIES[usize::from(goes_on)]);
+        played_on(&edited(seed, steps), POLICIES[usize::from(goes_on)], false);
     }
 }
 

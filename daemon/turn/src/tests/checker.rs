@@ -7,11 +7,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::approval::{Approval, Decision};
+use proto::params::question::Question;
 use proto::record::{PolicyDecided, ToolStarted, Unattended, Verdict};
 use proto::state::State;
-use proto::{ApprovalId, Body, CallId, Pid, PromptId, Record, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, Pid, PromptId, QuestionId, Record, Seq, Stamp};
 
 use crate::words;
+
+mod shown;
+
+pub use shown::Shown;
 
 /// A call, for ever: ids are the session's own, turns only make messages readable.
 pub type Key = (u64, CallId);
@@ -27,6 +32,13 @@ pub struct Checker {
     pub open: Option<Open>,
     pub pending: BTreeMap<ApprovalId, Approval>,
     resolved: HashSet<ApprovalId>,
+    /// Questions of the model that are open, and those that were.
+    pub asked: BTreeMap<QuestionId, Question>,
+    replied: HashSet<QuestionId>,
+    /// The call whose files were kept right now: it starts next.
+    kept: Option<CallId>,
+    /// What requests show.
+    pub shown: Shown,
     /// Prompts that wait, in their order, and those that ever came.
     pub queued: Vec<Queued>,
     /// Nothing may start.
@@ -87,14 +99,21 @@ pub struct Open {
     /// Calls that policy would have a person asked about, and what people said yes to.
     asked: HashSet<CallId>,
     approved: HashMap<CallId, String>,
+    /// Calls whose questions a person answered.
+    answered: HashSet<CallId>,
     pub summing_up: bool,
 }
 
 impl Checker {
-    pub fn of(records: &[Record]) -> Self {
+    /// A log that was cut off by crashes behind these records.
+    pub fn of(records: &[Record], cuts: &[u64]) -> Self {
         let mut checker = Self::default();
         for record in records {
             checker.take(record);
+            if cuts.contains(&checker.seq) {
+                checker.kept = None;
+                checker.shown.cut_off();
+            }
         }
         checker
     }
@@ -119,6 +138,13 @@ impl Checker {
                 "a record names the turn it stands in: {:?}",
                 record.body
             ),
+        }
+        self.shown.take(record);
+        if let Some(call) = self.kept.take() {
+            assert!(
+                matches!(&record.body, Body::ToolStarted(started) if started.call == call),
+                "files are kept directly before their call starts"
+            );
         }
         match &record.body {
             Body::TurnStarted(started) => {
@@ -151,6 +177,10 @@ impl Checker {
                 assert!(
                     open.unanswered.contains(&finished.call),
                     "a call is finished before it has its result"
+                );
+                assert!(
+                    !self.asked.values().any(|open| open.call == finished.call),
+                    "a call does not end while its questions are open"
                 );
                 open.finished.insert(finished.call.clone());
             }
@@ -258,8 +288,57 @@ impl Checker {
                 self.moves_to(State::Idle);
                 self.exited = false;
             }
-            Body::SessionCreated(_) | Body::Usage(_) | Body::Notice(_) | Body::Unknown { .. } => {}
+            Body::QuestionAsked(question) => self.asks(question),
+            Body::QuestionAnswered(answered) => {
+                let asked = self.asked.remove(&answered.question_id);
+                let asked = asked.expect("I6: only open questions are answered, and once");
+                assert_eq!(asked.call, answered.call, "an answer is about its call");
+                self.replied.insert(answered.question_id.clone());
+                let open = self.open.as_mut().expect("a question stands in a turn");
+                if !answered.replies.is_empty() {
+                    open.answered.insert(asked.call);
+                }
+            }
+            Body::CheckpointCreated(checkpoint) => {
+                self.kept.clone_from(&checkpoint.call);
+                match &checkpoint.call {
+                    Some(_) => self.may_start("a call"),
+                    None => assert!(open.is_none(), "a rewind begins at rest"),
+                }
+            }
+            Body::SessionRewound(_) => {
+                assert!(open.is_none(), "a session goes back at rest");
+            }
+            Body::SessionCreated(_)
+            | Body::Usage(_)
+            | Body::Notice(_)
+            | Body::TodoUpdated(_)
+            | Body::CacheReset(_)
+            | Body::Unknown { .. } => {}
         }
+    }
+
+    fn asks(&mut self, question: &Question) {
+        self.may_start("a question");
+        let open = self.open.as_ref().expect("questions stand in a turn");
+        let (id, call) = (&question.question_id, &question.call);
+        assert!(
+            open.unanswered.contains(call) && !open.cut.contains(call),
+            "only calls without a result ask"
+        );
+        assert!(
+            !self.denied.contains(&(open.number, call.clone())),
+            "I7: a denied call does not ask"
+        );
+        let by_approval = self.pending.values().any(|open| open.call == *call);
+        let by_question = self.asked.values().any(|open| open.call == *call);
+        assert!(
+            !by_approval && !by_question,
+            "one question a call at a time"
+        );
+        assert!(!self.replied.contains(id), "I6: an id is used once");
+        let before = self.asked.insert(id.clone(), question.clone());
+        assert!(before.is_none(), "I6: an id is used once");
     }
 
     /// Where a prompt stands that has to wait.
@@ -362,6 +441,7 @@ impl Checker {
             .collect();
         open.started.clear();
         open.finished.clear();
+        open.answered.clear();
         self.last = Some(Last::Assistant);
     }
 
@@ -382,11 +462,15 @@ impl Checker {
         match message.status {
             CallStatus::Ok => {
                 assert!(!denied, "I7: a denied call has no good result");
+                let did = open.started.contains_key(&message.call)
+                    || open.answered.contains(&message.call);
                 assert!(
-                    open.started.contains_key(&message.call),
-                    "only what ran can have gone well"
+                    did || message.text == words::NOBODY_ANSWERS,
+                    "only what ran or was answered can have gone well"
                 );
-                open.ledger.push(true);
+                if did {
+                    open.ledger.push(true);
+                }
             }
             CallStatus::Denied if open.unattended.contains(&message.call) => {
                 open.ledger.push(false)
@@ -458,7 +542,10 @@ impl Checker {
             open.unanswered.is_empty(),
             "I2: every call has its result when the turn ends"
         );
-        assert!(self.pending.is_empty(), "no question outlives its turn");
+        assert!(
+            self.pending.is_empty() && self.asked.is_empty(),
+            "no question outlives its turn"
+        );
         assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
         let told: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
         assert_eq!(told.len(), ended.denied.len(), "a denial is told once");
@@ -498,9 +585,10 @@ impl Checker {
             "a request ends with words or a result"
         );
         assert!(
-            self.pending.is_empty(),
+            self.pending.is_empty() && self.asked.is_empty(),
             "no request while a question is open"
         );
+        self.shown.is_valid();
     }
 
     /// A call that a person had to be asked about runs on a yes to what would be shown now.

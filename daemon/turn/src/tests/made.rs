@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use contract::{Basis, Confinement, Decision, Outcome};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::{Approval, Scope};
-use proto::record::{Rules, SessionCreated, Verdict};
+use proto::params::question::{Ask, Choice, Reply};
+use proto::record::{
+    CheckpointCreated, FileState, Kept, Rules, SessionCreated, Todo, TodoStatus, Verdict,
+};
 use proto::state::{Kind, OnAsk, Posture};
-use proto::{ApprovalId, Pid, PromptId, SessionId, Stamp};
+use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, Stamp};
 
 use crate::Judgement;
 use crate::input::Unattended;
@@ -15,6 +18,7 @@ use crate::input::Unattended;
 /// The first record of a session with these settings.
 pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
     SessionCreated {
+        origin: None,
         session: "00000000-0000-0000-0000-000000000007"
             .parse::<SessionId>()
             .expect("it is a UUID"),
@@ -51,6 +55,49 @@ pub fn prompt_id(number: u64) -> PromptId {
 
 pub fn outcome(status: CallStatus) -> Outcome {
     Outcome::with_status(status, "result")
+}
+
+/// A question of the model with two options.
+pub fn ask(question: &str) -> Ask {
+    let choice = |label: &str| Choice {
+        label: label.to_owned(),
+        description: String::new(),
+    };
+    Ask {
+        question: question.to_owned(),
+        header: "h".into(),
+        options: vec![choice("red"), choice("blue")],
+        multi_select: false,
+    }
+}
+
+/// An answer to a question.
+pub fn reply(label: &str) -> Reply {
+    Reply {
+        labels: vec![label.to_owned()],
+        other: None,
+    }
+}
+
+/// Something to do.
+pub fn todo(content: &str) -> Todo {
+    Todo {
+        content: content.to_owned(),
+        active_form: content.to_owned(),
+        status: TodoStatus::Pending,
+    }
+}
+
+/// What is kept of a file for a call, or for a rewind.
+pub fn checkpoint(call: Option<&CallId>, path: &str) -> CheckpointCreated {
+    CheckpointCreated {
+        call: call.cloned(),
+        files: vec![Kept {
+            path: path.to_owned(),
+            was: FileState::Absent,
+        }],
+        ..CheckpointCreated::default()
+    }
 }
 
 /// What policy says to a call. `version`: what a person would be shown may change with the file it is about.
@@ -90,9 +137,12 @@ pub fn judgement(
         asked_at: Stamp::default(),
     };
     Judgement::Decided {
+        checkpoint: None,
+        questions: None,
+        tool: call.name.clone(),
         decision,
         subject: call.arguments.clone(),
-        input_sha256: String::new(),
+        input_sha256: format!("{} {}", call.name, call.arguments),
         question,
         unattended,
     }

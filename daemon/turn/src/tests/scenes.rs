@@ -633,3 +633,68 @@ fn an_exited_session_is_reopened_by_a_prompt() {
     ",
     );
 }
+
+#[test]
+fn a_denied_call_stays_denied_however_it_is_spelled() {
+    check(
+        "
+        > user delete the folder
+          turn starts | running | prompt: delete the folder | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask
+          question 7.1 about a | waiting for approval
+        > ann no 7.1
+          ann answers 7.1: deny | running | finished a denied |
+          result a denied: Denied by the user (ann) | ask
+        > model calls b:tool_call write+a
+          model calls b | judge b
+        > policy b ask as write a
+          finished b (tool_call) denied |
+          result b denied: Denied: the same call was denied before in this turn | ask
+        > model calls c:write a+
+          model calls c | judge c
+        > policy c allow as write a
+          finished c denied |
+          result c denied: Denied: the same call was denied before in this turn | ask
+        > model calls d:tool_call x
+          model calls d | judge d
+        > policy d deny as write x
+          finished d denied | result d denied: Denied by the rule `a rule` (user) | ask
+        > model calls e:write x
+          model calls e | judge e
+        > policy e ask
+          finished e denied |
+          result e denied: Denied: the same call was denied before in this turn | ask
+        > crash continue
+          notice: The daemon was restarted | ask
+        > model calls f:tool_call a
+          model calls f | judge f
+        > policy f ask as write a
+          finished f (tool_call) denied |
+          result f denied: Denied: the same call was denied before in this turn | ask
+    ",
+    );
+}
+
+#[test]
+fn a_call_has_the_name_of_the_tool_that_it_leads_to() {
+    check(
+        "
+        > session headless
+        > user do it
+          turn starts | running | prompt: do it | ask
+        > model calls a:tool_call x, b:tool_call y
+          model calls a b | judge a
+        > policy a allow as write x
+          started a | run a | judge b
+        > ends a ok
+          finished a ok | result a ok
+        > policy b left-denied as write y
+          nobody was there: denied | finished b denied |
+          result b denied: Nobody was there; `--allow` would do | ask
+        > model says I may not.
+          model: I may not. | turn ends blocked (denied) | exited 3
+    ",
+    );
+}

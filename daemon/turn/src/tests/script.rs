@@ -6,40 +6,37 @@
 //! > model says TEXT      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|no-key|lost-key [after 7s] [showing TEXT]
-//! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER]
+//! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE] [as TOOL INPUT]
+//! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)
 //! > ann yes|always|no 7.1 [NOTE]                  > nobody no 7.1 NOTE
-//! > ends a ok|failed|interrupted
+//! > ann says 7.1 LABEL   > nobody says 7.1
+//! > ends a ok|failed|interrupted [doing TODO TODO | changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
 //! > pause | resume        > suspend [now]                    > child 9 runs | ends     (told as its records are)
+//! > rewind to 1 [files|all] | rewind undo         (words alone, unless it says otherwise; nothing comes of it before)
+//! > rewound | not rewound | files kept             > what is shown        (the messages of the next request)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
-//! `read` only reads, `write` does not. A crash keeps the log whole, or cuts it at the last record of a kind.
+//! `write` changes things, `read` and `ask` do not. A crash keeps the log whole, or cuts it at the last record of a kind.
 
-use std::time::Duration;
-
-use contract::provider::{ErrorKind, ProviderError};
-use proto::item::{CallStatus, Finish, ToolCall};
-use proto::params::approval::Decision as Answered;
+use proto::params::history::What;
 use proto::params::session::When;
-use proto::record::{
-    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, SessionSet,
-    Verdict,
-};
+use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
 use proto::state::Kind;
-use proto::{ApprovalId, Body, CallId, ItemId, Pid, Record, Stamp};
+use proto::{Body, ItemId, Record, Seq, Stamp};
 
 use super::checker::Checker;
-use super::made::{created, judgement, prompt_id};
-use crate::input::{Resolution, Unattended};
-use crate::{
-    Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy, StopReason,
-};
+use super::made::{ask, checkpoint, created, judgement, prompt_id};
+use crate::input::Unattended;
+use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
+mod happens;
 mod told;
 
+use happens::{answer_question, child, ends, kind, model, number, set, stop};
 use told::told;
 
 /// Plays a scene, and compares what came of each line.
@@ -82,19 +79,23 @@ pub fn check(script: &str) {
         tell(&played),
         tell(&wanted)
     );
-    Checker::of(&stage.log).no_prompt_is_lost();
+    Checker::of(&stage.log, &stage.cuts).no_prompt_is_lost();
 }
 
 struct Stage {
     machine: Machine,
     limits: Limits,
     log: Vec<Record>,
+    /// Where crashes have cut it off.
+    cuts: Vec<u64>,
     now: Now,
     prompts: Vec<String>,
     /// The newest wait for another try.
     retry: (ItemId, u32),
     /// When the newest timer of a turn runs out.
     due_ms: u64,
+    /// What comes of the rewind that has begun.
+    rewound: Option<SessionRewound>,
 }
 
 impl Stage {
@@ -103,6 +104,7 @@ impl Stage {
             machine: Machine::new(Facts::default(), Limits::default()),
             limits: Limits::default(),
             log: Vec::new(),
+            cuts: Vec::new(),
             now: Now {
                 wall: Stamp(0),
                 mono_ms: 0,
@@ -110,6 +112,7 @@ impl Stage {
             prompts: Vec::new(),
             retry: (ItemId::from("none"), 0),
             due_ms: 0,
+            rewound: None,
         };
         stage.begin("");
         stage
@@ -157,8 +160,21 @@ impl Stage {
             "set" => set(what),
             "model" => model(what),
             "policy" => self.policy(what),
-            "ann" => answer_question(what, false),
-            "nobody" => answer_question(what, true),
+            "ann" | "nobody" => answer_question(what, who == "nobody"),
+            "rewind" => {
+                if !self.plan(what) {
+                    return vec!["there is no such turn".into()];
+                }
+                Input::Rewind
+            }
+            "rewound" => Input::Rewound(self.rewound.take().expect("a rewind has begun")),
+            "not" => Input::NotRewound,
+            "files" => {
+                let kept = Body::CheckpointCreated(checkpoint(None, "/w/a"));
+                let effects = self.machine.record(kept, self.now);
+                return self.keep(&effects);
+            }
+            "what" => return self.shown(),
             "ends" => ends(what),
             "stop" => stop(what),
             "edit" => self.edit(what),
@@ -221,6 +237,68 @@ impl Stage {
         effects.iter().filter_map(told).collect()
     }
 
+    /// `to 1`, `to 1 files`, `to 1 all`, `undo`. False: there is nothing to go back to.
+    fn plan(&mut self, what: &str) -> bool {
+        let facts = self.machine.facts();
+        let words: Vec<_> = what.split(' ').collect();
+        let (what, undoes, plan) = match words[..] {
+            ["undo"] => match facts.undoable() {
+                Some(rewind) => {
+                    let plan = facts.plan_undo(rewind);
+                    (rewind.what, Some(rewind.seq), Some(plan))
+                }
+                None => (What::Both, None, None),
+            },
+            ["to", turn, "files"] => (What::Code, None, facts.plan_rewind(number(turn))),
+            ["to", turn, "all"] => (What::Both, None, facts.plan_rewind(number(turn))),
+            ["to", turn] => (What::Conversation, None, facts.plan_rewind(number(turn))),
+            _ => panic!("rewind to TURN [files|all], or undo"),
+        };
+        let planned = plan.is_some();
+        self.rewound = plan.map(|plan| SessionRewound {
+            to_turn: plan.to_turn,
+            what,
+            undoes,
+            shown: (what != What::Code).then_some(plan.shown),
+            files: Vec::new(),
+            by: "ann".into(),
+            request_id: None,
+        });
+        planned
+    }
+
+    /// The messages that a request would have now.
+    fn shown(&self) -> Vec<String> {
+        let facts = self.machine.facts();
+        let runs = facts.shown_upto(facts.seq);
+        let shown = |seq: Seq| {
+            runs.iter()
+                .any(|(first, last)| *first <= seq && seq <= *last)
+        };
+        let records = self.log.iter().filter(|record| shown(record.seq));
+        let items = records.filter_map(|record| match &record.body {
+            Body::User(message) => Some(message.item.to_string()),
+            Body::Assistant(message) => Some(message.item.to_string()),
+            Body::Tool(message) => Some(message.item.to_string()),
+            _ => None,
+        });
+        let todos = facts.todos.iter().map(|todo| todo.content.as_str());
+        let todos: Vec<_> = todos.collect();
+        let items: Vec<_> = items.collect();
+        let items = if items.is_empty() {
+            "no message".into()
+        } else {
+            items.join(" ")
+        };
+        let counts = format!(
+            "{} answers, {} said, to do: {}",
+            facts.answered,
+            facts.spoken,
+            todos.join(" ")
+        );
+        vec![items, counts.trim_end().to_owned()]
+    }
+
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
@@ -267,6 +345,13 @@ impl Stage {
     }
 
     fn policy(&self, what: &str) -> Input {
+        // What the call leads to, where that is not what it is called.
+        let (what, leads_to) = what
+            .split_once(" as ")
+            .map_or((what, None), |(what, real)| (what, Some(real)));
+        let (what, keeping) = what
+            .split_once(" keeping ")
+            .map_or((what, None), |(what, file)| (what, Some(file)));
         let (what, seeing) = what.split_once(" seeing ").unwrap_or((what, "it"));
         let (id, says) = what.split_once(' ').expect("policy CALL VERDICT");
         let open = self
@@ -282,7 +367,8 @@ impl Stage {
             .clone();
         let wait = Unattended::Wait;
         let (verdict, unattended) = match says {
-            "allow" => (Verdict::Allow, wait),
+            "allow" | "questions" => (Verdict::Allow, wait),
+            "left-questions" => (Verdict::Allow, Unattended::Deny("nobody is there".into())),
             "ask" => (Verdict::Ask, wait),
             "deny" => (Verdict::Deny, wait),
             "left-denied" => (
@@ -301,9 +387,24 @@ impl Stage {
             }
             other => panic!("policy never says `{other}`"),
         };
-        let mut judgement = judgement(&call, verdict, unattended, call.name == "read", 0);
-        if let Judgement::Decided { question, .. } = &mut judgement {
+        let mut judgement = judgement(&call, verdict, unattended, call.name != "write", 0);
+        if let Judgement::Decided {
+            question,
+            questions,
+            checkpoint: kept,
+            tool,
+            input_sha256,
+            ..
+        } = &mut judgement
+        {
+            if let Some(real) = leads_to.map(happens::call) {
+                *input_sha256 = format!("{} {}", real.name, real.arguments);
+                question.tool.clone_from(&real.name);
+                *tool = real.name;
+            }
             seeing.clone_into(&mut question.shown_hash);
+            *questions = says.ends_with("questions").then(|| vec![ask("Which?")]);
+            *kept = keeping.map(|file| checkpoint(Some(&call.id), file));
         }
         Input::Judged {
             call: call.id,
@@ -335,6 +436,7 @@ impl Stage {
             other => panic!("there is no recovery `{other}`"),
         };
         self.log.truncate(kept);
+        self.cuts.push(kept as u64);
         self.machine = Machine::new(Facts::fold(&self.log), self.limits);
         self.now.mono_ms = 0;
         let kept = shown.map(|shown| self.kept(shown));
@@ -356,191 +458,4 @@ impl Stage {
         };
         (item, answer)
     }
-}
-
-fn number(text: &str) -> u64 {
-    text.parse().expect("a number")
-}
-
-/// `9 runs`, `9 ends`.
-fn child(what: &str) -> Input {
-    let (pid, does) = what.split_once(' ').expect("child PID runs|ends");
-    let pid = Pid(number(pid));
-    match does {
-        "runs" => Input::ChildSpawned(ChildSpawned {
-            pid,
-            kind: ChildKind::Shell,
-            call: CallId::from("a"),
-            command: "sleep 9".into(),
-        }),
-        "ends" => Input::ChildExited(ChildExited {
-            pid,
-            code: Some(0),
-            signal: None,
-            cause: None,
-        }),
-        other => panic!("no child `{other}`"),
-    }
-}
-
-fn kind(text: &str) -> Kind {
-    match text {
-        "headless" => Kind::Headless,
-        "interactive" => Kind::Interactive,
-        other => panic!("there is no kind `{other}`"),
-    }
-}
-
-fn set(what: &str) -> Input {
-    let (key, value) = what.split_once('=').expect("set KEY=VALUE");
-    Input::Set(match key {
-        "kind" => SessionSet {
-            kind: Some(kind(value)),
-            ..SessionSet::default()
-        },
-        "max_steps" => SessionSet {
-            max_steps: Some(number(value)),
-            ..SessionSet::default()
-        },
-        "paused" => SessionSet {
-            paused: Some(value == "true"),
-            ..SessionSet::default()
-        },
-        other => panic!("there is no setting `{other}`"),
-    })
-}
-
-fn model(what: &str) -> Input {
-    let (does, what) = what.split_once(' ').unwrap_or((what, ""));
-    let says = |text: &str, finish| Answer {
-        text: text.to_owned(),
-        finish: Some(finish),
-        ..Answer::default()
-    };
-    let answer = match does {
-        "says" => says(what, Finish::Stop),
-        "cut" => says(what, Finish::Length),
-        "filtered" => says(what, Finish::ContentFilter),
-        "thinks" => Answer {
-            reasoning: what.to_owned(),
-            ..says("", Finish::Stop)
-        },
-        "calls" => Answer {
-            calls: what.split(", ").map(call).collect(),
-            ..says("", Finish::ToolCalls)
-        },
-        "breaks" => return breaks(what),
-        other => panic!("a model never `{other}`"),
-    };
-    Input::Answered(Box::new(answer))
-}
-
-/// `read a`, `x:read a`, `read a!`.
-fn call(text: &str) -> ToolCall {
-    let (text, cut) = text
-        .strip_suffix('!')
-        .map_or((text, false), |text| (text, true));
-    let (id, text) = text
-        .split_once(':')
-        .map_or((None, text), |(id, text)| (Some(id), text));
-    let (name, subject) = text.split_once(' ').expect("TOOL SUBJECT");
-    let arguments = format!("{{\"path\":\"{subject}\"}}");
-    ToolCall {
-        id: CallId::from(id.unwrap_or(subject)),
-        name: name.to_owned(),
-        arguments,
-        cut,
-    }
-}
-
-fn breaks(what: &str) -> Input {
-    let (what, shown) = what.split_once(" showing ").unwrap_or((what, ""));
-    let (what, after) = what
-        .split_once(" after ")
-        .map_or((what, None), |(what, after)| (what, Some(after)));
-    let kind = match what {
-        "transient" => ErrorKind::Transient,
-        "permanent" => ErrorKind::Permanent,
-        "too-long" => ErrorKind::ContextLength,
-        "no-key" | "lost-key" => ErrorKind::Credentials,
-        other => panic!("nothing breaks `{other}`"),
-    };
-    let retry_after = after.map(|after| Duration::from_secs(number(after.trim_end_matches('s'))));
-    let error = ProviderError {
-        message: what.to_owned(),
-        hint: String::new(),
-        kind,
-        status: None,
-        retry_after,
-    };
-    let partial = Box::new(Answer {
-        text: shown.to_owned(),
-        ..Answer::default()
-    });
-    // Chance at its most: the waits are then 500, 1000, 2000, … milliseconds.
-    Input::Broke {
-        error,
-        partial,
-        jitter: 1.0,
-        key_lost: what == "lost-key",
-    }
-}
-
-fn answer_question(what: &str, unattended: bool) -> Input {
-    let mut words = what.splitn(3, ' ');
-    let decision = match words.next() {
-        Some("yes") => Answered::AllowOnce,
-        Some("always") => Answered::AllowSession,
-        Some("no") => Answered::Deny,
-        other => panic!("nobody answers {other:?}"),
-    };
-    Input::Resolved(Box::new(Resolution {
-        approval_id: ApprovalId::from(words.next().expect("ANSWER QUESTION")),
-        decision,
-        scope: None,
-        note: words.next().map(str::to_owned),
-        by: if unattended {
-            "reasonix".into()
-        } else {
-            "ann".into()
-        },
-        unattended,
-        request_id: None,
-    }))
-}
-
-fn ends(what: &str) -> Input {
-    let (call, how) = what.split_once(' ').expect("ends CALL HOW");
-    let status = match how {
-        "ok" => CallStatus::Ok,
-        "failed" => CallStatus::Failed,
-        "interrupted" => CallStatus::Interrupted,
-        other => panic!("no call ends `{other}`"),
-    };
-    let outcome = Box::new(contract::Outcome::with_status(status, "its output"));
-    Input::CallEnded {
-        call: CallId::from(call),
-        outcome,
-        duration_ms: 5,
-    }
-}
-
-fn stop(what: &str) -> Input {
-    let (why, shown) = what
-        .split_once(" showing ")
-        .map_or((what, None), |(why, shown)| (why, Some(shown)));
-    let reason = match why {
-        "user" => StopReason::User,
-        "term" => StopReason::Term,
-        "kill" => StopReason::Kill,
-        "shutdown" => StopReason::Shutdown,
-        other => panic!("nothing stops for `{other}`"),
-    };
-    let partial = shown.map(|text| {
-        Box::new(Answer {
-            text: text.to_owned(),
-            ..Answer::default()
-        })
-    });
-    Input::Stop { reason, partial }
 }

@@ -68,6 +68,19 @@ fn the_storm_reaches_everything() {
                 Body::User(message) => seen.insert(format!("{:?}", message.voice)),
                 Body::Assistant(message) => seen.insert(format!("{:?}", message.finish)),
                 Body::Notice(notice) => seen.insert(notice.text.clone()),
+                Body::QuestionAnswered(answered) => seen.insert(format!(
+                    "{} {}",
+                    if answered.unattended {
+                        "nobody"
+                    } else {
+                        &answered.by
+                    },
+                    answered.replies.len()
+                )),
+                Body::SessionRewound(rewound) => {
+                    let (undo, shown) = (rewound.undoes.is_some(), rewound.shown.is_some());
+                    seen.insert(format!("rewound, undo {undo}, shown {shown}"))
+                }
                 _ => false,
             };
         }
@@ -95,12 +108,20 @@ fn the_storm_reaches_everything() {
     ];
     let others = [
         "Some(Approval)",
+        "Some(Question)",
         "Some(Retry)",
         "Some(Credentials)",
         "Prompt",
         "Steer",
         "Daemon",
         "go on",
+    ];
+    let answers = ["ann 1", "ann 2", "nobody 0", "reasonix 0"];
+    let rewinds = [
+        "rewound, undo false, shown true",
+        "rewound, undo false, shown false",
+        "rewound, undo true, shown true",
+        "rewound, undo true, shown false",
     ];
     let states = ["Idle", "Running", "Waiting", "Paused"];
     let finishes = [
@@ -115,9 +136,11 @@ fn the_storm_reaches_everything() {
         words::GOES_ON_FROM_KEPT,
         words::STILL_PAUSED,
         words::WAS_ENDED,
+        words::HALF_REWOUND,
     ];
     let wanted = kinds.chain(outcomes).chain(statuses).chain(others);
     let wanted = wanted.chain(states).chain(finishes).chain(notices);
+    let wanted = wanted.chain(answers).chain(rewinds);
     let missing: Vec<_> = wanted.filter(|name| !seen.contains(*name)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
 }

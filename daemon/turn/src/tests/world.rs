@@ -9,10 +9,11 @@ use contract::ToolChoice;
 use proto::item::{CallStatus, ToolCall};
 use proto::outcome::Reason;
 use proto::params::approval::Decision as Answered;
+use proto::params::history::What;
 use proto::params::session::When;
-use proto::record::{PromptQueued, Verdict};
-use proto::state::{Kind, State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, ItemId, Record, Seq, Stamp};
+use proto::record::{PromptQueued, SessionRewound, Verdict};
+use proto::state::Kind;
+use proto::{ApprovalId, Body, CallId, ItemId, QuestionId, Record, Seq, Stamp};
 
 use super::chance::Chance;
 use super::checker::{Checker, Key};
@@ -20,6 +21,8 @@ use super::made::{created, judgement, outcome, prompt_id};
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
 
+mod going_back;
+mod holds;
 mod others;
 
 /// Steps within which a world that is left in peace must come to rest.
@@ -30,9 +33,10 @@ pub struct World {
     machine: Machine,
     limits: Limits,
     now: Now,
-    /// The log in memory, and how much of it is on disk.
+    /// The log in memory, how much of it is on disk, and where crashes have cut it off.
     log: Vec<Record>,
     durable: u64,
+    cuts: Vec<u64>,
     check: Checker,
     /// The log folded record by record, beside the machine.
     shadow: Facts,
@@ -43,6 +47,8 @@ pub struct World {
     tainted: HashSet<Key>,
     /// What policy last said that people would be shown of a call.
     shown: HashMap<CallId, String>,
+    /// The newest request's messages, and how many cache resets were before it.
+    sent: Option<(u64, Vec<Seq>)>,
     prompts: u64,
     calls: u64,
     /// The daemon goes down: clients are refused.
@@ -64,6 +70,8 @@ struct Outside {
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
     retries: Vec<(ItemId, u32)>,
+    /// Files are put back, and what is to come of it: nothing, where it fails.
+    rewinding: Option<Option<SessionRewound>>,
     /// Timers of turns, and when they run out.
     times: Vec<(u64, u64)>,
     /// When the newest of them does.
@@ -131,12 +139,14 @@ impl World {
             },
             log: Vec::new(),
             durable: 0,
+            cuts: Vec::new(),
             check: Checker::default(),
             shadow: Facts::default(),
             outside: Outside::default(),
             wrote: HashSet::new(),
             tainted: HashSet::new(),
             shown: HashMap::new(),
+            sent: None,
             prompts: 0,
             calls: 0,
             closing: false,
@@ -174,7 +184,8 @@ impl World {
             0..60 => self.work_goes_on(),
             60..72 => self.disk(),
             72..76 if !self.closing => self.pause(),
-            76..87 if !self.closing => self.people(),
+            76..84 if !self.closing => self.people(),
+            84..87 if !self.closing => self.rewind(),
             87..90 => self.stop(),
             90..93 => self.something_late(),
             93..95 => self.step(Input::CredentialsArrived),
@@ -199,7 +210,8 @@ impl World {
         kinds.extend((!self.outside.judging.is_empty()).then_some(1));
         kinds.extend((!self.outside.running.is_empty()).then_some(2));
         kinds.extend((!self.outside.retries.is_empty()).then_some(3));
-        kinds.extend((!self.check.pending.is_empty() && !self.closing).then_some(4));
+        kinds.extend((self.is_asked() && !self.closing).then_some(4));
+        kinds.extend(self.outside.rewinding.is_some().then_some(5));
         match kinds.is_empty() {
             true => self.disk(),
             false => match self.chance.one_of(&kinds) {
@@ -207,9 +219,15 @@ impl World {
                 1 => self.policy(),
                 2 => self.tool_ends(),
                 3 => self.retry_due(),
-                _ => self.person_answers(),
+                4 => self.person_answers(),
+                _ => self.rewinding_ends(),
             },
         }
+    }
+
+    /// Whether somebody could answer something.
+    fn is_asked(&self) -> bool {
+        !self.check.pending.is_empty() || !self.check.asked.is_empty()
     }
 
     fn disk(&mut self) {
@@ -280,7 +298,7 @@ impl World {
 
     /// Messages that come when nobody waits for them any more change nothing.
     fn something_late(&mut self) {
-        let late = match self.chance.below(5) {
+        let late = match self.chance.below(7) {
             0 => Input::CallEnded {
                 call: self.any_call_id(),
                 outcome: Box::new(outcome(CallStatus::Ok)),
@@ -307,6 +325,25 @@ impl World {
                 }
                 self.resolution(approval_id, Answered::AllowOnce)
             }
+            4 => {
+                let question_id = QuestionId(format!("7.{}", 1 + self.chance.below(4)));
+                if self.check.asked.contains_key(&question_id) {
+                    return;
+                }
+                self.replies(question_id)
+            }
+            5 if self.outside.rewinding.is_none() => self.chance.one_of(&[
+                Input::NotRewound,
+                Input::Rewound(SessionRewound {
+                    to_turn: 0,
+                    what: What::Both,
+                    undoes: None,
+                    shown: Some(Vec::new()),
+                    files: Vec::new(),
+                    by: "ann".into(),
+                    request_id: None,
+                }),
+            ]),
             _ => {
                 let id = self.any_call_id();
                 if self.outside.judging.iter().any(|judging| judging.id == id) {
@@ -355,7 +392,13 @@ impl World {
         self.log.truncate(kept_records);
         self.durable = self.seq();
         self.outside = Outside::default();
-        self.check = Checker::of(&self.log);
+        if lost > 0 {
+            // A request may have shown what did not reach the disk.
+            self.sent = None;
+        }
+        self.cuts.retain(|cut| *cut < self.durable);
+        self.cuts.push(self.durable);
+        self.check = Checker::of(&self.log, &self.cuts);
         self.tainted.extend(self.check.half_done());
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
@@ -406,6 +449,11 @@ impl World {
             match effect {
                 Effect::Append(record) => {
                     self.check.take(&record);
+                    if matches!(record.body, Body::TurnStarted(_)) {
+                        let alone = self.outside.rewinding.is_none();
+                        assert!(alone, "a turn starts while the session goes back");
+                        assert!(!self.closing, "a turn starts while the daemon goes down");
+                    }
                     if let Body::TurnEnded(ended) = &record.body
                         && ended.reason == Some(Reason::Timeout)
                     {
@@ -455,6 +503,7 @@ impl World {
             "no request while calls run"
         );
         self.check.may_be_sent();
+        self.shows();
         let summing_up = self.check.open.as_ref().is_some_and(|open| open.summing_up);
         assert_eq!(
             tool_choice == ToolChoice::None,
@@ -529,63 +578,7 @@ impl World {
         }
     }
 
-    // What must hold.
-
-    fn holds(&self) {
-        assert_eq!(
-            self.shadow,
-            *self.machine.facts(),
-            "the machine knows what the log says, and nothing else"
-        );
-        let outside = &self.outside;
-        let works =
-            outside.request.is_some() || !outside.running.is_empty() || !outside.held.is_empty();
-        if self.machine.is_idle() {
-            assert!(!works, "idle, and something runs");
-            assert!(
-                self.check.pending.is_empty(),
-                "idle, and a question is open"
-            );
-        }
-        if self.handing {
-            let quiet = outside.request.is_none() && !works;
-            assert_eq!(
-                self.machine.is_suspended(),
-                quiet,
-                "it is suspended when nothing runs"
-            );
-        }
-        let standing = &self.machine.facts().state;
-        if self.check.paused {
-            assert_eq!(
-                standing.state,
-                State::Paused,
-                "people see that it is paused"
-            );
-            return;
-        }
-        assert_ne!(standing.state, State::Paused, "people see that it goes on");
-        let waits_for = standing.waiting_for;
-        let asked = waits_for == Some(WaitingFor::Approval);
-        assert_eq!(
-            asked,
-            !self.check.pending.is_empty(),
-            "people see whether they are asked"
-        );
-        let keyless = waits_for == Some(WaitingFor::Credentials);
-        assert_eq!(
-            keyless,
-            self.machine.wants_credentials(),
-            "people see whether a key is missing"
-        );
-        let comes = works || !outside.judging.is_empty() || !outside.retries.is_empty();
-        if !comes && self.check.pending.is_empty() && !self.handing {
-            assert!(
-                self.machine.is_idle() || self.machine.wants_credentials(),
-                "stuck: nothing will ever happen"
-            );
-        }
-    }
+    // Peace.
 
     /// Leaves the world in peace, and waits until nothing more happens.
     fn come_to_rest(&mut self) {
@@ -630,7 +623,8 @@ impl World {
                 && outside.judging.is_empty()
                 && outside.running.is_empty()
                 && outside.retries.is_empty()
-                && self.check.pending.is_empty()
+                && outside.rewinding.is_none()
+                && !self.is_asked()
             {
                 assert!(self.machine.is_idle(), "at rest, and not idle");
                 return;

@@ -191,3 +191,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_replacement_that_multiplies_beyond_the_limit_is_refused() {
+    let content = vec![b'a'; 100_000];
+    let error = replace(&content, "a", &"b".repeat(10_000), true);
+    assert_eq!(error, Err(EditError::TooLong));
+}

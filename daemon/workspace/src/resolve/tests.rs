@@ -25,7 +25,11 @@ fn judged(scene: &Scene, path: &str, access: Access) -> String {
         Err(PathError::Loop { .. }) => "loop".into(),
         Err(PathError::NotADirectory { .. }) => "not a directory".into(),
         Err(PathError::Relative { path }) => format!("relative {}", path.display()),
-        Err(error @ (PathError::Io { .. } | PathError::Glob { .. })) => error.to_string(),
+        Err(
+            error @ (PathError::Io { .. }
+            | PathError::Glob { .. }
+            | PathError::LinkBehindLink { .. }),
+        ) => error.to_string(),
     }
 }
 

@@ -291,3 +291,69 @@ fn what_does_not_read_is_a_line_and_no_end() {
         "        -  turn.ended {\"oversized_bytes\":2000000}\n        -  of.tomorrow {\"a\":1}\n"
     );
 }
+
+#[test]
+fn questions_lists_checkpoints_and_rewinds_are_lines() {
+    let t = Some(2);
+    let question = json!({"question_id": "7.1", "session": 3, "call": "c", "asked_at": "2026-01-01T00:00:00.000Z",
+        "questions": [{"question": "Which store?", "header": "Store", "options": [{"label": "a"}, {"label": "b"}]}]});
+    let todo =
+        |status: &str| json!({"content": "Test", "active_form": "Testing", "status": status});
+    let file = |did: &str| json!({"path": "/w/a", "result": {"did": did}, "before": {"is": "absent"}, "after": {"is": "absent"}});
+    let call = json!({"item": "m2.1", "text": "", "finish": "tool_calls",
+        "calls": [{"id": "c", "name": "tool_call", "arguments": "{\"tool\":\"fetch\",\"arguments\":{}}"}]});
+    let events = log(&[
+        (1.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (1.0, t, "message.assistant", call),
+        (
+            1.0,
+            t,
+            "policy.decided",
+            json!({"call": "c", "verdict": "allow", "rule": "r", "layer": "user",
+            "read_only": true, "subject": "x", "input_sha256": ""}),
+        ),
+        (2.0, t, "question.asked", question),
+        (
+            5.0,
+            t,
+            "question.answered",
+            json!({"question_id": "7.1", "call": "c", "replies": [{"labels": ["a"]}], "by": "ann"}),
+        ),
+        (
+            6.0,
+            t,
+            "question.answered",
+            json!({"question_id": "7.2", "call": "c", "replies": [], "by": "reasonix", "unattended": true}),
+        ),
+        (
+            7.0,
+            t,
+            "todo.updated",
+            json!({"todos": [todo("completed"), todo("in_progress")]}),
+        ),
+        (
+            8.0,
+            t,
+            "checkpoint.created",
+            json!({"files": [{"path": "/w/a", "was": {"is": "absent"}}], "tree": "t", "skipped": "too large"}),
+        ),
+        (
+            9.0,
+            None,
+            "session.rewound",
+            json!({"to_turn": 1, "what": "both", "files": [file("restored"), file("changed_since")], "by": "ann"}),
+        ),
+        (9.0, None, "cache.reset", json!({"reason": "rewind"})),
+    ]);
+    let expected = "    0.000  turn 2 start \"\"
+    0.000  call fetch \"x\" allowed by r (user)
+    1.000  asks 7.1 \"Which store?\"
+    4.000  asked 7.1 → a by ann after 3.00 s
+    5.000  asked 7.2 → nobody was there
+    6.000  todos 1/2 done: Testing
+    7.000  checkpoint 1 files and the tree, commands not kept: too large
+        -  rewound to turn 1 (both) by ann, 1 files restored, 1 left alone
+        -  cache reset: rewind
+";
+    assert_eq!(text(&events), expected);
+}

@@ -3,18 +3,23 @@
 use proto::item::{CallStatus, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
+use proto::params::history;
 use proto::record::{Level, Unattended, Verdict};
-use proto::{ApprovalId, CallId, Pid};
+use proto::{ApprovalId, CallId, Pid, QuestionId, Seq};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum What {
     Created {
         pid: Pid,
         model: String,
         cwd: String,
+        /// The session that it was forked from, and its last turn that was taken over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        forked_from: Option<(Pid, u64)>,
     },
     /// A prompt waits.
     Queued {
@@ -82,6 +87,50 @@ pub enum What {
         after_ms: Option<u64>,
         note: Option<String>,
     },
+    /// The model asks a person.
+    Question {
+        question: QuestionId,
+        /// How many are asked together.
+        count: u64,
+        text: String,
+    },
+    Replied {
+        question: QuestionId,
+        /// An answer each, in words; none where nobody was there.
+        answers: Vec<String>,
+        by: String,
+        unattended: bool,
+        /// Absent where the question itself was not seen.
+        after_ms: Option<u64>,
+    },
+    /// What is to be done, by how far it is.
+    Todos {
+        done: u64,
+        all: u64,
+        /// What is being done.
+        now: Option<String>,
+    },
+    /// What files were was kept.
+    Checkpoint {
+        files: u64,
+        /// Also the tree before a command.
+        tree: bool,
+        skipped: Option<String>,
+    },
+    Rewound {
+        to_turn: u64,
+        of: history::What,
+        /// The rewind that it takes back.
+        undoes: Option<Seq>,
+        restored: u64,
+        /// Files that somebody else has changed since.
+        left: u64,
+        failed: u64,
+        by: String,
+    },
+    CacheReset {
+        reason: String,
+    },
     Start {
         call: CallId,
         tool: String,
@@ -142,7 +191,7 @@ pub enum What {
         level: Level,
         text: String,
     },
-    /// A kind that has no words here: resets of the cache, compactions, and what is of a newer version.
+    /// A kind that has no words here: compactions, and what is of a newer version.
     Other {
         kind: String,
         data: String,
@@ -150,7 +199,7 @@ pub enum What {
 }
 
 /// What an answer took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tokens {
     pub prompt: u64,
     pub cached: u64,

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 
 use proto::item::{CallStatus, Voice};
 use proto::params::approval::Decision;
+use proto::params::history;
 use proto::record::{ChildExited, Level, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
@@ -77,7 +78,17 @@ impl Display for Line {
 impl Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Created { pid, model, cwd } => write!(f, "session {pid} {model} in {cwd}"),
+            Self::Created {
+                pid,
+                model,
+                cwd,
+                forked_from,
+            } => {
+                write!(f, "session {pid} {model} in {cwd}")?;
+                let mut origin = forked_from.iter();
+                origin
+                    .try_for_each(|(from, turn)| write!(f, " forked from {from} after turn {turn}"))
+            }
             Self::Queued { prompt, steer, by } => {
                 let how = if *steer { "steer" } else { "prompt" };
                 write!(f, "{how} by {by} \"{prompt}\"")
@@ -111,6 +122,12 @@ impl Display for What {
                 Level::Error => write!(f, "error: {text}"),
             },
             Self::Other { kind, data } => write!(f, "{kind} {data}"),
+            Self::Question { .. }
+            | Self::Replied { .. }
+            | Self::Todos { .. }
+            | Self::Checkpoint { .. }
+            | Self::Rewound { .. }
+            | Self::CacheReset { .. } => self.asks_and_goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
             | Self::Asked { .. }
@@ -247,6 +264,89 @@ impl What {
                 };
                 write!(f, "child {pid} exited {}", exit_words(&child))
             }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl What {
+    /// Questions of the model, its list, and what can be gone back to.
+    fn asks_and_goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Question {
+                question,
+                count,
+                text,
+            } => match count {
+                1 => write!(f, "asks {question} \"{text}\""),
+                _ => write!(
+                    f,
+                    "asks {question} \"{text}\" and {} more",
+                    count.saturating_sub(1)
+                ),
+            },
+            Self::Replied {
+                question,
+                answers,
+                by,
+                unattended,
+                after_ms,
+            } => {
+                match (unattended, answers.is_empty()) {
+                    (true, _) => write!(f, "asked {question} → nobody was there")?,
+                    (false, true) => write!(f, "asked {question} → closed by {by}")?,
+                    (false, false) => {
+                        write!(f, "asked {question} → {} by {by}", answers.join("; "))?
+                    }
+                }
+                after_ms
+                    .iter()
+                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))
+            }
+            Self::Todos { done, all, now } => {
+                write!(f, "todos {done}/{all} done")?;
+                now.iter().try_for_each(|now| write!(f, ": {now}"))
+            }
+            Self::Checkpoint {
+                files,
+                tree,
+                skipped,
+            } => {
+                write!(f, "checkpoint {files} files")?;
+                if *tree {
+                    f.write_str(" and the tree")?;
+                }
+                skipped
+                    .iter()
+                    .try_for_each(|why| write!(f, ", commands not kept: {why}"))
+            }
+            Self::Rewound {
+                to_turn,
+                of,
+                undoes,
+                restored,
+                left,
+                failed,
+                by,
+            } => {
+                match undoes {
+                    Some(seq) => write!(f, "rewind of record {seq} undone")?,
+                    None => write!(f, "rewound to turn {to_turn}")?,
+                }
+                let of = match of {
+                    history::What::Conversation => "conversation",
+                    history::What::Code => "code",
+                    history::What::Both => "both",
+                };
+                write!(f, " ({of}) by {by}, {restored} files restored")?;
+                for (count, words) in [(left, "left alone"), (failed, "failed")] {
+                    if *count > 0 {
+                        write!(f, ", {count} {words}")?;
+                    }
+                }
+                Ok(())
+            }
+            Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
             _ => Ok(()),
         }
     }

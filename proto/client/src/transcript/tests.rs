@@ -43,6 +43,7 @@ fn grown(events: &[Event]) -> String {
             Piece::Grow { text } => all.push_str(&text),
             Piece::Whole => all.push('|'),
             Piece::Block { text, .. } => all.push_str(&format!("[{text}]")),
+            Piece::Todos { todos } => all.push_str(&format!("[{} todos]", todos.len())),
         }
         all
     })
@@ -324,5 +325,197 @@ fn a_queued_prompt_is_named_by_its_first_words() {
         format!(
             "[bob moved {first} to place 1][bob changed {first}: other][the queued prompt \"other\" was taken back]"
         )
+    );
+}
+
+fn asked() -> serde_json::Value {
+    json!({"question_id": "7.1", "session": 3, "call": "c", "asked_at": "2026-01-01T00:00:00.000Z", "questions": [
+        {"question": "Which store?", "header": "Store", "options": [
+            {"label": "SQLite", "description": "a file"}, {"label": "Postgres\n9. none"}]},
+        {"question": "Which targets?", "header": "Targets", "multi_select": true,
+         "options": [{"label": "Linux"}, {"label": "macOS"}]},
+    ]})
+}
+
+#[test]
+fn questions_are_numbered_with_their_options_and_no_option_looks_like_two() {
+    let shown = grown(&[event(Some(4), "question.asked", &asked())]);
+    let expected = "[the model asks 2 questions [7.1]
+1/2 Store: Which store?
+  1. SQLite (a file)
+  2. Postgres 9. none
+2/2 Targets: Which targets?
+  1. Linux
+  2. macOS
+  several may be chosen]";
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn who_answered_a_question_and_how_is_told() {
+    let answered = |replies: serde_json::Value, unattended: bool| {
+        let data = json!({"question_id": "7.1", "call": "c", "replies": replies, "by": "ann", "unattended": unattended});
+        grown(&[event(Some(5), "question.answered", &data)])
+    };
+    assert_eq!(
+        answered(
+            json!([{"labels": ["Linux", "macOS"], "other": "and BSD"}]),
+            false
+        ),
+        "[[7.1] answered by ann: Linux, macOS, \"and BSD\"]"
+    );
+    assert_eq!(
+        answered(json!([{"labels": ["SQLite"]}, {"other": "none"}]), false),
+        "[[7.1] answered by ann\n  1. SQLite\n  2. \"none\"]"
+    );
+    assert_eq!(
+        answered(json!([]), true),
+        "[[7.1] nobody was there to answer]"
+    );
+}
+
+fn todo(content: &str, status: &str) -> serde_json::Value {
+    json!({"content": content, "active_form": content, "status": status})
+}
+
+fn todos(seq: u64, list: &[serde_json::Value]) -> Event {
+    event(Some(seq), "todo.updated", &json!({"todos": list}))
+}
+
+fn snapshot(seq: u64, list: &[serde_json::Value]) -> Event {
+    let usage = json!({"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                       "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0});
+    let session = json!({
+        "session": "01890000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m",
+        "kind": "interactive", "state": "idle", "cause": "x", "posture": "ask", "turns": 2, "usage": usage,
+        "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
+        "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_approvals": 0, "attached": 0,
+        "seq": seq,
+    });
+    event(
+        None,
+        "snapshot",
+        &json!({"seq": seq, "epoch": 1, "session": session, "queue": [], "todos": list}),
+    )
+}
+
+/// How often a list was shown, by its length.
+fn lists(events: &[Event]) -> Vec<usize> {
+    let mut transcript = Transcript::default();
+    let pieces = events.iter().flat_map(|event| transcript.fold(event));
+    pieces
+        .filter_map(|piece| match piece {
+            Piece::Todos { todos } => Some(todos.len()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_list_is_shown_when_it_is_another_one() {
+    let one = [todo("a", "pending")];
+    let two = [todo("a", "completed"), todo("b", "in_progress")];
+    assert_eq!(
+        lists(&[todos(1, &one), todos(2, &one), todos(3, &two)]),
+        [1, 2]
+    );
+    assert_eq!(
+        grown(&[todos(1, &one), todos(2, &[])]),
+        "[1 todos][the list of things to do is empty]"
+    );
+}
+
+#[test]
+fn a_list_of_a_snapshot_is_shown_once_whatever_the_replay_shows_of_it() {
+    let (one, two) = (
+        [todo("a", "pending")],
+        [todo("a", "completed"), todo("b", "pending")],
+    );
+    let sync = || synced(&json!([]));
+    assert_eq!(lists(&[snapshot(9, &two), sync()]), [2]);
+    assert_eq!(lists(&[snapshot(9, &two), todos(8, &two), sync()]), [2]);
+    assert_eq!(lists(&[snapshot(9, &two), todos(7, &one), sync()]), [1, 2]);
+    // A newer one came before the border.
+    assert_eq!(lists(&[snapshot(9, &two), todos(10, &one), sync()]), [1]);
+    // The border again, after a reconnect.
+    assert_eq!(lists(&[snapshot(9, &two), sync(), sync()]), [2]);
+    assert_eq!(
+        lists(&[snapshot(9, &two), sync(), snapshot(9, &two), sync()]),
+        [2]
+    );
+}
+
+#[test]
+fn checkpoints_say_nothing_but_once_a_turn_what_is_not_kept() {
+    let kept = event(
+        Some(1),
+        "checkpoint.created",
+        &json!({"call": "c", "files": []}),
+    );
+    assert_eq!(grown(std::slice::from_ref(&kept)), "");
+    let skipped = event(
+        Some(2),
+        "checkpoint.created",
+        &json!({"skipped": "no git here"}),
+    );
+    let mut next = skipped.clone();
+    next.turn = Some(2);
+    let words = "[what commands change in this turn cannot be taken back: no git here]";
+    assert_eq!(grown(&[skipped.clone(), skipped, next]), words.repeat(2));
+}
+
+#[test]
+fn a_rewind_tells_what_it_hides_and_what_became_of_files() {
+    let file = |path: &str, result: serde_json::Value| json!({"path": path, "result": result, "before": {"is": "absent"}, "after": {"is": "absent"}});
+    let files = [
+        file("/w/a", json!({"did": "restored"})),
+        file("/w/b", json!({"did": "same"})),
+        file("/w/c", json!({"did": "changed_since"})),
+        file("/w/d", json!({"did": "failed", "why": "no room"})),
+    ];
+    let data = json!({"to_turn": 2, "what": "both", "files": files, "by": "ann"});
+    assert_eq!(
+        grown(&[event(Some(9), "session.rewound", &data)]),
+        "[ann went back to turn 2: what came after is hidden][restored: /w/a]\
+         [left alone, because somebody else has changed it since: /w/c][not restored: /w/d: no room]"
+    );
+    let undone = json!({"to_turn": 4, "what": "both", "undoes": 9, "by": "ann"});
+    let shown = grown(&[event(Some(10), "session.rewound", &undone)]);
+    assert!(
+        shown.contains("took the rewind back") && shown.contains("turn 4"),
+        "{shown}"
+    );
+    assert_eq!(
+        grown(&[event(Some(11), "cache.reset", &json!({"reason": "rewind"}))]),
+        "[the cache starts anew: rewind]"
+    );
+}
+
+#[test]
+fn a_call_through_another_tool_is_told_by_the_tool_that_runs() {
+    let started = json!({"call": "c", "tool": "fetch", "subject": "x", "read_only": true});
+    let finished = json!({"call": "c", "tool": "tool_call", "status": "interrupted", "duration_ms": 1,
+                          "display": {"type": "line", "text": ""}});
+    assert_eq!(
+        grown(&[
+            event(Some(1), "tool.started", &started),
+            event(Some(2), "tool.finished", &finished)
+        ]),
+        "[fetch x][fetch: interrupted]"
+    );
+}
+
+#[test]
+fn a_fork_tells_where_it_comes_from() {
+    let id = "01890000-0000-7000-8000-000000000003";
+    let created = json!({
+        "session": id, "pid": 5, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp", "provider": "p",
+        "provider_kind": "openai-chat", "model": "m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
+        "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
+        "origin": {"session": id, "pid": 3, "turn": 2, "first": id},
+    });
+    assert_eq!(
+        grown(&[event(Some(1), "session.created", &created)]),
+        "[session 5 · p/m · /tmp · forked from 3 after turn 2]"
     );
 }

@@ -32,7 +32,7 @@ pub(super) fn state_words(state: &SessionState) -> Option<String> {
             Some(format!("waits for a key: {}", state.cause))
         }
         // The question itself is shown.
-        (State::Waiting, Some(WaitingFor::Approval) | None) => None,
+        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None) => None,
         (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
     }
 }

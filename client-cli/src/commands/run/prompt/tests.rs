@@ -13,13 +13,13 @@ fn read_pipe(input: PipeReader, first: Option<Duration>) -> Result<Option<String
 #[test]
 fn words_and_input_join() {
     assert_eq!(
-        join("explain", Some("text\n".into())).unwrap(),
+        join("explain", Some("text\n".into()), "h").unwrap(),
         "explain\n\ntext\n"
     );
-    assert_eq!(join("", Some("text".into())).unwrap(), "text");
-    assert_eq!(join("explain", None).unwrap(), "explain");
+    assert_eq!(join("", Some("text".into()), "h").unwrap(), "text");
+    assert_eq!(join("explain", None, "h").unwrap(), "explain");
     assert!(matches!(
-        join("  ", Some("\n".into())),
+        join("  ", Some("\n".into()), "h"),
         Err(Error::Usage { .. })
     ));
 }

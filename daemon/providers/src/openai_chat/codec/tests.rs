@@ -92,6 +92,7 @@ fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -
 
 fn tools() -> Vec<ToolSpec> {
     let spec = |name, schema| ToolSpec {
+        deferred: false,
         name,
         description: "Does \"it\".",
         schema,

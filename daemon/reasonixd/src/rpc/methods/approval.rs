@@ -21,19 +21,24 @@ pub async fn list(
     Ok(ListOutput { approvals })
 }
 
+/// Only a person answers (I23).
+pub(super) fn refuse_tools(peer: &Peer) -> Result<(), Failure> {
+    if !peer.descends {
+        return Ok(());
+    }
+    Err(Failure::new(
+        ErrorName::NotAllowed,
+        "A process that a tool has started cannot answer for a person.",
+        "Answer from your own terminal.",
+    ))
+}
+
 pub async fn answer(
     daemon: Arc<Daemon>,
     peer: Arc<Peer>,
     params: AnswerParams,
 ) -> Result<Empty, Failure> {
-    if peer.descends {
-        let text = "A process that a tool has started cannot answer for a person.";
-        return Err(Failure::new(
-            ErrorName::NotAllowed,
-            text,
-            "Answer from your own terminal.",
-        ));
-    }
-    let handle = daemon.supervisor.of_approval(&params.approval_id).await?;
+    refuse_tools(&peer)?;
+    let handle = daemon.supervisor.of_question(&params.approval_id.0).await?;
     handle.answer(params, peer.name()).await
 }

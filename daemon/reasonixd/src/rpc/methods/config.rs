@@ -7,26 +7,30 @@ use proto::hello::Role;
 use proto::params::config as p;
 use proto::{ErrorName, Failure};
 
-use crate::daemon::Daemon;
+use crate::credentials::{self, Own};
+use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
-use crate::settings::trust;
+use crate::settings::{Project, ProviderEntry, shipped};
+use crate::wire;
 
 pub async fn check(
     daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
     params: p::CheckParams,
 ) -> Result<p::CheckOutput, Failure> {
-    let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
-    let held_back = loaded
-        .project
-        .filter(|project| !project.trusted)
-        .map(|project| project.held_back);
-    Ok(p::CheckOutput {
-        values: loaded.values,
-        problems: loaded.problems,
-        held_back: held_back.unwrap_or_default(),
+    blocking(move || {
+        let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
+        let held_back = loaded.project.map(|project| project.without_effect());
+        let mut problems = loaded.problems;
+        problems.extend(credentials::problem(daemon.home.root()));
+        p::CheckOutput {
+            values: loaded.values,
+            problems,
+            held_back: held_back.unwrap_or_default(),
+        }
     })
+    .await
 }
 
 pub async fn providers(
@@ -34,30 +38,43 @@ pub async fn providers(
     _peer: Arc<Peer>,
     params: p::CheckParams,
 ) -> Result<p::ProviderListOutput, Failure> {
-    let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
-    let has_key = |entry: &crate::settings::ProviderEntry| {
-        entry
-            .api_key_env
-            .as_ref()
-            .is_none_or(|variable| daemon.own_key(variable).is_some())
-    };
-    let providers = loaded
-        .settings
-        .providers
-        .iter()
-        .map(|entry| p::ProviderStatus {
-            name: entry.name.clone(),
-            kind: entry.kind.clone(),
-            base_url: entry.base_url.clone(),
-            models: entry.all_models(),
-            api_key_env: entry.api_key_env.clone().unwrap_or_default(),
-            has_key: has_key(entry),
-            origin: entry.origin.clone(),
-        });
-    Ok(p::ProviderListOutput {
-        providers: providers.collect(),
-        default_model: crate::wire::default_model(&loaded.settings),
+    blocking(move || {
+        let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
+        let own = daemon.own_keys(&loaded);
+        let configured = &loaded.settings.providers;
+        let shipped = shipped::besides(configured);
+        let all = configured
+            .iter()
+            .map(|entry| (entry, false))
+            .chain(shipped.iter().map(|entry| (entry, true)));
+        p::ProviderListOutput {
+            providers: all
+                .map(|(entry, shipped)| status(entry, shipped, &own))
+                .collect(),
+            default_model: wire::default_model(&loaded, &|variable| own.has(variable)),
+        }
     })
+    .await
+}
+
+/// What a list tells of an entry.
+fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus {
+    let key = entry
+        .api_key_env
+        .as_deref()
+        .and_then(|variable| own.get(variable));
+    p::ProviderStatus {
+        default: entry.all_models().into_iter().next().unwrap_or_default(),
+        has_key: entry.api_key_env.is_none() || key.is_some(),
+        key_from: key.map_or("", |(_, from)| from.word()).to_owned(),
+        shipped,
+        name: entry.name.clone(),
+        kind: entry.kind.clone(),
+        base_url: entry.base_url.clone(),
+        models: entry.all_models(),
+        api_key_env: entry.api_key_env.clone().unwrap_or_default(),
+        origin: entry.origin.clone(),
+    }
 }
 
 pub async fn trust_get(
@@ -65,7 +82,7 @@ pub async fn trust_get(
     _peer: Arc<Peer>,
     params: p::TrustGetParams,
 ) -> Result<p::TrustOutput, Failure> {
-    Ok(trust_of(&daemon, &params.cwd))
+    blocking(move || trust_of(project_of(&daemon, &params.cwd))).await
 }
 
 pub async fn trust_set(
@@ -81,9 +98,15 @@ pub async fn trust_set(
             "Do it from your own terminal.",
         ));
     }
-    let now = trust_of(&daemon, &params.cwd);
-    let Some(directory) = &now.directory else {
-        let text = format!("There is no `reasonix.toml` for `{}`.", params.cwd);
+    blocking(move || set_trust(&daemon, &params)).await?
+}
+
+fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutput, Failure> {
+    let Some(now) = project_of(daemon, &params.cwd) else {
+        let text = format!(
+            "There is no `reasonix.toml` for `{}`, and no `.env` with a key.",
+            params.cwd
+        );
         return Err(Failure::new(
             ErrorName::NotFound,
             text,
@@ -98,19 +121,23 @@ pub async fn trust_set(
             "Look at it again, and trust what you see.",
         ));
     }
-    let hash = params.trusted.then_some(now.hash.as_str());
-    trust::set(daemon.home.root(), Path::new(directory), hash).map_err(|error| {
-        Failure::new(
-            ErrorName::Storage,
-            format!("It could not be remembered: {error}"),
-            "Look at the disk.",
-        )
-    })?;
-    Ok(trust_of(&daemon, &params.cwd))
+    now.set_trust(daemon.home.root(), params.trusted)
+        .map_err(|error| {
+            Failure::new(
+                ErrorName::Storage,
+                format!("It could not be remembered: {error}"),
+                "Look at the disk.",
+            )
+        })?;
+    Ok(trust_of(project_of(daemon, &params.cwd)))
 }
 
-fn trust_of(daemon: &Daemon, cwd: &str) -> p::TrustOutput {
-    match daemon.settings(Some(Path::new(cwd))).project {
+fn project_of(daemon: &Daemon, cwd: &str) -> Option<Project> {
+    daemon.settings(Some(Path::new(cwd))).project
+}
+
+fn trust_of(project: Option<Project>) -> p::TrustOutput {
+    match project {
         Some(project) => p::TrustOutput {
             directory: Some(project.directory.to_string_lossy().into_owned()),
             trusted: project.trusted,

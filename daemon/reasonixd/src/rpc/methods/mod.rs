@@ -3,9 +3,13 @@
 mod approval;
 mod config;
 mod daemon;
+mod history;
 mod oversized;
 mod process;
+mod question;
+mod rewind;
 mod session;
+mod setting;
 
 use std::sync::Arc;
 
@@ -41,12 +45,26 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionStep, _, _>(to, session::step);
     add::<m::SessionInspect, _, _>(to, session::inspect);
     add::<m::SessionClose, _, _>(to, session::close);
+    add::<m::SessionFork, _, _>(to, history::fork);
+    add::<m::SessionRewind, _, _>(to, rewind::rewind);
+    add::<m::SessionCheckpoints, _, _>(to, rewind::checkpoints);
+    add::<m::SessionExport, _, _>(to, history::export);
+    add::<m::SessionDelete, _, _>(to, history::delete);
+    add::<m::SessionPrune, _, _>(to, history::prune);
     add::<m::ProcessList, _, _>(to, process::list);
     add::<m::ProcessKill, _, _>(to, process::kill);
     add::<m::ApprovalList, _, _>(to, approval::list);
     add::<m::ApprovalAnswer, _, _>(to, approval::answer);
+    add::<m::QuestionList, _, _>(to, question::list);
+    add::<m::QuestionAnswer, _, _>(to, question::answer);
+    add::<m::HistorySearch, _, _>(to, history::search);
+    add::<m::StatsQuery, _, _>(to, history::stats);
     add::<m::ProviderList, _, _>(to, config::providers);
     add::<m::ConfigCheck, _, _>(to, config::check);
+    add::<m::ConfigSet, _, _>(to, setting::config_set);
+    add::<m::ProviderSet, _, _>(to, setting::provider_set);
+    add::<m::ProviderProbe, _, _>(to, setting::provider_probe);
+    add::<m::CredentialSet, _, _>(to, setting::credential_set);
     add::<m::TrustGet, _, _>(to, config::trust_get);
     add::<m::TrustSet, _, _>(to, config::trust_set);
     add::<m::DoctorRun, _, _>(to, config::doctor);

@@ -188,7 +188,9 @@ async fn a_limit_holds_only_where_the_call_names_one() {
     let bash = crate::builtin(crate::Options {
         bash_timeout_ms: 50,
     })
-    .remove(0);
+    .into_iter()
+    .find(|tool| tool.spec().name == "bash")
+    .unwrap();
     let arguments = json!({"command": "sleep 0.5; echo done", "run_in_background": true});
     let arguments = bash.parse(&object(arguments)).unwrap();
     bash.run(arguments, scene.context.clone()).await;

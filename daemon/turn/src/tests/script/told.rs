@@ -85,7 +85,23 @@ fn recorded(body: &Body) -> Option<String> {
         Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
         Body::ToolStarted(started) => format!("started {}", started.call),
         Body::ToolFinished(finished) => {
-            format!("finished {} {}", finished.call, lower(finished.status))
+            let changed = finished.changed.iter().map(|changed| &*changed.path);
+            let changed: Vec<_> = changed.collect();
+            let changed = changed.join(" ");
+            let with = if changed.is_empty() {
+                ""
+            } else {
+                ", changed: "
+            };
+            let name = match &*finished.tool {
+                "tool_call" => " (tool_call)",
+                _ => "",
+            };
+            format!(
+                "finished {}{name} {}{with}{changed}",
+                finished.call,
+                lower(finished.status)
+            )
         }
         Body::ApprovalRequested(approval) => {
             format!("question {} about {}", approval.approval_id, approval.call)
@@ -98,6 +114,33 @@ fn recorded(body: &Body) -> Option<String> {
                 lower(resolved.decision)
             )
         }
+        Body::QuestionAsked(question) => {
+            format!("asks {} for {}", question.question_id, question.call)
+        }
+        Body::QuestionAnswered(answered) => {
+            let labels = answered.replies.iter().flat_map(|reply| &reply.labels);
+            let labels: Vec<_> = labels.map(String::as_str).collect();
+            let said = if labels.is_empty() {
+                "nothing".into()
+            } else {
+                labels.join(" ")
+            };
+            format!("{} says to {}: {said}", answered.by, answered.question_id)
+        }
+        Body::TodoUpdated(updated) => {
+            let todos: Vec<_> = updated.todos.iter().map(|todo| &*todo.content).collect();
+            format!("to do: {}", todos.join(" "))
+        }
+        Body::CheckpointCreated(checkpoint) => match &checkpoint.call {
+            Some(call) => format!("files kept for {call}"),
+            None => "files kept".into(),
+        },
+        Body::SessionRewound(rewound) => match rewound.undoes {
+            Some(_) => format!("back again at turn {}", rewound.to_turn),
+            None if rewound.shown.is_none() => "files put back".into(),
+            None => format!("back at turn {}", rewound.to_turn),
+        },
+        Body::CacheReset(reset) => format!("cache reset: {}", reset.reason),
         Body::Notice(notice) => format!(
             "notice: {}",
             notice.text.split(['.', ';']).next().unwrap_or_default()
@@ -115,7 +158,12 @@ fn turn_ended(ended: &TurnEnded) -> String {
         .as_ref()
         .map(|error| format!(": {}", error.message))
         .unwrap_or_default();
-    format!("turn ends {}{reason}{error}", lower(ended.outcome))
+    let mut denied = ended.denied.iter();
+    let denied = match denied.any(|denied| denied.tool == "tool_call") {
+        true => ", denied: tool_call",
+        false => "",
+    };
+    format!("turn ends {}{reason}{error}{denied}", lower(ended.outcome))
 }
 
 fn user(message: &UserMessage) -> String {

@@ -11,11 +11,11 @@ use proto::record::{
     ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
 };
 use proto::state::Kind;
-use proto::{ApprovalId, CallId, ItemId, Pid, PromptId};
+use proto::{ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId};
 
 use super::{Running, World};
-use crate::input::{Resolution, Unattended};
-use crate::tests::made::{judgement, outcome, prompt_id};
+use crate::input::{Answers, Resolution, Unattended};
+use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
 
 impl World {
@@ -108,7 +108,7 @@ impl World {
             id: CallId(format!("c{id}")),
             name: self
                 .chance
-                .one_of(&["read", "read", "write", "bash"])
+                .one_of(&["read", "read", "write", "bash", "ask"])
                 .into(),
             arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
             cut: false,
@@ -276,10 +276,12 @@ impl World {
         let read_only = match call.name.as_str() {
             "read" => true,
             "write" => false,
+            // It waits beside readers. Were it not one, it would wait alone.
+            "ask" => !self.chance.once_in(8),
             _ => self.chance.once_in(2),
         };
         let version = self.chance.below(2);
-        let judgement = match if self.peace { 0 } else { self.chance.below(10) } {
+        let mut judgement = match if self.peace { 0 } else { self.chance.below(10) } {
             0..4 => judgement(&call, Verdict::Allow, Unattended::Wait, read_only, version),
             4..7 => judgement(&call, Verdict::Ask, Unattended::Wait, read_only, version),
             7 => {
@@ -292,9 +294,21 @@ impl World {
             8 => judgement(&call, Verdict::Deny, Unattended::Wait, read_only, version),
             _ => Judgement::Refused(Outcome::refused("no such tool")),
         };
-        if let Judgement::Decided { question, .. } = &judgement {
+        if let Judgement::Decided {
+            question,
+            questions,
+            checkpoint: kept,
+            ..
+        } = &mut judgement
+        {
             self.shown
                 .insert(call.id.clone(), question.shown_hash.clone());
+            if call.name == "ask" {
+                let count = 1 + self.chance.below(2);
+                *questions = Some(vec![ask("Which?"); count]);
+            } else if !read_only && self.chance.once_in(2) {
+                *kept = Some(checkpoint(Some(&call.id), &call.arguments));
+            }
         }
         self.step(Input::Judged {
             call: call.id,
@@ -304,6 +318,12 @@ impl World {
 
     pub(super) fn person_answers(&mut self) {
         let pending: Vec<_> = self.check.pending.keys().cloned().collect();
+        let asked: Vec<_> = self.check.asked.keys().cloned().collect();
+        if pending.is_empty() || (!asked.is_empty() && self.chance.once_in(2)) {
+            let question = self.chance.one_of(&asked);
+            let answer = self.replies(question);
+            return self.step(answer);
+        }
         let choices = [
             Answered::AllowOnce,
             Answered::AllowOnce,
@@ -330,6 +350,20 @@ impl World {
             note: (denied && self.chance.once_in(2)).then(|| "leave it".into()),
             by: "ann".into(),
             unattended: denied && self.chance.once_in(4),
+            request_id: None,
+        }))
+    }
+
+    /// What a person says to the model's questions, or nobody does.
+    pub(super) fn replies(&mut self, question_id: QuestionId) -> Input {
+        let asked = self.check.asked.get(&question_id);
+        let count = asked.map_or(1, |question| question.questions.len());
+        let unattended = self.chance.once_in(4);
+        Input::Answers(Box::new(Answers {
+            question_id,
+            replies: vec![reply("red"); if unattended { 0 } else { count }],
+            by: if unattended { "reasonix" } else { "ann" }.into(),
+            unattended,
             request_id: None,
         }))
     }
@@ -367,9 +401,14 @@ impl World {
                 .chance
                 .one_of(&[CallStatus::Ok, CallStatus::Ok, CallStatus::Failed]),
         };
+        let mut outcome = outcome(status);
+        if self.chance.once_in(4) {
+            let things = self.chance.below(3);
+            outcome.todos = Some(vec![todo(&format!("after {}", call.id)); things]);
+        }
         self.step(Input::CallEnded {
             call: call.id,
-            outcome: Box::new(outcome(status)),
+            outcome: Box::new(outcome),
             duration_ms: 5,
         });
     }

@@ -1,0 +1,215 @@
+//! Going back, forks, names, lists and exports, as thin calls. What a rewind did is told by its record.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use client::transcript::{Piece, Tone};
+use proto::methods::{SessionCheckpoints, SessionExport, SessionFork, SessionRewind, SessionSet};
+use proto::params::history::{
+    ExportFormat, ExportParams, ForkParams, RewindParams, TurnCheckpoint, What,
+};
+use proto::params::session::{OneParams, SetParams};
+use proto::record::RewoundResult;
+use proto::{RequestId, SessionId};
+
+use super::Attached;
+use crate::exit::Error;
+use crate::output;
+
+/// Files of a turn that are named; of more there is only the number.
+const FILES: usize = 3;
+
+impl Attached {
+    /// Hides the conversation, once it was said twice.
+    pub(super) async fn clear(&mut self, sure: bool) -> Result<(), Error> {
+        if !sure {
+            self.note("this hides the whole conversation from the model; files stay as they are")?;
+            return self.note("`/clear yes` does it, `/redo` takes it back");
+        }
+        self.rewind(0, What::Conversation).await
+    }
+
+    /// The turns that can be gone back to.
+    pub(super) async fn turns(&mut self) -> Result<(), Error> {
+        let session = self.session.clone();
+        let checkpoints = self
+            .client
+            .call::<SessionCheckpoints>(&OneParams { session })
+            .await?;
+        if checkpoints.turns.is_empty() {
+            self.note("there is no turn to go back to")?;
+        }
+        for turn in &checkpoints.turns {
+            self.note(&words(turn))?;
+            for note in &turn.notes {
+                self.note(&format!("   {note}"))?;
+            }
+        }
+        if checkpoints.undo {
+            self.note("`/redo` takes the newest rewind back")?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn rewind(&mut self, turn: u64, what: What) -> Result<(), Error> {
+        let params = RewindParams {
+            session: self.session.clone(),
+            to_turn: Some(turn),
+            what,
+            request_id: Some(RequestId::new()),
+            ..RewindParams::default()
+        };
+        self.go_back(&params).await
+    }
+
+    /// Files as they were before the newest turn; the conversation stays.
+    pub(super) async fn undo(&mut self) -> Result<(), Error> {
+        let session = self.session.clone();
+        let checkpoints = self
+            .client
+            .call::<SessionCheckpoints>(&OneParams { session })
+            .await?;
+        let mut newest = checkpoints.turns.iter().rev();
+        let Some(last) = newest.next() else {
+            return self.note("there is no turn to undo");
+        };
+        for note in &last.notes {
+            self.note(note)?;
+        }
+        let before = newest.next().map_or(0, |turn| turn.turn);
+        self.rewind(before, What::Code).await
+    }
+
+    pub(super) async fn redo(&mut self) -> Result<(), Error> {
+        let params = RewindParams {
+            session: self.session.clone(),
+            undo: true,
+            request_id: Some(RequestId::new()),
+            ..RewindParams::default()
+        };
+        self.go_back(&params).await
+    }
+
+    async fn go_back(&mut self, params: &RewindParams) -> Result<(), Error> {
+        let done = self.client.call::<SessionRewind>(params).await?;
+        for note in &done.notes {
+            self.note(note)?;
+        }
+        let of = |result: &RewoundResult| done.files.iter().any(|file| file.result == *result);
+        if of(&RewoundResult::ChangedSince) {
+            let hint = format!(
+                "`reasonix rewind {} {} --force` also takes what somebody else has changed",
+                self.session,
+                again(params)
+            );
+            self.note(&hint)?;
+        }
+        if params.what == What::Code && !params.undo && !of(&RewoundResult::Restored) {
+            self.note("no file had to be restored")?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn fork(&mut self, name: Option<String>) -> Result<(), Error> {
+        let params = ForkParams {
+            session: self.session.clone(),
+            fork: SessionId::new(),
+            at_turn: None,
+            name,
+        };
+        let forked = self.client.call::<SessionFork>(&params).await?;
+        let (pid, turn) = (forked.pid, forked.at_turn);
+        self.note(&format!(
+            "session {pid} goes on from turn {turn}: `reasonix attach --plain {pid}`; this one stays as it is"
+        ))
+    }
+
+    pub(super) async fn rename(&mut self, name: String) -> Result<(), Error> {
+        let params = SetParams {
+            session: self.session.clone(),
+            name: Some(name.clone()),
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        };
+        self.client.call::<SessionSet>(&params).await?;
+        self.note(&format!("its name is `{name}` now"))
+    }
+
+    pub(super) fn todos(&mut self) -> Result<(), Error> {
+        let todos = self.transcript.list().to_vec();
+        if todos.is_empty() {
+            return self.note("the model has no list of things to do");
+        }
+        output::part(&self.painter.paint(&Piece::Todos { todos }))
+    }
+
+    /// Writes the session to a file of its own, which nobody else may read.
+    pub(super) async fn export(&mut self, file: &str) -> Result<(), Error> {
+        let format = match Path::new(file).extension() {
+            Some(extension) if extension == "jsonl" => ExportFormat::Jsonl,
+            _ => ExportFormat::Markdown,
+        };
+        let mut params = ExportParams {
+            session: self.session.clone(),
+            format,
+            offset: 0,
+        };
+        // It is asked for first: a session that cannot be written leaves no empty file.
+        let mut piece = self.client.call::<SessionExport>(&params).await?;
+        let opened = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(file);
+        let mut out = match opened {
+            Ok(out) => out,
+            Err(error) => return self.tell(Tone::Warning, &format!("{file}: {error}")),
+        };
+        loop {
+            if let Err(error) = out.write_all(piece.text.as_bytes()) {
+                return self.tell(Tone::Warning, &format!("{file}: {error}"));
+            }
+            match piece.next {
+                Some(next) if next > params.offset => params.offset = next,
+                _ => break,
+            }
+            piece = self.client.call::<SessionExport>(&params).await?;
+        }
+        self.note(&format!("written to {file}: {} bytes", piece.total))
+    }
+
+    /// A line of a question.
+    pub(super) fn ask(&mut self, line: &str) -> Result<(), Error> {
+        let piece = Piece::Block {
+            tone: Tone::Approval,
+            text: line.to_owned(),
+        };
+        output::part(&self.painter.paint(&piece))
+    }
+}
+
+/// The words of the command line that say the same.
+fn again(params: &RewindParams) -> String {
+    let turn = match params.to_turn {
+        Some(turn) if !params.undo => turn.to_string(),
+        Some(_) | None => return "--undo".to_owned(),
+    };
+    match params.what {
+        What::Both => turn,
+        What::Code => format!("{turn} --code"),
+        What::Conversation => format!("{turn} --conversation"),
+    }
+}
+
+/// A turn that can be gone back to, on a line.
+fn words(turn: &TurnCheckpoint) -> String {
+    let files: Vec<&str> = turn.files.iter().take(FILES).map(String::as_str).collect();
+    let files = match turn.files.len() {
+        0 => String::new(),
+        count if count <= FILES => format!(" (changed {})", files.join(", ")),
+        count => format!(" (changed {} and {} more)", files.join(", "), count - FILES),
+    };
+    format!("{:>4}  {}{files}", turn.turn, turn.prompt)
+}

@@ -1,0 +1,240 @@
+//! `reasonix config`: settings in force, where they come from, and changing one's own.
+
+use clap::Subcommand;
+use client::Client;
+use proto::methods::{ConfigCheck, ConfigSet};
+use proto::params::config::{CheckOutput, CheckParams, SetParams, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::setup::key::here;
+use crate::exit::{self, Error};
+use crate::{near, output, reach, text};
+
+/// Show the settings that are in force here, with the file that each comes from; change those of your own.
+///
+/// Without a word behind it: all of them.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show a setting, or all of a table, or all.
+    Get {
+        /// For instance `agent.max_steps`, or `agent`.
+        key: Option<String>,
+        /// Print the value alone.
+        #[arg(short, long, requires = "key", conflicts_with = "json")]
+        quiet: bool,
+    },
+    /// Change a setting of your own config; comments and order of the file stay.
+    Set {
+        /// For instance `agent.max_steps`.
+        key: String,
+        /// As in TOML: `50`, `true`, `["a", "b"]`; anything else is text.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a setting out of your own config: it goes back to its default.
+    Unset {
+        /// For instance `agent.max_steps`.
+        key: String,
+    },
+    /// Look for problems. Exits 78 where there are some.
+    Check,
+    /// Print where your own config is.
+    Path,
+}
+
+/// Shows or changes.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let what = args.what.unwrap_or(What::Get {
+        key: None,
+        quiet: false,
+    });
+    if let What::Path = what {
+        let path = client::paths::from_env()?.home.join("config.toml");
+        let path = path.display().to_string();
+        match args.json {
+            true => output::json(&path)?,
+            false => output::line(&text::line(&path))?,
+        }
+        return Ok(0);
+    }
+    let client = reach::daemon("config").await?;
+    match what {
+        What::Get { key: None, .. } => all(&client, args.json).await,
+        What::Get {
+            key: Some(key),
+            quiet,
+        } => get(&client, &key, quiet, args.json).await,
+        What::Set { key, value } => set(&client, key, Some(read(&value)), args.json).await,
+        What::Unset { key } => set(&client, key, None, args.json).await,
+        What::Check => check(&client, args.json).await,
+        What::Path => Ok(0),
+    }
+}
+
+/// What `config get` prints: one setting, or all of a table.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Shown<'a> {
+    One(&'a Value),
+    Many(&'a [&'a Value]),
+}
+
+async fn in_force(client: &Client) -> Result<CheckOutput, Error> {
+    let params = CheckParams { cwd: here() };
+    Ok(client.call::<ConfigCheck>(&params).await?)
+}
+
+async fn all(client: &Client, json: bool) -> Result<u8, Error> {
+    let found = in_force(client).await?;
+    print(&found.values.iter().collect::<Vec<_>>(), json)?;
+    if !found.problems.is_empty() && !json {
+        output::progress("! there are problems: `reasonix config check` tells them");
+    }
+    Ok(0)
+}
+
+async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, Error> {
+    let found = in_force(client).await?;
+    if let Some(value) = found.values.iter().find(|value| value.key == key) {
+        if json {
+            output::json(&Shown::One(value))?;
+            return Ok(0);
+        }
+        output::line(&text::line(&alone(&value.value)))?;
+        if !quiet {
+            output::progress(&text::line(&format!("· from {}", value.origin)));
+        }
+        return Ok(0);
+    }
+    let table = format!("{}.", key.trim_end_matches('.'));
+    let of: Vec<&Value> = found
+        .values
+        .iter()
+        .filter(|value| value.key.starts_with(&table))
+        .collect();
+    if of.is_empty() {
+        let keys = found.values.iter().map(|value| value.key.as_str());
+        return Err(Error::usage(
+            format!("there is no setting `{key}`"),
+            near::hint(key, keys, "`reasonix config get` lists them all."),
+        ));
+    }
+    print(&of, json)?;
+    Ok(0)
+}
+
+fn print(values: &[&Value], json: bool) -> Result<(), Error> {
+    if json {
+        return output::json(&Shown::Many(values));
+    }
+    let rows: Vec<_> = values
+        .iter()
+        .map(|value| {
+            [
+                value.key.clone(),
+                match &value.value {
+                    serde_json::Value::Null => "(not set)".to_owned(),
+                    value => value.to_string(),
+                },
+                value.origin.clone(),
+            ]
+        })
+        .collect();
+    output::table(["KEY", "VALUE", "FROM"], &rows)
+}
+
+/// A value by itself: text without its quotes, nothing where it is not set.
+fn alone(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+async fn set(
+    client: &Client,
+    key: String,
+    value: Option<serde_json::Value>,
+    json: bool,
+) -> Result<u8, Error> {
+    let params = SetParams {
+        key,
+        value,
+        cwd: here(),
+    };
+    let done = client.call::<ConfigSet>(&params).await?;
+    if json {
+        output::json(&done)?;
+        return Ok(0);
+    }
+    let value = &done.value;
+    let now = match &value.value {
+        serde_json::Value::Null => "is not set".to_owned(),
+        now => format!("is {now}"),
+    };
+    output::progress(&text::line(&format!(
+        "· `{}` {now} now ({})",
+        value.key, done.file
+    )));
+    for notice in &done.notices {
+        output::progress(&text::line(&format!("! {notice}")));
+    }
+    Ok(0)
+}
+
+async fn check(client: &Client, json: bool) -> Result<u8, Error> {
+    let found = in_force(client).await?;
+    let code = if found.problems.is_empty() {
+        0
+    } else {
+        exit::CONFIG
+    };
+    if json {
+        output::json(&found)?;
+        return Ok(code);
+    }
+    for problem in &found.problems {
+        output::line(&format!("! {}", text::line(problem)))?;
+    }
+    for line in &found.held_back {
+        output::line(&format!("· held back: {}", text::line(line)))?;
+    }
+    if !found.held_back.is_empty() {
+        output::progress(
+            "  `reasonix trust` shows what the project asks for, and lets it take effect",
+        );
+    }
+    if found.problems.is_empty() {
+        output::progress("· no problem was found");
+    }
+    Ok(code)
+}
+
+/// A value as it is typed: TOML where it is TOML, else text. Pure.
+fn read(typed: &str) -> serde_json::Value {
+    let as_text = || serde_json::Value::String(typed.to_owned());
+    let Ok(table) = toml::from_str::<toml::Table>(&format!("value = {typed}")) else {
+        return as_text();
+    };
+    match table.get("value") {
+        // More than one thing, on lines of their own, is no value.
+        Some(value) if table.len() == 1 && !matches!(value, toml::Value::Datetime(_)) => {
+            serde_json::to_value(value).unwrap_or_else(|_| as_text())
+        }
+        _ => as_text(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Providers, asked whether they answer and take the key.
+
+use client::Client;
+use proto::methods::{ProviderList, ProviderProbe};
+use proto::params::config::{
+    Check, CheckLevel, KeyState, ProviderListParams, ProviderProbeParams, ProviderStatus,
+};
+
+use super::check;
+use crate::commands::setup::key::{answer, here, in_environment};
+use crate::commands::setup::pick::is_usable;
+use crate::exit::Error;
+
+/// A check for each provider that can be used. Only the one that sessions use by default must work.
+pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
+    let params = ProviderListParams { cwd: here() };
+    let list = client.call::<ProviderList>(&params).await?;
+    let default = list.default_model.as_deref();
+    let usable: Vec<_> = list.providers.iter().filter(|one| is_usable(one)).collect();
+    if usable.is_empty() {
+        let hint = "`reasonix setup` configures one";
+        return Ok(vec![check(
+            "provider",
+            CheckLevel::Failed,
+            "none can be used: there is no key",
+            hint,
+        )]);
+    }
+    let mut checks = Vec::new();
+    for provider in usable {
+        checks.push(probed(client, provider, is_default(provider, default)).await?);
+    }
+    Ok(checks)
+}
+
+/// Whether the default is one of its models.
+fn is_default(provider: &ProviderStatus, default: Option<&str>) -> bool {
+    default.is_some_and(|default| {
+        default == provider.name
+            || default
+                .split_once('/')
+                .is_some_and(|(name, _)| name == provider.name)
+            || provider.models.iter().any(|model| model == default)
+    })
+}
+
+async fn probed(client: &Client, provider: &ProviderStatus, default: bool) -> Result<Check, Error> {
+    let params = ProviderProbeParams {
+        name: provider.name.clone(),
+        key: in_environment(&provider.api_key_env),
+        cwd: here(),
+        ..ProviderProbeParams::default()
+    };
+    let probed = client.call::<ProviderProbe>(&params).await?;
+    let works = probed.reachable && !matches!(probed.key, KeyState::Wrong | KeyState::Missing);
+    let level = match (works, default) {
+        (true, _) => CheckLevel::Ok,
+        (false, true) => CheckLevel::Failed,
+        (false, false) => CheckLevel::Warning,
+    };
+    let hint = match (works, probed.hint.is_empty()) {
+        (true, _) => "",
+        (false, false) => probed.hint.as_str(),
+        (false, true) => "`reasonix login` stores another key",
+    };
+    let name = format!("provider {}", provider.name);
+    Ok(check(&name, level, &answer(&probed), hint))
+}

@@ -1,0 +1,147 @@
+//! `reasonix login`: a provider's key, and nothing else.
+
+use proto::methods::ProviderList;
+use proto::params::config::{ProviderListOutput, ProviderListParams, ProviderStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::setup::key::{Key, Search, Source, here, in_environment};
+use super::setup::{pick, store};
+use crate::exit::Error;
+use crate::person::Person;
+use crate::{near, output, reach, terminal, text};
+
+/// Store a provider's key, in place of the one that is stored; or forget it.
+///
+/// The key is not shown while it is typed, and is tried before it is kept.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Whose [default: that of the model which sessions use].
+    provider: Option<String>,
+    /// Forget the key that is stored.
+    #[arg(long, conflicts_with_all = ["key_stdin", "no_probe"])]
+    forget: bool,
+    /// Read the key from standard input.
+    #[arg(long)]
+    key_stdin: bool,
+    /// Do not ask the provider whether it takes the key.
+    #[arg(long)]
+    no_probe: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was done.
+#[derive(Serialize, JsonSchema)]
+pub struct LoggedIn {
+    provider: String,
+    variable: String,
+    kept_in: String,
+    forgotten: bool,
+}
+
+/// Stores or forgets it.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let interactive = terminal::is_interactive() && !args.key_stdin;
+    if !interactive && !args.key_stdin && !args.forget {
+        return Err(Error::usage(
+            "there is no terminal to ask for the key at",
+            "`reasonix login PROVIDER --key-stdin < FILE` reads it from a file",
+        ));
+    }
+    let mut person = match interactive && !args.forget {
+        true => Some(Person::new("stopped: nothing was changed")?),
+        false => None,
+    };
+    let client = reach::daemon("login").await?;
+    let known = client
+        .call::<ProviderList>(&ProviderListParams { cwd: here() })
+        .await?;
+    let provider = chosen(&mut person, known, args.provider).await?;
+    let variable = provider.api_key_env.clone();
+    if variable.is_empty() {
+        return Err(Error::usage(
+            format!("provider `{}` takes no key", provider.name),
+            "`reasonix models` shows which do",
+        ));
+    }
+    let value = match args.forget {
+        true => None,
+        false => {
+            let source = match args.key_stdin {
+                true => Source::Stdin,
+                false => Source::Unsaid,
+            };
+            let search = Search {
+                client: &client,
+                provider: &provider,
+                base_url: None,
+                source: &source,
+                probe: !args.no_probe,
+                keep: false,
+            };
+            let Key { new, .. } = search.find(&mut person).await?;
+            new
+        }
+    };
+    let kept_in = store(&client, &variable, value).await?;
+    if in_environment(&variable).is_some() {
+        let words = format!("! `{variable}` is set here, and comes before what is stored");
+        output::progress(&text::line(&words));
+    }
+    let done = LoggedIn {
+        provider: provider.name,
+        variable,
+        kept_in,
+        forgotten: args.forget,
+    };
+    if args.json {
+        output::json(&done)?;
+        return Ok(0);
+    }
+    let words = match done.forgotten {
+        true => format!(
+            "· the key of {} is not in {} any more",
+            done.provider, done.kept_in
+        ),
+        false => format!(
+            "· the key of {} is stored in {}",
+            done.provider, done.kept_in
+        ),
+    };
+    output::progress(&text::line(&words));
+    Ok(0)
+}
+
+/// The provider that is named; else that of the default model; else whoever sits there is asked.
+async fn chosen(
+    person: &mut Option<Person>,
+    known: ProviderListOutput,
+    name: Option<String>,
+) -> Result<ProviderStatus, Error> {
+    let named = match (&name, &known.default_model) {
+        (Some(name), _) => Some(name.as_str()),
+        (None, Some(model)) => model.split('/').next(),
+        (None, None) => None,
+    };
+    let found = known
+        .providers
+        .iter()
+        .find(|known| Some(known.name.as_str()) == named);
+    match (found, name, person) {
+        (Some(provider), _, _) => Ok(provider.clone()),
+        (None, Some(name), _) => {
+            let names = known.providers.iter().map(|known| known.name.as_str());
+            Err(Error::usage(
+                format!("there is no provider `{name}`"),
+                near::hint(&name, names, "`reasonix models` lists them."),
+            ))
+        }
+        (None, None, Some(person)) => pick::provider(person, &known.providers).await,
+        (None, None, None) => Err(Error::usage(
+            "no provider was named, and none is used yet",
+            "`reasonix login PROVIDER`; `reasonix models` lists them",
+        )),
+    }
+}

@@ -1,0 +1,154 @@
+//! `reasonix models`: what sessions can use.
+
+use std::collections::BTreeSet;
+
+use client::Client;
+use proto::methods::{ProviderList, ProviderProbe};
+use proto::params::config::{ProviderListParams, ProviderProbeParams, ProviderStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Listing;
+use super::setup::key::{answer, here, in_environment};
+use super::setup::pick::{is_usable, key_words};
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// List the models of all providers: which is used where none is named (`*`), and whether there is a key.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    listing: Listing,
+    /// Ask each provider that can be used which models it has, and list those too.
+    #[arg(long)]
+    probe: bool,
+}
+
+/// One model of one provider.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ModelRow")]
+pub struct Row {
+    /// `provider/model`, or the provider alone where it names no model.
+    model: String,
+    provider: String,
+    /// Sessions use it that name none.
+    default: bool,
+    /// Whether a session that begins here could use it.
+    usable: bool,
+    /// In words: `stored`, `missing (VAR)`, …
+    key: String,
+    /// `default`, `provider` (it was asked), or the file of the entry.
+    origin: String,
+    /// It comes with the program, and nobody has configured it.
+    shipped: bool,
+}
+
+/// Lists them.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("models").await?;
+    let params = ProviderListParams { cwd: here() };
+    let list = client.call::<ProviderList>(&params).await?;
+    let mut rows = Vec::new();
+    for provider in &list.providers {
+        let offered = match args.probe && is_usable(provider) {
+            true => offered(&client, provider).await?,
+            false => Vec::new(),
+        };
+        rows.extend(of(provider, &offered, list.default_model.as_deref()));
+    }
+    if args.listing.json {
+        output::json(&rows)?;
+        return Ok(0);
+    }
+    if args.listing.quiet {
+        let mut models = rows.iter().map(|row| text::line(&row.model));
+        models.try_for_each(|model| output::line(&model))?;
+        return Ok(0);
+    }
+    let cells: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            [
+                if row.default { "*" } else { "" }.to_owned(),
+                row.model.clone(),
+                row.key.clone(),
+                match row.shipped {
+                    true => "comes with the program".to_owned(),
+                    false => row.origin.clone(),
+                },
+            ]
+        })
+        .collect();
+    output::table(["", "MODEL", "KEY", "FROM"], &cells)?;
+    if list.default_model.is_none() {
+        output::progress("· none can be used yet: `reasonix setup` changes that");
+    }
+    Ok(0)
+}
+
+/// The models that a provider names itself; what it says otherwise stands on standard error.
+async fn offered(client: &Client, provider: &ProviderStatus) -> Result<Vec<String>, Error> {
+    let params = ProviderProbeParams {
+        name: provider.name.clone(),
+        key: in_environment(&provider.api_key_env),
+        cwd: here(),
+        ..ProviderProbeParams::default()
+    };
+    let probed = client.call::<ProviderProbe>(&params).await?;
+    let words = format!("· {}: {}", provider.name, answer(&probed));
+    output::progress(&text::line(&words));
+    Ok(probed.models)
+}
+
+/// The rows of a provider: what is configured first, then what it names besides. Pure, but for the environment.
+fn of(provider: &ProviderStatus, offered: &[String], default: Option<&str>) -> Vec<Row> {
+    let row = |name: Option<&String>, origin: &str| {
+        let model = match name {
+            Some(name) => format!("{}/{name}", provider.name),
+            None => provider.name.clone(),
+        };
+        Row {
+            default: is_default(provider, name, &model, default),
+            model,
+            provider: provider.name.clone(),
+            usable: is_usable(provider),
+            key: key_words(provider),
+            origin: origin.to_owned(),
+            shipped: provider.shipped,
+        }
+    };
+    let known: BTreeSet<&String> = provider.models.iter().collect();
+    let configured = provider
+        .models
+        .iter()
+        .map(|name| row(Some(name), &provider.origin));
+    let more = offered.iter().filter(|name| !known.contains(name));
+    let more = more.map(|name| row(Some(name), "provider"));
+    let rows: Vec<Row> = configured.chain(more).collect();
+    match rows.is_empty() {
+        true => vec![row(None, &provider.origin)],
+        false => rows,
+    }
+}
+
+/// Whether the default means this model: it is named as `provider/model`, as provider, or as model.
+fn is_default(
+    provider: &ProviderStatus,
+    name: Option<&String>,
+    model: &str,
+    default: Option<&str>,
+) -> bool {
+    let Some(default) = default else {
+        return false;
+    };
+    let first = match provider.default.is_empty() {
+        true => provider.models.first(),
+        false => Some(&provider.default),
+    };
+    default == model
+        || (default == provider.name && name == first)
+        || name.is_some_and(|name| name == default)
+}
+
+#[cfg(test)]
+mod tests;

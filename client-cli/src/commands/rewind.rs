@@ -1,0 +1,207 @@
+//! `reasonix rewind`: back to the end of a turn, and forth again.
+
+use std::path::Path;
+
+use client::Client;
+use proto::RequestId;
+use proto::methods::{SessionCheckpoints, SessionRewind};
+use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
+use proto::params::session::OneParams;
+use proto::record::{RewoundFile, RewoundResult};
+
+use super::Listing;
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// Go back to the end of a turn: hide what was said after it, and give files the content they had then.
+///
+/// Nothing is erased: `--undo` takes the newest rewind back. A file that somebody else has changed since is left alone,
+/// and told. Exits 0 when all was done, 1 where a file was left or could not be restored.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// The last turn that stays; 0: none.
+    #[arg(required_unless_present_any = ["list", "undo"], conflicts_with_all = ["list", "undo"])]
+    to_turn: Option<u64>,
+    /// Show the turns that can be gone back to, with the files that they changed.
+    #[arg(long, conflicts_with_all = ["undo", "conversation", "code", "force", "dry_run"])]
+    list: bool,
+    /// Take the newest rewind back.
+    #[arg(long)]
+    undo: bool,
+    /// Only what was said; files stay as they are.
+    #[arg(long, conflicts_with = "code")]
+    conversation: bool,
+    /// Only files; what was said stays.
+    #[arg(long)]
+    code: bool,
+    /// Also files that somebody else has changed since.
+    #[arg(long)]
+    force: bool,
+    /// Only tell what would happen.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Lists, or goes.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("rewind").await?;
+    if args.list {
+        list(&client, args).await?;
+        return Ok(0);
+    }
+    let params = RewindParams {
+        session: args.session,
+        to_turn: args.to_turn,
+        undo: args.undo,
+        what: match (args.conversation, args.code) {
+            (true, _) => What::Conversation,
+            (false, true) => What::Code,
+            (false, false) => What::Both,
+        },
+        force: args.force,
+        dry_run: args.dry_run,
+        request_id: Some(RequestId::new()),
+    };
+    let done = client.call::<SessionRewind>(&params).await?;
+    if args.listing.json {
+        output::json(&done)?;
+    } else {
+        print(&params, &done, args.listing.quiet)?;
+    }
+    // What no checkpoint holds is not as it was, either.
+    let lacks = !done.notes.is_empty();
+    Ok(u8::from(lacks || done.files.iter().any(is_left)))
+}
+
+async fn list(client: &Client, args: Args) -> Result<(), Error> {
+    let session = args.session;
+    let found = client
+        .call::<SessionCheckpoints>(&OneParams {
+            session: session.clone(),
+        })
+        .await?;
+    let CheckpointsOutput { turns, undo } = &found;
+    if args.listing.json {
+        return output::json(&found);
+    }
+    if args.listing.quiet {
+        return turns
+            .iter()
+            .try_for_each(|turn| output::line(&turn.turn.to_string()));
+    }
+    if turns.is_empty() {
+        output::progress("· there is no turn to go back to yet");
+    } else {
+        let rows: Vec<_> = turns.iter().map(row).collect();
+        output::table(["TURN", "AGO", "FILES", "PROMPT"], &rows)?;
+    }
+    for turn in turns {
+        for note in &turn.notes {
+            output::progress(&format!("! turn {}: {}", turn.turn, text::line(note)));
+        }
+    }
+    if *undo {
+        output::progress(&format!(
+            "· `reasonix rewind {} --undo` takes the newest rewind back",
+            text::line(&session)
+        ));
+    }
+    Ok(())
+}
+
+fn row(turn: &TurnCheckpoint) -> [String; 4] {
+    /// Files that a row shows.
+    const NAMED: usize = 3;
+    let here = std::env::current_dir().unwrap_or_default();
+    let from_here = |path: &String| {
+        let below = Path::new(path).strip_prefix(&here);
+        below.map_or_else(|_| path.clone(), |path| path.display().to_string())
+    };
+    let mut files: Vec<String> = turn.files.iter().take(NAMED).map(from_here).collect();
+    if turn.files.len() > NAMED {
+        files.push(format!("+{}", turn.files.len() - NAMED));
+    }
+    [
+        turn.turn.to_string(),
+        output::ago(turn.at),
+        files.join(" "),
+        turn.prompt.clone(),
+    ]
+}
+
+/// Whether a file is not as it was then.
+fn is_left(file: &RewoundFile) -> bool {
+    match file.result {
+        RewoundResult::Restored | RewoundResult::Same => false,
+        RewoundResult::ChangedSince | RewoundResult::Failed { .. } => true,
+    }
+}
+
+/// What became of each file on standard output, what it means on standard error. `quiet`: only the paths of files that
+/// are as they were then.
+fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), Error> {
+    for file in &done.files {
+        let path = text::exact(&file.path).replace('\n', "⏎");
+        if !quiet {
+            output::line(&format!("{}: {path}", words(&file.result, params.dry_run)))?;
+        } else if !is_left(file) {
+            output::line(&path)?;
+        }
+    }
+    for note in &done.notes {
+        output::progress(&format!("! {}", text::line(note)));
+    }
+    output::progress(&format!("· {}", summed(params, done)));
+    let session = text::line(&params.session);
+    if !params.force
+        && done
+            .files
+            .iter()
+            .any(|file| file.result == RewoundResult::ChangedSince)
+    {
+        output::progress("  `--force` also takes files that were changed since");
+    }
+    if !params.dry_run && !params.undo {
+        output::progress(&format!(
+            "  `reasonix rewind {session} --undo` takes it back"
+        ));
+    }
+    Ok(())
+}
+
+fn words(result: &RewoundResult, dry_run: bool) -> String {
+    match (result, dry_run) {
+        (RewoundResult::Restored, false) => "restored".to_owned(),
+        (RewoundResult::Restored, true) => "would be restored".to_owned(),
+        (RewoundResult::Same, _) => "was so already".to_owned(),
+        (RewoundResult::ChangedSince, false) => "left: changed since".to_owned(),
+        (RewoundResult::ChangedSince, true) => "would be left: changed since".to_owned(),
+        (RewoundResult::Failed { why }, _) => {
+            format!("not restored: {}", text::line(why))
+        }
+    }
+}
+
+/// Where the session stands now, in words.
+fn summed(params: &RewindParams, done: &RewindOutput) -> String {
+    let session = text::line(&params.session);
+    let place = match done.turn {
+        0 => "before its first turn".to_owned(),
+        turn => format!("at the end of turn {turn}"),
+    };
+    let stands = if params.dry_run {
+        "would stand"
+    } else {
+        "stands"
+    };
+    let turns = output::counted(done.turns, "turn");
+    match (done.turns, params.undo) {
+        (0, _) => format!("session {session} {stands} {place}"),
+        (_, false) => format!("session {session} {stands} {place}; hidden: {turns}"),
+        (_, true) => format!("session {session} {stands} {place}; shown again: {turns}"),
+    }
+}

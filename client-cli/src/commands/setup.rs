@@ -1,0 +1,374 @@
+//! `reasonix setup`: pick a provider, give it a key, pick a model; from then on sessions use it.
+//!
+//! Asks whoever sits at the terminal for what the flags do not say. All that is changed is changed at the end.
+
+pub mod key;
+pub mod pick;
+
+use client::{CallError, Client};
+use proto::methods::{CredentialSet, ProviderList, ProviderSet, TrustGet};
+use proto::params::config::{
+    CredentialSetParams, ProviderListParams, ProviderSetParams, ProviderStatus, TrustGetParams,
+};
+use proto::{ErrorName, Failure};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::exit::Error;
+use crate::person::Person;
+use crate::{near, output, reach, terminal, text};
+
+use key::{Key, Search, Source};
+
+/// Said when a person stops it.
+const STOPPED: &str = "stopped: nothing was changed";
+
+/// Set up a provider: its key, its model, and that sessions use it.
+///
+/// At a terminal it asks for what is not said here: the provider, the key (which is not shown, and is tried before it is
+/// kept), the model. Anywhere else `--provider` must be given, and where its key comes from, unless there is one.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A provider that is configured or comes with the program; or, with `--base-url`, the name of a new one.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// The endpoint.
+    #[arg(long, value_name = "URL", requires = "provider")]
+    base_url: Option<String>,
+    /// The model that is used where none is named.
+    #[arg(long, requires = "provider")]
+    model: Option<String>,
+    /// The key stands in this variable whenever a session begins; nothing is stored.
+    #[arg(long, value_name = "VAR", requires = "provider")]
+    key_env: Option<String>,
+    /// Read the key from standard input, and store it.
+    #[arg(long, requires = "provider", conflicts_with = "key_env")]
+    key_stdin: bool,
+    /// It needs no key.
+    #[arg(long, requires = "provider", conflicts_with_all = ["key_env", "key_stdin"])]
+    no_key: bool,
+    /// Do not ask the provider whether it can be reached and takes the key.
+    #[arg(long, requires = "provider")]
+    no_probe: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn source(&self) -> Source {
+        match &self.key_env {
+            Some(name) => Source::Variable(name.clone()),
+            None if self.key_stdin => Source::Stdin,
+            None if self.no_key => Source::None,
+            None => Source::Unsaid,
+        }
+    }
+}
+
+/// What was set up.
+#[derive(Serialize, JsonSchema)]
+pub struct SetUp {
+    provider: String,
+    /// What sessions use that name no model.
+    model: Option<String>,
+    /// The config that was written.
+    file: String,
+    /// Where a key was stored; absent: none was.
+    key_kept_in: Option<String>,
+    /// Why it does not count everywhere or at once, in sentences.
+    notices: Vec<String>,
+}
+
+/// Sets up, with whoever sits there where something is not said.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    // Standard input is the key, not a person.
+    let interactive = terminal::is_interactive() && !args.key_stdin;
+    if args.provider.is_none() && !interactive {
+        return Err(Error::usage(
+            "there is no terminal to ask at: name the provider",
+            "`reasonix setup --provider NAME --key-stdin < FILE`, or `--key-env VAR`, or `--no-key`; `reasonix models` lists them",
+        ));
+    }
+    if let Some(url) = &args.base_url
+        && !url.starts_with("https://")
+        && !url.starts_with("http://")
+    {
+        let what = format!("`{url}` is no URL");
+        return Err(Error::usage(what, "it begins with https:// or http://"));
+    }
+    let mut person = match interactive {
+        true => Some(Person::new(STOPPED)?),
+        false => None,
+    };
+    let client = reach::daemon("setup").await?;
+    let done = set_up(&client, &mut person, &args).await?;
+    match args.json {
+        true => output::json(&done)?,
+        false => done.tell(),
+    }
+    Ok(0)
+}
+
+impl SetUp {
+    /// What was done, and what can be done now.
+    fn tell(&self) {
+        let model = self.model.as_ref();
+        let model = model.map_or_else(String::new, |model| format!("/{model}"));
+        output::progress(&text::line(&format!(
+            "· sessions use {}{model} now ({})",
+            self.provider, self.file
+        )));
+        if let Some(kept_in) = &self.key_kept_in {
+            output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
+        }
+        output::progress(
+            "  `reasonix run \"what is this project?\"` does one turn; `reasonix attach --plain --new` begins a session",
+        );
+    }
+}
+
+/// Offers a first set-up to who wanted a session and has no provider. `failure`: what the daemon said to that.
+///
+/// # Errors
+/// Nobody can be asked, or does not want it, or the daemon's no has another reason.
+pub async fn first(client: &Client, failure: Box<Failure>, interactive: bool) -> Result<(), Error> {
+    let known = match client
+        .call::<ProviderList>(&ProviderListParams { cwd: key::here() })
+        .await
+    {
+        Ok(known) if known.default_model.is_none() => known.providers,
+        Ok(_) | Err(_) => return Err(CallError::Failure(failure).into()),
+    };
+    let problems = failure.details.get("problems");
+    let mistaken = problems
+        .and_then(Value::as_array)
+        .is_some_and(|problems| !problems.is_empty());
+    if mistaken
+        || known.iter().any(|known| !known.shipped)
+        || failure.name != ErrorName::InvalidConfig
+    {
+        return Err(CallError::Failure(failure).into());
+    }
+    if !interactive {
+        return Err(nothing_usable(client, &known).await.into());
+    }
+    let mut person = Some(Person::new(STOPPED)?);
+    let question = "No provider is configured yet. Set one up now?";
+    if let Some(person) = &mut person
+        && !person.agrees(question, true).await?
+    {
+        return Err(nothing_usable(client, &known).await.into());
+    }
+    let args = Args {
+        provider: None,
+        base_url: None,
+        model: None,
+        key_env: None,
+        key_stdin: false,
+        no_key: false,
+        no_probe: false,
+        json: false,
+    };
+    set_up(client, &mut person, &args).await?.tell();
+    Ok(())
+}
+
+/// What would be enough.
+async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError {
+    let variables = known.iter().map(|known| known.api_key_env.as_str());
+    let mut variables: Vec<&str> = variables.filter(|name| !name.is_empty()).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let variables: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
+    let hint = match variables.is_empty() {
+        true => "`reasonix setup` configures one".to_owned(),
+        false => format!(
+            "`reasonix setup` configures one; or set one of these variables: {}",
+            variables.join(", ")
+        ),
+    };
+    let cwd = key::here().unwrap_or_default();
+    let trust = client.call::<TrustGet>(&TrustGetParams { cwd }).await;
+    let hint = match trust {
+        Ok(project) if !project.trusted && !project.held_back.is_empty() => format!(
+            "{hint}. What the project's own config says has no effect yet: `reasonix trust` shows it"
+        ),
+        Ok(_) | Err(_) => hint,
+    };
+    Failure::new(
+        ErrorName::InvalidConfig,
+        "No provider is configured yet.",
+        hint,
+    )
+    .into()
+}
+
+async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Result<SetUp, Error> {
+    let params = ProviderListParams { cwd: key::here() };
+    let known = client.call::<ProviderList>(&params).await?.providers;
+    let mut provider = choose(person, &known, args).await?;
+    let is_known = known.iter().any(|known| known.name == provider.name);
+    let source = args.source();
+    match &source {
+        Source::Variable(name) => provider.api_key_env.clone_from(name),
+        Source::None => provider.api_key_env.clear(),
+        Source::Unsaid | Source::Stdin => {}
+    }
+    if source == Source::Stdin && provider.api_key_env.is_empty() {
+        return Err(Error::usage(
+            format!("provider `{}` takes no key", provider.name),
+            "leave out `--key-stdin`",
+        ));
+    }
+    let moved = args.base_url.is_some() || !is_known;
+    let search = Search {
+        client,
+        provider: &provider,
+        base_url: moved.then_some(provider.base_url.as_str()),
+        source: &source,
+        probe: !args.no_probe,
+        keep: true,
+    };
+    let Key { new, probed } = search.find(person).await?;
+    let offered = probed.map(|probed| probed.models).unwrap_or_default();
+    let model = choose_model(person, &provider, &offered, args).await?;
+    let before = known.iter().find(|known| known.name == provider.name);
+    let changed = changes(before, &provider, model.as_deref(), moved);
+    save(client, &provider, new, changed, model).await
+}
+
+/// The provider that is meant, with the endpoint that is asked for.
+async fn choose(
+    person: &mut Option<Person>,
+    known: &[ProviderStatus],
+    args: &Args,
+) -> Result<ProviderStatus, Error> {
+    let Some(name) = &args.provider else {
+        let Some(person) = person else {
+            return Err(Error::usage("no provider was named", "`--provider NAME`"));
+        };
+        return pick::provider(person, known).await;
+    };
+    let named = known.iter().find(|known| known.name == *name);
+    match (named, &args.base_url) {
+        (Some(provider), None) => Ok(provider.clone()),
+        (Some(provider), Some(base_url)) => Ok(ProviderStatus {
+            base_url: base_url.clone(),
+            ..provider.clone()
+        }),
+        (None, Some(base_url)) if pick::is_name(name) => Ok(pick::unknown(name, base_url)),
+        (None, Some(_)) => Err(Error::usage(
+            format!("`{name}` cannot be the name of a provider"),
+            "letters, digits, `-`, `_` and `.`",
+        )),
+        (None, None) => {
+            let names = known.iter().map(|known| known.name.as_str());
+            Err(Error::usage(
+                format!("there is no provider `{name}`"),
+                near::hint(
+                    name,
+                    names,
+                    "`reasonix models` lists them; `--base-url URL` makes a new one.",
+                ),
+            ))
+        }
+    }
+}
+
+/// The model that is asked for, or chosen, or the provider's first.
+async fn choose_model(
+    person: &mut Option<Person>,
+    provider: &ProviderStatus,
+    offered: &[String],
+    args: &Args,
+) -> Result<Option<String>, Error> {
+    if let Some(model) = &args.model {
+        return Ok(Some(model.clone()));
+    }
+    let models = match offered.is_empty() {
+        true => &provider.models,
+        false => offered,
+    };
+    let configured = Some(provider.default.as_str())
+        .filter(|default| !default.is_empty())
+        .or_else(|| provider.models.first().map(String::as_str));
+    let default = configured
+        .filter(|default| models.iter().any(|model| model == default))
+        .or_else(|| models.first().map(String::as_str));
+    match person {
+        Some(person) => pick::model(person, models, default).await.map(Some),
+        None => Ok(default.map(str::to_owned)),
+    }
+}
+
+/// What of the entry is to be written: what is not so already.
+fn changes(
+    before: Option<&ProviderStatus>,
+    provider: &ProviderStatus,
+    model: Option<&str>,
+    moved: bool,
+) -> ProviderSetParams {
+    let same_variable = before.is_some_and(|before| before.api_key_env == provider.api_key_env);
+    let is_listed = model.is_none_or(|model| provider.models.iter().any(|known| known == model));
+    let mut models = Vec::new();
+    if !is_listed {
+        models.clone_from(&provider.models);
+        models.extend(model.map(str::to_owned));
+    }
+    ProviderSetParams {
+        name: provider.name.clone(),
+        kind: None,
+        base_url: moved.then(|| provider.base_url.clone()),
+        models,
+        default: model.map(str::to_owned),
+        api_key_env: (!same_variable).then(|| provider.api_key_env.clone()),
+        make_default: true,
+    }
+}
+
+/// Writes all of it. A key alone changes nothing that sessions do, so it goes first.
+async fn save(
+    client: &Client,
+    provider: &ProviderStatus,
+    new: Option<String>,
+    changed: ProviderSetParams,
+    model: Option<String>,
+) -> Result<SetUp, Error> {
+    let mut key_kept_in = None;
+    if let Some(key) = new {
+        key_kept_in = Some(store(client, &provider.api_key_env, Some(key)).await?);
+    }
+    let written = match client.call::<ProviderSet>(&changed).await {
+        Ok(written) => written,
+        Err(error) if key_kept_in.is_some() => {
+            output::progress("! the key is stored; the config was not changed:");
+            return Err(error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(SetUp {
+        provider: provider.name.clone(),
+        model,
+        file: written.file,
+        key_kept_in,
+        notices: written.notices,
+    })
+}
+
+/// Stores a key, or forgets it; tells where.
+pub async fn store(
+    client: &Client,
+    variable: &str,
+    value: Option<String>,
+) -> Result<String, Error> {
+    let params = CredentialSetParams {
+        variable: variable.to_owned(),
+        value,
+    };
+    Ok(client.call::<CredentialSet>(&params).await?.kept_in)
+}
+
+#[cfg(test)]
+mod tests;

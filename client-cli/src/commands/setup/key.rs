@@ -1,0 +1,283 @@
+//! A provider's key: where it comes from, and whether the provider takes it. Never printed.
+
+use std::io::Read;
+
+use client::Client;
+use proto::methods::ProviderProbe;
+use proto::params::config::{KeyState, ProviderProbeOutput, ProviderProbeParams, ProviderStatus};
+
+use crate::exit::Error;
+use crate::person::Person;
+use crate::{output, reach, text};
+
+/// More than any key has, in bytes.
+const KEY_MAX: u64 = 16 * 1024;
+
+/// Where the key is to come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It was not said: whoever sits there is asked; else what there is must do.
+    Unsaid,
+    /// The variable of this name, whenever a session begins. Nothing is stored.
+    Variable(String),
+    /// Standard input, now.
+    Stdin,
+    /// None is needed.
+    None,
+}
+
+/// What was found.
+pub struct Key {
+    /// To be stored; absent: what there is stays.
+    pub new: Option<String>,
+    /// What the provider said; absent: it was not asked.
+    pub probed: Option<ProviderProbeOutput>,
+}
+
+/// Whose key it is, and how it is looked for.
+pub struct Search<'a> {
+    pub client: &'a Client,
+    pub provider: &'a ProviderStatus,
+    /// An endpoint that is not configured yet.
+    pub base_url: Option<&'a str>,
+    pub source: &'a Source,
+    /// Ask the provider.
+    pub probe: bool,
+    /// A key that is there already is as good as a new one.
+    pub keep: bool,
+}
+
+impl Search<'_> {
+    /// Finds a key that works, or that the person wants to keep all the same.
+    ///
+    /// # Errors
+    /// There is none, or the provider does not take it, and nobody can be asked for another.
+    pub async fn find(&self, person: &mut Option<Person>) -> Result<Key, Error> {
+        let mut new = self.first(person).await?;
+        if !self.probe {
+            return Ok(Key { new, probed: None });
+        }
+        loop {
+            let probed = self.probed(new.as_deref(), person).await?;
+            let problem = match (probed.key, probed.reachable) {
+                (KeyState::Works | KeyState::NotNeeded, true) | (KeyState::Unknown, true) => {
+                    output::progress(&format!("· {}", answer(&probed)));
+                    return Ok(Key {
+                        new,
+                        probed: Some(probed),
+                    });
+                }
+                (KeyState::Wrong | KeyState::Missing, true) => answer(&probed),
+                (_, false) => {
+                    self.unreachable(&probed, person).await?;
+                    return Ok(Key {
+                        new,
+                        probed: Some(probed),
+                    });
+                }
+            };
+            match (self.source, &mut *person) {
+                (Source::Unsaid, Some(person)) => {
+                    output::progress(&format!("! {problem}"));
+                    new = Some(self.ask(person, false).await?);
+                }
+                _ => {
+                    return Err(Error::Failed {
+                        what: problem,
+                        hint: match probed.hint.is_empty() {
+                            true => {
+                                "look at the key; `--no-probe` keeps it all the same".to_owned()
+                            }
+                            false => probed.hint,
+                        },
+                    });
+                }
+            }
+        }
+    }
+
+    /// The first key to be tried; `None`: what is there, or none.
+    async fn first(&self, person: &mut Option<Person>) -> Result<Option<String>, Error> {
+        let variable = &self.provider.api_key_env;
+        match self.source {
+            Source::None => Ok(None),
+            Source::Variable(name) => {
+                if in_environment(name).is_none() {
+                    output::progress(&format!("! `{}` is not set here", text::line(name)));
+                }
+                Ok(None)
+            }
+            Source::Stdin => read_stdin().map(Some),
+            Source::Unsaid if variable.is_empty() => Ok(None),
+            Source::Unsaid => {
+                let there = self.there().filter(|_| self.keep);
+                match (person, there) {
+                    (Some(person), there) => {
+                        if let Some(words) = &there {
+                            output::progress(&text::line(&format!("· {words}")));
+                        }
+                        let key = self.ask(person, there.is_some()).await?;
+                        Ok(Some(key).filter(|key| !key.is_empty()))
+                    }
+                    (None, Some(_)) => Ok(None),
+                    (None, None) => Err(Error::usage(
+                        format!("provider `{}` needs a key", self.provider.name),
+                        format!("`--key-stdin` reads it, or set `{variable}`"),
+                    )),
+                }
+            }
+        }
+    }
+
+    /// A key that is there already, in words.
+    fn there(&self) -> Option<String> {
+        let variable = &self.provider.api_key_env;
+        if in_environment(variable).is_some() {
+            return Some(format!("`{variable}` is set here"));
+        }
+        let from = match self.provider.key_from.as_str() {
+            "stored" => "a key is stored",
+            "dotenv" => "`.env` has a key",
+            _ => "the daemon has a key",
+        };
+        self.provider.has_key.then(|| from.to_owned())
+    }
+
+    async fn ask(&self, person: &mut Person, may_keep: bool) -> Result<String, Error> {
+        let prompt = match may_keep {
+            true => "API key (not shown; Enter keeps the one that is there): ",
+            false => "API key (not shown): ",
+        };
+        loop {
+            let key = person.hidden(prompt).await?;
+            if key.is_empty() && may_keep {
+                return Ok(key);
+            }
+            match looks_like_one(&key) {
+                Ok(()) => return Ok(key),
+                Err(why) => output::progress(&format!("! {why}")),
+            }
+        }
+    }
+
+    async fn probed(
+        &self,
+        new: Option<&str>,
+        person: &mut Option<Person>,
+    ) -> Result<ProviderProbeOutput, Error> {
+        let variable = match self.source {
+            Source::Variable(name) => name,
+            _ => &self.provider.api_key_env,
+        };
+        let key = match new {
+            Some(key) => Some(key.to_owned()),
+            None if *self.source == Source::None => None,
+            None => in_environment(variable),
+        };
+        let params = ProviderProbeParams {
+            name: self.provider.name.clone(),
+            base_url: self.base_url.map(str::to_owned),
+            key,
+            cwd: here(),
+        };
+        let probing = self.client.call::<ProviderProbe>(&params);
+        match person {
+            Some(person) => person.wait(probing).await,
+            None => Ok(probing.await?),
+        }
+    }
+
+    /// Nothing answers: a person may keep it all the same.
+    async fn unreachable(
+        &self,
+        probed: &ProviderProbeOutput,
+        person: &mut Option<Person>,
+    ) -> Result<(), Error> {
+        let words = answer(probed);
+        let Some(person) = person else {
+            return Err(Error::Failed {
+                what: words,
+                hint: "`--no-probe` keeps it all the same".to_owned(),
+            });
+        };
+        output::progress(&format!("! {words}"));
+        if !probed.hint.is_empty() {
+            output::progress(&format!("  {}", text::line(&probed.hint)));
+        }
+        if person.agrees("Keep it anyway?", false).await? {
+            return Ok(());
+        }
+        Err(Error::Failed {
+            what: "nothing was changed".to_owned(),
+            hint: "`reasonix setup` begins again".to_owned(),
+        })
+    }
+}
+
+/// What the provider said, on a line: host, time, and whether the key works. Where it does not, in the daemon's words.
+pub fn answer(probed: &ProviderProbeOutput) -> String {
+    let host = match probed.host.as_str() {
+        "" => String::new(),
+        host => format!("{host}: "),
+    };
+    let key = match probed.key {
+        KeyState::Works => "the key works",
+        KeyState::Wrong => "the key is not accepted",
+        KeyState::Missing => "it needs a key",
+        KeyState::NotNeeded => "no key is needed",
+        KeyState::Unknown => "whether the key works is not known",
+    };
+    let fine = probed.reachable && matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
+    text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
+        (true, true) => format!("{host}answered in {} ms; {key}", probed.duration_ms),
+        (true, false) => format!("{host}nothing answers"),
+        (false, _) => probed.text.clone(),
+    })
+}
+
+/// The value that this process has for a variable.
+pub fn in_environment(variable: &str) -> Option<String> {
+    // An empty name, or one with `=` in it, is no variable; asking for it would be a mistake of ours.
+    if variable.is_empty() || variable.contains(['=', '\0']) {
+        return None;
+    }
+    std::env::var(variable)
+        .ok()
+        .filter(|value| !value.is_empty())
+}
+
+/// The working directory, as the daemon knows projects; absent where there is none.
+pub fn here() -> Option<String> {
+    reach::cwd(None).and_then(|cwd| reach::utf8(&cwd)).ok()
+}
+
+fn read_stdin() -> Result<String, Error> {
+    let mut key = String::new();
+    std::io::stdin()
+        .lock()
+        .take(KEY_MAX)
+        .read_to_string(&mut key)
+        .map_err(|source| Error::io("read the key from standard input", source))?;
+    let key = key.trim();
+    looks_like_one(key).map_err(|why| {
+        Error::usage(
+            format!("on standard input: {why}"),
+            "give the key alone, on one line",
+        )
+    })?;
+    Ok(key.to_owned())
+}
+
+/// What no key is made of tells of something else in the clipboard.
+fn looks_like_one(key: &str) -> Result<(), &'static str> {
+    if key.is_empty() {
+        return Err("that is no key: nothing was typed");
+    }
+    if !key.chars().all(|c| c.is_ascii_graphic()) {
+        return Err("that is no key: there are blanks or other characters in it that no key has");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Which provider, which model: by number or by name.
+
+use proto::params::config::ProviderStatus;
+
+use super::key::in_environment;
+use crate::exit::Error;
+use crate::person::Person;
+use crate::{near, output, text};
+
+/// Models that are listed; of more there is only the number.
+const MODELS: usize = 20;
+
+/// What was typed for one of a list. Pure.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typed<'a> {
+    Index(usize),
+    /// None of them.
+    Other(&'a str),
+}
+
+/// Reads a number from 1 or a name.
+pub fn typed<'a>(line: &'a str, names: &[&str]) -> Typed<'a> {
+    if let Ok(number) = line.parse::<usize>()
+        && (1..=names.len()).contains(&number)
+    {
+        return Typed::Index(number - 1);
+    }
+    let same = |name: &&str| name.eq_ignore_ascii_case(line);
+    match names.iter().position(same) {
+        Some(index) => Typed::Index(index),
+        None => Typed::Other(line),
+    }
+}
+
+/// What is known of a provider's key, in words.
+pub fn key_words(provider: &ProviderStatus) -> String {
+    let variable = &provider.api_key_env;
+    match (variable.is_empty(), provider.has_key) {
+        (true, _) => "none needed".to_owned(),
+        (false, _) if in_environment(variable).is_some() => format!("set here ({variable})"),
+        (false, true) => match provider.key_from.as_str() {
+            "" => "there".to_owned(),
+            "dotenv" => "in `.env`".to_owned(),
+            from => from.to_owned(),
+        },
+        (false, false) => format!("missing ({variable})"),
+    }
+}
+
+/// Whether sessions that begin here could use it.
+pub fn is_usable(provider: &ProviderStatus) -> bool {
+    match provider.api_key_env.is_empty() {
+        // A shipped entry without a key is a server on this machine that may not run.
+        true => !provider.shipped,
+        false => provider.has_key || in_environment(&provider.api_key_env).is_some(),
+    }
+}
+
+/// A provider of the list, or an endpoint that is not in it.
+pub async fn provider(
+    person: &mut Person,
+    known: &[ProviderStatus],
+) -> Result<ProviderStatus, Error> {
+    let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+    let width = names.iter().map(|name| name.chars().count()).max();
+    for (index, provider) in known.iter().enumerate() {
+        output::progress(&format!(
+            "{:>3}. {:<width$}  {}  key: {}",
+            index + 1,
+            text::line(&provider.name),
+            text::line(&provider.base_url),
+            text::line(&key_words(provider)),
+            width = width.unwrap_or(0)
+        ));
+    }
+    output::progress("   `new`: another endpoint");
+    loop {
+        let line = person.line("Provider (number or name): ").await?;
+        match typed(&line, &names) {
+            Typed::Index(index) => {
+                if let Some(provider) = known.get(index) {
+                    return Ok(provider.clone());
+                }
+            }
+            Typed::Other("") => {}
+            Typed::Other("new") => return endpoint(person, &names).await,
+            Typed::Other(other) => {
+                let hint = near::hint(other, names.iter().copied(), "`new` is for another one.");
+                let line = format!("! there is no provider `{other}`. {hint}");
+                output::progress(&text::line(&line));
+            }
+        }
+    }
+}
+
+/// One that nobody has told us of.
+async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
+    let name = loop {
+        let name = person.line("Its name here, one word: ").await?;
+        match is_name(&name) {
+            true if !taken.contains(&name.as_str()) => break name,
+            true => output::progress("! there is one of that name"),
+            false => output::progress("! letters, digits, `-`, `_` and `.`"),
+        }
+    };
+    let base_url = loop {
+        let url = person.line("URL, for instance https://host/v1: ").await?;
+        if url.starts_with("https://") || url.starts_with("http://") {
+            break url;
+        }
+        output::progress("! a URL begins with https:// or http://");
+    };
+    let mut provider = unknown(&name, &base_url);
+    if !person.agrees("Does it need a key?", true).await? {
+        provider.api_key_env = String::new();
+    }
+    Ok(provider)
+}
+
+/// An entry that is not there yet.
+pub fn unknown(name: &str, base_url: &str) -> ProviderStatus {
+    ProviderStatus {
+        name: name.to_owned(),
+        kind: String::new(),
+        base_url: base_url.to_owned(),
+        models: Vec::new(),
+        api_key_env: variable(name),
+        default: String::new(),
+        has_key: false,
+        key_from: String::new(),
+        shipped: false,
+        origin: String::new(),
+    }
+}
+
+/// The variable that holds the key of a provider of this name.
+fn variable(name: &str) -> String {
+    let upper = name.chars().map(|c| match c {
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase(),
+        _ => '_',
+    });
+    let upper: String = upper.collect();
+    match upper.starts_with(|first: char| first.is_ascii_digit()) {
+        true => format!("_{upper}_API_KEY"),
+        false => format!("{upper}_API_KEY"),
+    }
+}
+
+/// Whether this can be the name of a provider: it is half of `provider/model`.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c))
+}
+
+/// A model of the list, or another one that the person insists on.
+pub async fn model(
+    person: &mut Person,
+    models: &[String],
+    default: Option<&str>,
+) -> Result<String, Error> {
+    let names: Vec<&str> = models.iter().map(String::as_str).collect();
+    for (index, name) in names.iter().take(MODELS).enumerate() {
+        output::progress(&format!("{:>3}. {}", index + 1, text::line(name)));
+    }
+    if let Some(more) = names.len().checked_sub(MODELS).filter(|more| *more > 0) {
+        output::progress(&format!("     and {more} more, by name"));
+    }
+    let prompt = match default {
+        Some(default) => format!("Model (number or name) [{}]: ", text::line(default)),
+        None => "Model (number or name): ".to_owned(),
+    };
+    loop {
+        let line = person.line(&prompt).await?;
+        match (typed(&line, &names), default) {
+            (Typed::Index(index), _) => {
+                if let Some(name) = names.get(index) {
+                    return Ok((*name).to_owned());
+                }
+            }
+            (Typed::Other(""), Some(default)) => return Ok(default.to_owned()),
+            (Typed::Other(""), None) => {}
+            (Typed::Other(other), _) if names.is_empty() => return Ok(other.to_owned()),
+            (Typed::Other(other), _) => {
+                let hint = near::hint(other, names.iter().copied(), "");
+                let line = format!("! the provider names no model `{other}`. {hint}");
+                output::progress(text::line(&line).trim_end());
+                if person.agrees("Use it all the same?", false).await? {
+                    return Ok(other.to_owned());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

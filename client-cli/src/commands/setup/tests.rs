@@ -1,0 +1,19 @@
+use super::*;
+
+#[test]
+fn only_what_is_not_so_already_is_written() {
+    let mut provider = pick::unknown("deep", "https://deep.example/v1");
+    provider.models = vec!["a".into()];
+    let same = changes(Some(&provider), &provider, Some("a"), false);
+    let expected = ProviderSetParams {
+        name: "deep".into(),
+        default: Some("a".into()),
+        make_default: true,
+        ..ProviderSetParams::default()
+    };
+    assert_eq!(same, expected);
+    let other = changes(None, &provider, Some("b"), true);
+    assert_eq!(other.models, ["a", "b"]);
+    assert_eq!(other.base_url.as_deref(), Some("https://deep.example/v1"));
+    assert_eq!(other.api_key_env.as_deref(), Some("DEEP_API_KEY"));
+}

@@ -1,0 +1,110 @@
+use proptest::prelude::*;
+use proto::{Pid, Stamp};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn event(seq: u64, kind: &str, data: &Value) -> Event {
+    Event {
+        seq: Some(Seq(seq)),
+        session: Pid(3),
+        at: Stamp(0),
+        turn: None,
+        kind: kind.to_owned(),
+        data: to_raw_value(data).unwrap(),
+    }
+}
+
+/// A log from short words: `u` a prompt, `s` steering, `a` an answer, `c` an answer of calls only, `.` something else.
+fn log(script: &str) -> Vec<Event> {
+    let record = |(index, word): (usize, char)| {
+        let seq = index as u64 + 1;
+        let text = format!("{word}{seq}");
+        let user = |voice: &str| json!({"item": "m1.1", "text": text, "voice": voice});
+        match word {
+            'u' => event(seq, "message.user", &user("prompt")),
+            's' => event(seq, "message.user", &user("steer")),
+            'a' => event(
+                seq,
+                "message.assistant",
+                &json!({"item": "m1.2", "text": text, "finish": "stop"}),
+            ),
+            'c' => event(
+                seq,
+                "message.assistant",
+                &json!({"item": "m1.2", "text": "", "finish": "stop"}),
+            ),
+            _ => event(seq, "notice", &json!({"level": "info", "text": text})),
+        }
+    };
+    script.chars().enumerate().map(record).collect()
+}
+
+fn rewound(seq: u64, shown: &Value) -> Event {
+    event(
+        seq,
+        "session.rewound",
+        &json!({"to_turn": 1, "what": "both", "shown": shown, "by": "ann"}),
+    )
+}
+
+fn exchange(prompt: &str, answer: &str) -> Option<Exchange> {
+    Some(Exchange {
+        prompt: prompt.to_owned(),
+        answer: answer.to_owned(),
+    })
+}
+
+#[test]
+fn the_last_prompt_and_the_last_words_to_it_are_found() {
+    let found = |script: &str| Found::default().take(&log(script));
+    assert_eq!(found("ua.uaca."), exchange("u4", "a7"));
+    assert_eq!(found("uau.c"), exchange("u3", ""), "no answer yet");
+    assert_eq!(
+        found("uasac"),
+        exchange("u1", "a4"),
+        "steering is no prompt"
+    );
+    assert_eq!(found("..."), None);
+}
+
+#[test]
+fn what_a_rewind_hid_is_not_the_last() {
+    let mut events = log("uauaua");
+    events.push(rewound(7, &json!([[1, 4]])));
+    assert_eq!(Found::default().take(&events), exchange("u3", "a4"));
+    // Files only: what was said is as it was.
+    let mut code = log("uaua");
+    code.push(rewound(5, &Value::Null));
+    assert_eq!(Found::default().take(&code), exchange("u3", "a4"));
+    // And taken back.
+    events.push(rewound(8, &json!([[1, 6]])));
+    assert_eq!(Found::default().take(&events), exchange("u5", "a6"));
+}
+
+#[test]
+fn what_is_hidden_is_not_read() {
+    let mut found = Found::default();
+    assert_eq!(found.take(&[rewound(1000, &json!([[1, 40]]))]), None);
+    assert_eq!(found.before(1000), 40);
+    assert_eq!(found.before(30), 29);
+    assert_eq!(found.before(1), 0);
+}
+
+proptest! {
+    #[test]
+    fn windows_change_nothing(script in "[usac.]{0,40}", size in 1_usize..9) {
+        let events = log(&script);
+        let whole = Found::default().take(&events);
+        let mut found = Found::default();
+        let mut end = events.len();
+        let mut pieces = None;
+        while end > 0 && pieces.is_none() {
+            let begin = end.saturating_sub(size);
+            pieces = found.take(&events[begin..end]);
+            end = usize::try_from(found.before(begin as u64 + 1)).unwrap();
+        }
+        prop_assert_eq!(pieces, whole);
+    }
+}

@@ -1,0 +1,147 @@
+//! A session in short, for people.
+
+use client::transcript::{Piece, Tone};
+use client::{CallError, Client};
+use proto::methods::{SessionCheckpoints, SessionGet, SessionInspect};
+use proto::params::session::{
+    InspectOutput, InspectParams, InspectPart, OneParams, QueuedPrompt, SessionSummary,
+};
+
+use super::exchange::{self, Exchange};
+use crate::exit::Error;
+use crate::paint::Painter;
+use crate::{commands, output, text};
+
+/// Prints it.
+pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Error> {
+    let one = OneParams { session };
+    let summary = client.call::<SessionGet>(&one).await?;
+    if json {
+        return output::json(&summary);
+    }
+    let queue = queue(client, &one.session).await?;
+    for (name, value) in facts(&summary) {
+        row(name, &value)?;
+    }
+    for queued in queue {
+        row("queued", &format!("by {}: {}", queued.by, queued.text))?;
+    }
+    let turns = match client.call::<SessionCheckpoints>(&one).await {
+        Ok(found) if found.turns.is_empty() => "no turn to go back to".to_owned(),
+        Ok(found) => format!(
+            "{} to go back to: `reasonix rewind {} --list`",
+            output::counted(found.turns.len() as u64, "turn"),
+            summary.pid
+        ),
+        // What else is known is shown all the same.
+        Err(CallError::Failure(failure)) => format!("not known: {}", failure.message),
+        Err(error) => return Err(error.into()),
+    };
+    row("checkpoints", &turns)?;
+    if let Some(last) = exchange::last(client, &one.session, summary.seq).await? {
+        output::line("")?;
+        paint(&last)?;
+    }
+    Ok(())
+}
+
+/// The prompts that wait.
+async fn queue(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Error> {
+    let params = InspectParams {
+        session: session.to_owned(),
+        part: InspectPart::Status,
+    };
+    Ok(match client.call::<SessionInspect>(&params).await? {
+        InspectOutput::Status { queue, .. } => queue,
+        _ => Vec::new(),
+    })
+}
+
+/// A name and its value on a line.
+fn row(name: &str, value: &str) -> Result<(), Error> {
+    output::line(&format!("{name:<12} {}", text::line(value)))
+}
+
+fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
+    let usage = &summary.usage;
+    let mut facts = vec![("session", format!("{} ({})", summary.pid, summary.session))];
+    facts.extend(summary.name.clone().map(|name| ("name", name)));
+    if !summary.labels.is_empty() {
+        facts.push(("labels", summary.labels.join(", ")));
+    }
+    let state = commands::ls::state(summary);
+    facts.push(("state", format!("{state} ({})", summary.cause)));
+    facts.extend(summary.read_only.clone().map(|why| ("read-only", why)));
+    facts.push(("model", summary.model.clone()));
+    facts.push(("directory", summary.cwd.clone()));
+    if let Some(origin) = &summary.origin {
+        let from = format!("a fork of {} behind its turn {}", origin.pid, origin.turn);
+        facts.push(("origin", from));
+    }
+    facts.push(("turns", summary.turns.to_string()));
+    let tokens = format!(
+        "{} sent ({} cached), {} got, {} requests",
+        output::short(usage.prompt_tokens),
+        output::short(usage.cached_tokens),
+        output::short(usage.output_tokens),
+        usage.requests
+    );
+    facts.push(("tokens", tokens));
+    facts.push(("cost", output::cost(usage)));
+    facts.push(("context", context(summary)));
+    let created: String = summary.created_at.to_string().chars().take(16).collect();
+    let active = output::ago(summary.active_at);
+    facts.push(("created", format!("{created}, active {active} ago")));
+    let waits = waits(summary);
+    if !waits.is_empty() {
+        facts.push(("waits", waits));
+    }
+    facts
+}
+
+fn context(summary: &SessionSummary) -> String {
+    let share = commands::ls::context(summary);
+    match (summary.context_tokens, summary.context_window) {
+        (0, _) => "nothing was sent yet".to_owned(),
+        (_, 0) => format!("{share} tokens (how many the model takes is not known)"),
+        (tokens, window) => {
+            format!(
+                "{share} ({} of {} tokens)",
+                output::short(tokens),
+                output::short(window)
+            )
+        }
+    }
+}
+
+/// What waits for a person, and where it is answered.
+fn waits(summary: &SessionSummary) -> String {
+    let counts = [
+        (summary.pending_approvals, "approvals"),
+        (summary.pending_questions, "questions"),
+        (summary.queued, "queued prompts"),
+    ];
+    let mut words: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{what}: {count}"))
+        .collect();
+    if summary.pending_approvals + summary.pending_questions > 0 {
+        words.push("`reasonix inbox` answers".to_owned());
+    }
+    words.join(", ")
+}
+
+/// The words of both, as an attached client shows them.
+fn paint(last: &Exchange) -> Result<(), Error> {
+    let mut painter = Painter::new(output::colour(&std::io::stdout()), usize::MAX);
+    let mut block = |tone, text: &str| {
+        let text = text.to_owned();
+        output::part(&painter.paint(&Piece::Block { tone, text }))
+    };
+    block(Tone::User, &last.prompt)?;
+    match last.answer.as_str() {
+        "" => block(Tone::State, "no answer yet"),
+        answer => block(Tone::Answer, answer),
+    }
+}

@@ -1,0 +1,100 @@
+//! `reasonix trust`: may the config of a project take effect?
+
+use std::path::PathBuf;
+
+use proto::methods::{TrustGet, TrustSet};
+use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
+
+use crate::exit::Error;
+use crate::person::Person;
+use crate::{output, reach, terminal, text};
+
+/// Show what a project's config asks for that has no effect until you trust it, and trust it or not.
+///
+/// At a terminal it asks. What was agreed to is what was shown: when the project's config changes, it is asked again.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A directory of the project [default: this one].
+    directory: Option<PathBuf>,
+    /// Only show it.
+    #[arg(long)]
+    show: bool,
+    /// Trust it as it is now.
+    #[arg(long, conflicts_with = "show")]
+    yes: bool,
+    /// Trust it no more.
+    #[arg(long, conflicts_with_all = ["show", "yes"])]
+    no: bool,
+    /// Print JSON; asks nothing.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows, asks, sets.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let asks = !(args.show || args.yes || args.no || args.json) && terminal::is_interactive();
+    let cwd = reach::utf8(&reach::cwd(args.directory.as_deref())?)?;
+    let client = reach::daemon("trust").await?;
+    let shown = client
+        .call::<TrustGet>(&TrustGetParams { cwd: cwd.clone() })
+        .await?;
+    if !args.json {
+        show(&shown)?;
+    }
+    let trusted = match (args.yes, args.no) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ if asks && can_be_trusted(&shown) => {
+            let mut person = Person::new("stopped: nothing was changed")?;
+            let agrees = person
+                .agrees("Trust it, as it is shown here?", false)
+                .await?;
+            agrees.then_some(true)
+        }
+        _ => None,
+    };
+    let Some(trusted) = trusted else {
+        match args.json {
+            true => output::json(&shown)?,
+            false if asks || !can_be_trusted(&shown) => {}
+            false => output::progress("  `reasonix trust --yes` trusts it, as it is shown here"),
+        }
+        return Ok(0);
+    };
+    let params = TrustSetParams {
+        cwd,
+        trusted,
+        hash: shown.hash,
+    };
+    let done = client.call::<TrustSet>(&params).await?;
+    if args.json {
+        output::json(&done)?;
+        return Ok(0);
+    }
+    output::progress(match done.trusted {
+        true => "· it is trusted now; new sessions follow it",
+        false => "· it is not trusted now: it can only tighten what you have set",
+    });
+    Ok(0)
+}
+
+fn can_be_trusted(shown: &TrustOutput) -> bool {
+    shown.directory.is_some() && !shown.trusted && !shown.held_back.is_empty()
+}
+
+/// The state, and every line that is held back, with nothing hidden in it.
+fn show(shown: &TrustOutput) -> Result<(), Error> {
+    let Some(directory) = &shown.directory else {
+        output::progress("· there is no project config here: nothing is to be trusted");
+        return Ok(());
+    };
+    let directory = text::exact(directory).replace('\n', "⏎");
+    output::line(&match (shown.trusted, shown.held_back.is_empty()) {
+        (true, true) => format!("{directory}: trusted"),
+        (true, false) => format!("{directory}: trusted; this has effect:"),
+        (false, true) => format!("{directory}: not trusted, and nothing is held back"),
+        (false, false) => format!("{directory}: not trusted; this has no effect:"),
+    })?;
+    let mut lines = shown.held_back.iter().flat_map(|line| line.lines());
+    lines.try_for_each(|line| output::line(&format!("  {}", text::exact(line))))
+}

@@ -1,0 +1,132 @@
+//! A person at the terminal who is asked things one after another: lines, keys that are not shown, yes or no.
+//!
+//! A thread reads only while something is asked: no line is taken from whoever reads the terminal later. Ctrl-C and the
+//! like end the asking by an error, with the terminal as it was.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use rustix::termios::{QueueSelector, tcflush};
+use tokio::sync::oneshot;
+
+use crate::exit::{self, Error};
+use crate::output;
+use crate::signals::{Arrived, Signals};
+use crate::terminal::Hidden;
+
+/// Whoever sits there.
+pub struct Person {
+    signals: Signals,
+    /// What is said when they stop it: what of it was done.
+    stopped: &'static str,
+}
+
+impl Person {
+    /// From now on Ctrl-C does not end the program by itself.
+    ///
+    /// # Errors
+    /// Signals cannot be listened to.
+    pub fn new(stopped: &'static str) -> Result<Self, Error> {
+        Ok(Self {
+            signals: Signals::listen()?,
+            stopped,
+        })
+    }
+
+    /// The next line that is typed behind `prompt`, without blanks around it. What was typed before it stood there does
+    /// not count.
+    ///
+    /// # Errors
+    /// The person leaves: by a signal, or the end of the input.
+    pub async fn line(&mut self, prompt: &str) -> Result<String, Error> {
+        self.asked(prompt, false).await
+    }
+
+    /// The same, not shown while it is typed.
+    ///
+    /// # Errors
+    /// As [`Person::line`]; the terminal cannot hide it.
+    pub async fn hidden(&mut self, prompt: &str) -> Result<String, Error> {
+        self.asked(prompt, true).await
+    }
+
+    /// Yes or no; an empty line is `default`.
+    ///
+    /// # Errors
+    /// As [`Person::line`].
+    pub async fn agrees(&mut self, question: &str, default: bool) -> Result<bool, Error> {
+        let choice = if default { "[Y/n]" } else { "[y/N]" };
+        loop {
+            let line = self.line(&format!("{question} {choice} ")).await?;
+            match line.to_ascii_lowercase().as_str() {
+                "" => return Ok(default),
+                "y" | "yes" => return Ok(true),
+                "n" | "no" => return Ok(false),
+                _ => output::progress("  `y` or `n`"),
+            }
+        }
+    }
+
+    /// Waits for something of the daemon, unless the person leaves.
+    ///
+    /// # Errors
+    /// A signal came; or what was waited for failed.
+    pub async fn wait<T, E: Into<Error>>(
+        &mut self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Error> {
+        tokio::select! {
+            done = future => done.map_err(Into::into),
+            arrived = self.signals.next() => Err(self.left(arrived)),
+        }
+    }
+
+    async fn asked(&mut self, prompt: &str, hidden: bool) -> Result<String, Error> {
+        let guard = match hidden {
+            true => {
+                Some(Hidden::start().map_err(|source| Error::io("hide what is typed", source))?)
+            }
+            false => None,
+        };
+        if io::stdin().is_terminal() {
+            // Where it fails, what was typed ahead is taken for the answer: it can be seen and asked again.
+            let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+        }
+        output::progress_part(prompt);
+        let (sender, line) = oneshot::channel();
+        // It blocks in `read` for ever if nobody types; the end of the process ends it.
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = io::stdin().lock().read_line(&mut line);
+            // Nobody waits any more: the person has left.
+            let _ = sender.send(read.map(|count| (count > 0).then_some(line)));
+        });
+        let typed = tokio::select! {
+            typed = line => typed,
+            arrived = self.signals.next() => {
+                drop(guard);
+                output::progress("");
+                return Err(self.left(arrived));
+            }
+        };
+        drop(guard);
+        match typed {
+            Ok(Ok(Some(line))) => Ok(line.trim().to_owned()),
+            Ok(Err(source)) => Err(Error::io("read what is typed", source)),
+            // The end of the input.
+            Ok(Ok(None)) | Err(_) => {
+                output::progress("");
+                Err(self.left(Arrived::Int))
+            }
+        }
+    }
+
+    fn left(&self, arrived: Arrived) -> Error {
+        Error::Stopped {
+            what: self.stopped.to_owned(),
+            code: match arrived {
+                Arrived::Int => exit::INTERRUPTED,
+                Arrived::Term | Arrived::Hup => exit::TERMINATED,
+            },
+        }
+    }
+}

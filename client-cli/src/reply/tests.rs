@@ -1,0 +1,85 @@
+//! Scenes for typed answers.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn ask(multi_select: bool) -> Ask {
+    serde_json::from_value(json!({
+        "question": "Which store?", "header": "Store", "multi_select": multi_select,
+        "options": [{"label": "SQLite"}, {"label": "Postgres"}, {"label": "3 files"}],
+    }))
+    .unwrap()
+}
+
+/// The answer as `labels | other`, or why it is none.
+fn said(multi_select: bool, words: &str) -> String {
+    match read(&ask(multi_select), words) {
+        Ok(reply) => format!(
+            "{} | {}",
+            reply.labels.join("+"),
+            reply.other.unwrap_or_default()
+        ),
+        Err(why) => format!("no: {why}"),
+    }
+}
+
+#[test]
+fn numbers_are_options_and_everything_else_is_words() {
+    for (words, expected) in [
+        ("2", "Postgres | "),
+        (" 1 ", "SQLite | "),
+        ("postgres", "Postgres | "),
+        ("2: with replication", "Postgres | with replication"),
+        ("2:", "Postgres | "),
+        ("3 files", "3 files | "),
+        ("3 of them", " | 3 of them"),
+        ("neither: ask ann", " | neither: ask ann"),
+        ("1,2", "no: only one of them can be chosen"),
+        (
+            "4",
+            "no: there is no option 4: 1 to 3, or words of your own",
+        ),
+        (
+            "0",
+            "no: there is no option 0: 1 to 3, or words of your own",
+        ),
+    ] {
+        assert_eq!(said(false, words), expected, "{words}");
+    }
+    assert_eq!(said(true, "1, 3"), "SQLite+3 files | ");
+    assert_eq!(said(true, "3 1 3"), "3 files+SQLite | ");
+    assert!(said(true, " ").starts_with("no: "));
+}
+
+#[test]
+fn questions_that_are_asked_together_are_answered_one_after_another() {
+    let question = json!({"question_id": "7.1", "session": 3, "call": "c", "questions": [ask(false), ask(true)],
+                          "asked_at": "2026-01-01T00:00:00.000Z"});
+    let mut replies = Replies::new(serde_json::from_value(question).unwrap());
+    assert_eq!(
+        replies.next().map(|(_, number, count)| (number, count)),
+        Some((1, 2))
+    );
+    assert_eq!(replies.take("1"), Ok(None));
+    assert!(replies.take("9").is_err());
+    assert_eq!(replies.next().map(|(_, number, _)| number), Some(2));
+    let all = replies.take("1,2").unwrap().unwrap();
+    assert_eq!(all.len(), 2);
+    assert_eq!(all[1].labels, ["SQLite", "Postgres"]);
+    replies.again();
+    assert_eq!(replies.next().map(|(_, number, _)| number), Some(1));
+}
+
+proptest! {
+    /// Whatever is typed: it is refused, or says something, with labels that exist.
+    #[test]
+    fn an_answer_always_says_something(words in ".{0,40}", multi_select: bool) {
+        if let Ok(reply) = read(&ask(multi_select), &words) {
+            prop_assert!(!reply.labels.is_empty() || reply.other.as_ref().is_some_and(|other| !other.is_empty()));
+            prop_assert!(reply.labels.iter().all(|label| ask(multi_select).options.iter().any(|option| option.label == *label)));
+            prop_assert!(multi_select || reply.labels.len() <= 1);
+        }
+    }
+}

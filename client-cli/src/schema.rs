@@ -1,0 +1,120 @@
+//! What `--json` of each command prints: JSON Schema, made of the very types that are printed.
+//!
+//! A command that gets `--json` gets a row here; a test prints each and compares.
+
+use proto::params::config::{self, Check};
+use proto::params::session::{InspectOutput, QueuedPrompt, SessionSummary, Step};
+use proto::params::{history, process};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::commands;
+use crate::commands::signal::Sent;
+
+/// What one command prints.
+struct Row {
+    /// The words after `reasonix`, and the option where that changes what is printed.
+    command: &'static str,
+    /// One value a line, as many as there are; else one line.
+    lines: bool,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// One line of this.
+const fn one<T: JsonSchema>(command: &'static str) -> Row {
+    Row {
+        command,
+        lines: false,
+        schema: SchemaGenerator::subschema_for::<T>,
+    }
+}
+
+/// Such lines.
+const fn lines<T: JsonSchema>(command: &'static str) -> Row {
+    Row {
+        command,
+        lines: true,
+        schema: SchemaGenerator::subschema_for::<T>,
+    }
+}
+
+const ROWS: &[Row] = &[
+    one::<commands::run::RunResult<'static>>("run"),
+    one::<Vec<SessionSummary>>("ls"),
+    one::<SessionSummary>("show"),
+    one::<SessionSummary>("rename"),
+    one::<history::ForkOutput>("fork"),
+    one::<history::RewindOutput>("rewind"),
+    one::<history::CheckpointsOutput>("rewind --list"),
+    one::<Vec<history::DeleteOutput>>("rm"),
+    one::<history::PruneOutput>("rm --older-than"),
+    one::<history::SearchOutput>("search"),
+    one::<history::StatsOutput>("stats"),
+    one::<process::ListOutput>("ps"),
+    one::<proto::params::session::PromptOutput>("send"),
+    one::<Vec<QueuedPrompt>>("queue"),
+    one::<InspectOutput>("inspect"),
+    one::<Vec<Step>>("steps"),
+    lines::<client::trace::Line>("strace"),
+    lines::<proto::Event>("logs"),
+    lines::<commands::wait::Waited>("wait"),
+    lines::<Sent>("kill"),
+    lines::<Sent>("pause"),
+    lines::<Sent>("resume"),
+    lines::<Sent>("close"),
+    one::<Vec<commands::inbox::waits::Waits>>("inbox"),
+    one::<commands::daemon::Status>("daemon status"),
+    one::<Vec<commands::models::Row>>("models"),
+    one::<commands::setup::SetUp>("setup"),
+    one::<commands::login::LoggedIn>("login"),
+    one::<Vec<config::Value>>("config"),
+    one::<commands::config::Shown<'static>>("config get"),
+    one::<config::SetOutput>("config set"),
+    one::<config::SetOutput>("config unset"),
+    one::<config::CheckOutput>("config check"),
+    one::<String>("config path"),
+    one::<config::TrustOutput>("trust"),
+    one::<Vec<Check>>("doctor"),
+];
+
+/// The names of all commands that print JSON.
+pub fn commands() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(|row| row.command)
+}
+
+/// The schema of what one command prints, complete in itself; `None`: it prints no JSON.
+pub fn schema(command: &str) -> Option<Value> {
+    let row = ROWS.iter().find(|row| row.command == command)?;
+    let mut generator = generator();
+    let mut schema = (row.schema)(&mut generator);
+    schema.insert("$defs".to_owned(), generator.take_definitions(true).into());
+    Some(schema.into())
+}
+
+/// Those of all commands.
+pub fn all() -> Value {
+    let mut generator = generator();
+    let rows: Map<String, Value> = ROWS
+        .iter()
+        .map(|row| {
+            let schema = (row.schema)(&mut generator);
+            let shown = json!({"lines": row.lines, "schema": schema});
+            (row.command.to_owned(), shown)
+        })
+        .collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "commands": rows, "$defs": generator.take_definitions(true),
+    })
+}
+
+/// Of what is written: a field that is always there is required.
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+}
+
+#[cfg(test)]
+mod tests;

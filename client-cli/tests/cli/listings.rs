@@ -1,0 +1,301 @@
+//! `ls` and `ps` in their four forms, what every command prints as JSON, and `show`.
+
+use proto::{ErrorName, Failure};
+use serde_json::{Value, json};
+
+use crate::commands::summary;
+use crate::fake::{Act, Call, Fake, durable};
+use crate::program::{reasonix, run};
+use crate::schema::check;
+
+const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
+
+fn usage() -> Value {
+    json!({"requests": 2, "prompt_tokens": 12_000, "cached_tokens": 6_000, "output_tokens": 345,
+           "reasoning_tokens": 0, "cost_micros": 12_345, "unknown_cost_calls": 1})
+}
+
+fn rich() -> Value {
+    let mut summary = summary(3, "running");
+    summary["usage"] = usage();
+    summary["labels"] = json!(["ci", "night"]);
+    summary["context_tokens"] = json!(50_000);
+    summary["context_window"] = json!(200_000);
+    summary["queued"] = json!(1);
+    summary["pending_questions"] = json!(2);
+    summary["origin"] = json!({"session": crate::fake::SESSION, "pid": 2, "turn": 5, "first": crate::fake::SESSION});
+    summary
+}
+
+fn records() -> Vec<Value> {
+    vec![
+        durable(
+            1,
+            Some(1),
+            "message.user",
+            &json!({"item": "m1.1", "text": "first", "voice": "prompt"}),
+        ),
+        durable(
+            2,
+            Some(1),
+            "message.assistant",
+            &json!({"item": "m1.2", "text": "one", "finish": "stop"}),
+        ),
+        durable(
+            3,
+            Some(2),
+            "message.user",
+            &json!({"item": "m2.1", "text": "sec\u{1b}[31mond", "voice": "prompt"}),
+        ),
+        durable(
+            4,
+            Some(2),
+            "message.assistant",
+            &json!({"item": "m2.2", "text": "two\nlines", "finish": "stop"}),
+        ),
+        durable(5, Some(2), "usage", &json!({})),
+    ]
+}
+
+/// A daemon that knows session 3.
+fn daemon() -> Fake {
+    Fake::start(|call: &Call| {
+        if call.params["session"] == "9" || call.method == "process.kill" {
+            let failure = Failure::new(ErrorName::NotFound, "There is no session `9`.", "");
+            return vec![Act::Refuse(failure)];
+        }
+        vec![match call.method.as_str() {
+            "session.signal" => Act::Answer(json!({"delivered": true})),
+            "session.close" => Act::Answer(json!({})),
+            "session.list" => Act::Answer(json!({"sessions": [rich()]})),
+            "session.get" => Act::Answer(rich()),
+            "session.set" => Act::Answer(rich()),
+            "process.list" => Act::Answer(json!({
+                "processes": [rich()],
+                "children": [{"session": 3, "os_pid": 77, "kind": "shell", "pid": 12, "command": "sleep 9",
+                              "running_ms": 4000}],
+            })),
+            "session.read" => {
+                let from = call.params["from_seq"].as_u64().unwrap();
+                let events: Vec<_> = records().split_off(usize::try_from(from - 1).unwrap());
+                Act::Answer(json!({"events": events, "epoch": 1}))
+            }
+            "session.inspect" => Act::Answer(json!({"part": "status", "summary": rich(),
+                "queue": [{"prompt_id": PROMPT, "text": "then this", "steer": false, "by": "ann"}],
+                "settings": {}, "clients": [{"name": "c", "role": "watch"}]})),
+            "session.checkpoints" => Act::Answer(
+                json!({"turns": [{"turn": 1, "at": "2026-01-01T00:00:00.000Z",
+                "prompt": "first", "files": ["/w/a.rs"]}], "undo": true}),
+            ),
+            "session.steps" => Act::Answer(json!({"steps": [{"n": 1, "turn": 1, "seq": 2,
+                "at": "2026-01-01T00:00:00.000Z", "attempts": 1, "request_bytes": 1, "first_token_ms": 1,
+                "duration_ms": 1, "prompt_tokens": 1, "cached_tokens": 0, "output_tokens": 1, "text": "", "calls": []}]})),
+            "session.fork" => {
+                Act::Answer(json!({"session": crate::fake::SESSION, "pid": 4, "at_turn": 2}))
+            }
+            "session.rewind" => Act::Answer(json!({"seq": 9, "turn": 1, "turns": 1, "files": []})),
+            "session.delete" => {
+                Act::Answer(json!({"session": crate::fake::SESSION, "pid": 3, "bytes": 9}))
+            }
+            "session.prune" => Act::Answer(json!({"sessions": [], "bytes": 0, "kept": 0})),
+            "history.search" => Act::Answer(json!({"hits": [], "complete": true})),
+            "stats.query" => Act::Answer(
+                json!({"total": {"key": "total", "usage": usage()}, "days": [],
+                "models": [], "sessions": []}),
+            ),
+            "session.prompt" => Act::Answer(json!({"prompt_id": PROMPT, "position": 1, "seq": 6})),
+            "session.wait" => {
+                Act::Answer(json!({"done": true, "attention": false, "exit_code": 0}))
+            }
+            "daemon.status" => Act::Answer(json!({
+                "daemon": {"version": "1", "build": "", "pid": 5, "started_at": "2026-01-01T00:00:00.000Z",
+                           "instance": "i"},
+                "pid": 5, "version": "1", "uptime_s": 7, "home": "/h", "socket": "/s", "memory_bytes": 9,
+                "sessions": {"stored": 1, "loaded": 1, "running": 0, "waiting": 0}, "clients": [],
+                "confinement": "namespaces", "problems": []})),
+            "doctor.run" => Act::Answer(json!({"checks": []})),
+            other => Act::Refuse(Failure::new(
+                ErrorName::Internal,
+                format!("nobody asks for {other}"),
+                "",
+            )),
+        }]
+    })
+}
+
+#[test]
+fn ps_has_four_forms() {
+    let fake = daemon();
+    let out = |arguments: &[&str]| {
+        let done = run(&mut reasonix(&fake.home(), arguments));
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{done:?}");
+        done.out
+    };
+    assert_eq!(
+        out(&["ps"]),
+        "\
+PID  STATE    MODEL  TURNS  TOKENS  ACTIVE            CWD   LAST
+3    running  p/m    2      12k     2026-01-02T03:04  /tmp  name: last
+
+PID  KIND   SESSION  OS PID  RUNS   COMMAND
+12   shell  3        77      4.0 s  sleep 9
+"
+    );
+    let long = out(&["ps", "-v"]);
+    assert_eq!(long, out(&["ps", "--verbose"]));
+    let heads = long.lines().next().unwrap();
+    let row = long.lines().nth(1).unwrap();
+    for (head, cell) in [
+        ("COST", "$0.0123 and one request of unknown price"),
+        ("CONTEXT", "25 %"),
+        ("POSTURE", "ask"),
+        ("CREATED", "2026-01-01T00:00"),
+        ("LABELS", "ci,night"),
+        ("SESSION", crate::fake::SESSION),
+    ] {
+        let column = heads.find(head).unwrap();
+        assert!(row[column..].starts_with(cell), "{head}: {long}");
+    }
+    assert_eq!(out(&["ps", "-q"]), "3\n");
+    check("ps", &out(&["ps", "--json"]));
+}
+
+#[test]
+fn ls_asks_for_what_is_wanted_only() {
+    let fake = daemon();
+    run(&mut reasonix(
+        &fake.home(),
+        &["ls", "--here", "--state", "running", "-l", "ci"],
+    ));
+    assert_eq!(
+        fake.params("session.list")[0],
+        json!({"cwd": "/tmp", "state": "running", "label": "ci", "limit": 0})
+    );
+    for (text, found) in [("AME", "3\n"), ("other", "")] {
+        let done = run(&mut reasonix(&fake.home(), &["ls", "-q", "--name", text]));
+        assert_eq!((done.code, done.out.as_str()), (Some(0), found));
+    }
+    let long = run(&mut reasonix(&fake.home(), &["ls", "-v"])).out;
+    assert!(long.contains("ci,night"), "{long}");
+}
+
+#[test]
+fn every_json_fits_its_schema() {
+    let fake = daemon();
+    let cases: [(&str, &[&str]); 27] = [
+        ("ls", &["ls"]),
+        ("ps", &["ps"]),
+        ("show", &["show", "3"]),
+        ("rename", &["rename", "3", "x"]),
+        ("fork", &["fork", "3"]),
+        ("rewind", &["rewind", "3", "1"]),
+        ("rewind --list", &["rewind", "3", "--list"]),
+        ("rm --older-than", &["rm", "--older-than", "9", "--dry-run"]),
+        ("rm", &["rm", "9", "3", "--yes"]),
+        ("search", &["search", "x"]),
+        ("stats", &["stats"]),
+        ("send", &["send", "3", "x"]),
+        ("queue", &["queue", "3"]),
+        ("inspect", &["inspect", "3"]),
+        ("steps", &["steps", "3"]),
+        ("strace", &["strace", "3"]),
+        ("logs", &["logs", "3"]),
+        ("wait", &["wait", "3", "5"]),
+        ("daemon status", &["daemon", "status"]),
+        ("doctor", &["doctor"]),
+        ("ls", &["ls", "--name", "no such"]),
+        ("kill", &["kill", "3", "9"]),
+        ("pause", &["pause", "3"]),
+        ("resume", &["resume", "3"]),
+        ("close", &["close", "3", "9"]),
+        ("wait", &["wait", "9"]),
+        ("run", &["run", "-s", "9", "x", "--output-format=json"]),
+    ];
+    for (command, arguments) in cases {
+        let mut arguments = arguments.to_vec();
+        if !arguments.contains(&"--json") && command != "run" {
+            arguments.push("--json");
+        }
+        let done = run(&mut reasonix(&fake.home(), &arguments));
+        check(command, &done.out);
+        assert!(!done.out.is_empty(), "{command}: {done:?}");
+    }
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    for arguments in [&["ps", "--json"][..], &["daemon", "status", "--json"]] {
+        let command = arguments[..arguments.len() - 1].join(" ");
+        check(&command, &run(&mut reasonix(home.path(), arguments)).out);
+    }
+}
+
+#[test]
+fn every_command_with_json_has_a_schema() {
+    /// Of no table: one has a schema of its own in the protocol, others belong to others.
+    fn walk(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for sub in command.get_subcommands() {
+            let path = format!("{path} {}", sub.get_name()).trim().to_owned();
+            if sub
+                .get_arguments()
+                .any(|argument| argument.get_id() == "json")
+            {
+                found.push(path.clone());
+            }
+            walk(sub, &path, found);
+        }
+    }
+    let mut found = Vec::new();
+    walk(&client_cli::command(), "", &mut found);
+    assert!(found.len() > 15, "{found:?}");
+    for command in found {
+        assert!(
+            client_cli::schema::schema(&command).is_some(),
+            "`{command} --json` has no schema"
+        );
+    }
+}
+
+#[test]
+fn show_tells_a_session_in_short_with_its_last_exchange() {
+    let fake = daemon();
+    let done = run(&mut reasonix(&fake.home(), &["show", "3"]));
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{done:?}");
+    for words in [
+        "session      3 (01890000",
+        "name         name",
+        "labels       ci, night",
+        "state        running (x)",
+        "model        p/m",
+        "origin       a fork of 2 behind its turn 5",
+        "turns        2",
+        "tokens       12k sent (6000 cached), 345 got, 2 requests",
+        "cost         $0.0123 and one request of unknown price",
+        "context      25 % (50k of 200k tokens)",
+        "waits        questions: 2, queued prompts: 1, `reasonix inbox` answers",
+        "queued       by ann: then this",
+        "checkpoints  1 turn to go back to: `reasonix rewind 3 --list`",
+    ] {
+        assert!(done.out.contains(words), "{words}: {}", done.out);
+    }
+    assert!(
+        done.out.ends_with("\n> second\ntwo\nlines\n"),
+        "{}",
+        done.out
+    );
+    assert!(!done.out.contains('\u{1b}'), "{}", done.out);
+}
+
+#[test]
+fn a_second_kill_says_that_nothing_is_left_to_stop() {
+    let mut alive = true;
+    let fake = Fake::start(move |_: &Call| {
+        vec![Act::Answer(
+            json!({"delivered": std::mem::take(&mut alive)}),
+        )]
+    });
+    let first = run(&mut reasonix(&fake.home(), &["kill", "3"]));
+    assert_eq!((first.code, first.err.as_str()), (Some(0), ""));
+    let second = run(&mut reasonix(&fake.home(), &["kill", "3"]));
+    assert_eq!(
+        (second.code, second.err.as_str()),
+        (Some(0), "3: nothing to stop\n")
+    );
+}

@@ -1,0 +1,141 @@
+//! Going back, and forth again.
+
+use proto::{ErrorName, Failure};
+use serde_json::{Value, json};
+
+use crate::fake::{Act, Call, Fake};
+use crate::program::{reasonix, run};
+
+fn file(path: &str, result: &Value) -> Value {
+    json!({"path": path, "result": result, "before": {"is": "absent"}, "after": {"is": "absent"}})
+}
+
+fn answering(files: Vec<Value>) -> Fake {
+    Fake::start(move |call: &Call| {
+        let seq = (call.params["dry_run"] == false).then_some(9);
+        let answer = json!({"seq": seq, "turn": 2, "turns": 3, "files": files, "notes": ["`make` wrote outside"]});
+        vec![Act::Answer(answer)]
+    })
+}
+
+#[test]
+fn each_file_is_told_and_how_to_take_it_back() {
+    let fake = answering(vec![
+        file("/w/a.rs", &json!({"did": "restored"})),
+        file("/w/b\u{1b}[31m.rs", &json!({"did": "same"})),
+    ]);
+    let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        done.out,
+        "restored: /w/a.rs\nwas so already: /w/b\\u{1b}[31m.rs\n"
+    );
+    assert_eq!(
+        done.err,
+        "! `make` wrote outside\n· session 3 stands at the end of turn 2; hidden: 3 turns\n  `reasonix rewind 3 --undo` takes it back\n"
+    );
+    let sent = &fake.params("session.rewind")[0];
+    assert_eq!(
+        (&sent["to_turn"], &sent["what"], &sent["undo"]),
+        (&json!(2), &json!("both"), &json!(false))
+    );
+    assert!(sent["request_id"].is_string());
+}
+
+#[test]
+fn a_file_that_was_left_or_failed_is_one() {
+    let left = answering(vec![file("/w/a", &json!({"did": "changed_since"}))]);
+    let done = run(&mut reasonix(&left.home(), &["rewind", "3", "2"]));
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(1), "left: changed since: /w/a\n")
+    );
+    assert!(done.err.contains("--force"), "{}", done.err);
+    let failed = answering(vec![file(
+        "/w/a",
+        &json!({"did": "failed", "why": "no room"}),
+    )]);
+    let done = run(&mut reasonix(
+        &failed.home(),
+        &["rewind", "3", "2", "--json"],
+    ));
+    assert_eq!(done.code, Some(1));
+    let json: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(json["files"][0]["result"]["why"], "no room");
+    let done = run(&mut reasonix(&failed.home(), &["rewind", "3", "2"]));
+    assert_eq!(done.out, "not restored: no room: /w/a\n");
+}
+
+#[test]
+fn what_is_gone_back_to_is_what_was_said() {
+    let fake = answering(vec![file("/w/a", &json!({"did": "restored"}))]);
+    let dry = run(&mut reasonix(
+        &fake.home(),
+        &["rewind", "3", "2", "--dry-run", "--code", "--force"],
+    ));
+    assert_eq!(
+        (dry.code, dry.out.as_str()),
+        (Some(0), "would be restored: /w/a\n")
+    );
+    assert!(
+        dry.err.contains("would stand") && !dry.err.contains("--undo"),
+        "{}",
+        dry.err
+    );
+    let back = run(&mut reasonix(
+        &fake.home(),
+        &["rewind", "3", "--undo", "--conversation", "-q"],
+    ));
+    assert_eq!(back.out, "/w/a\n");
+    assert!(back.err.contains("shown again: 3 turns"), "{}", back.err);
+    let sent = fake.params("session.rewind");
+    assert_eq!(
+        (&sent[0]["what"], &sent[0]["force"], &sent[0]["dry_run"]),
+        (&json!("code"), &json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&sent[1]["what"], &sent[1]["undo"]),
+        (&json!("conversation"), &json!(true))
+    );
+    assert!(sent[1].get("to_turn").is_none());
+}
+
+#[test]
+fn turns_to_go_back_to_are_listed() {
+    let fake = Fake::start(|_: &Call| {
+        let turn = json!({"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "fix \u{1b}[31mit",
+            "files": ["/w/a", "/w/b", "/w/c", "/w/d", "/w/e"], "notes": ["`make` was not watched"]});
+        vec![Act::Answer(json!({"turns": [turn], "undo": true}))]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "--list"]));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let row = done.out.lines().nth(1).unwrap();
+    assert!(
+        row.starts_with("1 ") && row.ends_with("a b c +2  fix it"),
+        "{row}"
+    );
+    assert!(
+        done.err.contains("turn 1: `make` was not watched") && done.err.contains("--undo"),
+        "{}",
+        done.err
+    );
+    let quiet = run(&mut reasonix(
+        &fake.home(),
+        &["rewind", "3", "--list", "-q"],
+    ));
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("1\n", ""));
+}
+
+#[test]
+fn a_session_that_runs_is_not_rewound() {
+    let fake = Fake::start(|_: &Call| {
+        vec![Act::Refuse(Failure::new(
+            ErrorName::Busy,
+            "A turn runs.",
+            "`reasonix kill -s INT 3` stops it",
+        ))]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));
+    assert_eq!((done.code, done.out.as_str()), (Some(1), ""), "{done:?}");
+    assert!(done.err.contains("kill -s INT"), "{}", done.err);
+}

@@ -1,0 +1,366 @@
+//! Setting up a provider: by flags, at a terminal, at the first run.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use proto::{ErrorName, Failure};
+use rustix::process::Signal;
+use rustix::termios::{LocalModes, tcgetattr};
+use serde_json::{Value, json};
+
+use crate::fake::{Act, Call, Fake, SESSION, attached, durable, sync};
+use crate::program::{Running, reasonix, run, terminal};
+use crate::settings::{probed, provider};
+use crate::terminal::Screen;
+
+const KEY: &str = "sk-secret-123";
+
+/// A daemon with two shipped providers; the key `KEY` works, all others are wrong. `reachable`: whether anything answers.
+fn daemon(reachable: bool) -> Fake {
+    let mut set_up = false;
+    Fake::start(move |call: &Call| match call.method.as_str() {
+        "provider.list" => vec![Act::Answer(json!({
+            "providers": [provider("deep", false, true), provider("other", false, true)]}))],
+        "provider.probe" => {
+            let key = match call.params["key"].as_str() {
+                _ if !reachable => "unknown",
+                Some(KEY) => "works",
+                Some(_) => "wrong",
+                None if call.params["name"] == "local" => "not_needed",
+                None => "missing",
+            };
+            vec![Act::Answer(probed(key, reachable))]
+        }
+        "credential.set" => vec![Act::Answer(json!({"kept_in": "/h/credentials.toml"}))],
+        "provider.set" => {
+            set_up = true;
+            vec![Act::Answer(json!({"file": "/h/config.toml",
+                "value": {"key": "default_model", "value": "deep", "origin": "/h/config.toml"}}))]
+        }
+        "session.create" if !set_up => vec![Act::Refuse(Failure::new(
+            ErrorName::InvalidConfig,
+            "No provider is configured.",
+            "add one",
+        ))],
+        "session.create" => vec![Act::Answer(
+            json!({"session": SESSION, "pid": 3, "model": "m"}),
+        )],
+        "session.attach" => vec![Act::Answer(attached(0)), Act::Event(sync(0))],
+        "session.prompt" => vec![Act::Answer(
+            json!({"prompt_id": SESSION, "position": 0, "seq": 1}),
+        )],
+        _ => vec![Act::Answer(json!({}))],
+    })
+}
+
+/// Nothing of the settings was changed.
+fn untouched(fake: &Fake) -> bool {
+    fake.params("credential.set").is_empty() && fake.params("provider.set").is_empty()
+}
+
+#[test]
+fn by_flags_a_key_is_read_tried_stored_and_never_printed() {
+    let fake = daemon(true);
+    let mut command = reasonix(
+        &fake.home(),
+        &["setup", "--provider", "deep", "--key-stdin", "--json"],
+    );
+    let mut running = Running::start(command.stdin(Stdio::piped()));
+    running.say(&format!("{KEY}\n"));
+    drop(running.child.stdin.take());
+    let done = running.done();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&done.out).unwrap(),
+        json!({"provider": "deep", "model": "deep-large", "file": "/h/config.toml", "key_kept_in": "/h/credentials.toml", "notices": []})
+    );
+    assert!(!done.err.contains(KEY), "{}", done.err);
+    assert_eq!(
+        fake.params("credential.set"),
+        [json!({"variable": "DEEP_API_KEY", "value": KEY})]
+    );
+    assert_eq!(
+        fake.params("provider.set"),
+        [json!({"name": "deep", "default": "deep-large", "make_default": true})]
+    );
+}
+
+#[test]
+fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
+    let fake = daemon(true);
+    let mut command = reasonix(
+        &fake.home(),
+        &["setup", "--provider", "deep", "--key-stdin"],
+    );
+    let mut running = Running::start(command.stdin(Stdio::piped()));
+    running.say("sk-other\n");
+    drop(running.child.stdin.take());
+    let done = running.done();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(
+        done.err.contains("the key is not accepted") && !done.err.contains("sk-other"),
+        "{}",
+        done.err
+    );
+    assert!(!done.err.contains('\u{1b}'));
+    for (arguments, code, words) in [
+        (
+            ["setup", "--provider", "deep"].as_slice(),
+            64,
+            "--key-stdin",
+        ),
+        (&["setup", "--provider", "dep"], 64, "Did you mean `deep`?"),
+        (
+            &["setup", "--provider", "deep", "--key-env", "NOT_SET"],
+            1,
+            "it needs a key",
+        ),
+        (&["setup"], 64, "no terminal"),
+        (&["login", "deep"], 64, "--key-stdin"),
+    ] {
+        let done = run(&mut reasonix(&fake.home(), arguments));
+        assert_eq!(done.code, Some(code), "{arguments:?}: {done:?}");
+        assert!(done.err.contains(words), "{arguments:?}: {}", done.err);
+    }
+    assert!(untouched(&fake));
+    let fake = daemon(false);
+    let keyless = [
+        "setup",
+        "--provider",
+        "local",
+        "--base-url",
+        "http://127.0.0.1:1/v1",
+        "--no-key",
+    ];
+    let done = run(&mut reasonix(&fake.home(), &keyless));
+    assert_eq!(done.code, Some(1));
+    assert!(
+        done.err.contains("nothing answers") && done.err.contains("--no-probe"),
+        "{}",
+        done.err
+    );
+    assert!(untouched(&fake));
+}
+
+#[test]
+fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
+    let fake = daemon(true);
+    let keyless = [
+        "setup",
+        "--provider",
+        "local",
+        "--base-url",
+        "http://127.0.0.1:1/v1",
+        "--no-key",
+        "--model",
+        "m1",
+    ];
+    let done = run(&mut reasonix(&fake.home(), &keyless));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let mut command = reasonix(
+        &fake.home(),
+        &["setup", "--provider", "deep", "--key-env", "MY_KEY"],
+    );
+    let done = run(command.env("MY_KEY", KEY));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let mut command = reasonix(&fake.home(), &["setup", "--provider", "deep"]);
+    let done = run(command.env("DEEP_API_KEY", KEY));
+    assert_eq!(
+        done.code,
+        Some(0),
+        "a key that is there is enough: {done:?}"
+    );
+    assert_eq!(
+        fake.params("provider.set"),
+        [
+            json!({"name": "local", "base_url": "http://127.0.0.1:1/v1", "models": ["m1"], "default": "m1",
+                   "api_key_env": "", "make_default": true}),
+            json!({"name": "deep", "default": "deep-large", "api_key_env": "MY_KEY", "make_default": true}),
+            json!({"name": "deep", "default": "deep-large", "make_default": true}),
+        ]
+    );
+    assert!(
+        fake.params("credential.set").is_empty(),
+        "nothing is stored that stands in a variable"
+    );
+}
+
+/// A command at a terminal.
+struct Typist {
+    running: Running,
+    ours: OwnedFd,
+    keys: File,
+    screen: Screen,
+}
+
+impl Typist {
+    fn start(fake: &Fake, arguments: &[&str]) -> Self {
+        let (ours, theirs) = terminal();
+        let mut command = reasonix(&fake.home(), arguments);
+        command
+            .stdin(Stdio::from(theirs.try_clone().unwrap()))
+            .stderr(Stdio::from(theirs))
+            .env("TERM", "dumb");
+        let running = Running::start(&mut command);
+        drop(command);
+        let keys = File::from(ours.try_clone().unwrap());
+        let screen = Screen::read(File::from(ours.try_clone().unwrap()));
+        Self {
+            running,
+            ours,
+            keys,
+            screen,
+        }
+    }
+
+    /// Types a line once it is asked for.
+    fn say(&mut self, asked: &str, line: &str) {
+        self.screen.wait_for(asked);
+        self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    fn echoes(&self) -> bool {
+        tcgetattr(&self.ours)
+            .unwrap()
+            .local_modes
+            .contains(LocalModes::ECHO)
+    }
+}
+
+#[test]
+fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
+    let fake = daemon(true);
+    let mut typist = Typist::start(&fake, &["setup"]);
+    typist.say("Provider (number or name): ", "dep");
+    typist.say("Did you mean `deep`?", "1");
+    typist.say("API key (not shown): ", "sk-wrong");
+    typist.say("the key is not accepted", KEY);
+    typist.say("Model (number or name) [deep-large]: ", "3");
+    typist
+        .screen
+        .wait_for("the key is stored in /h/credentials.toml");
+    assert!(typist.echoes());
+    let text = typist.screen.text();
+    let done = typist.running.done();
+    assert_eq!(done.code, Some(0), "{done:?} {text}");
+    assert!(!text.contains(KEY) && !text.contains("sk-wrong"), "{text}");
+    assert!(!text.contains("\u{1b}[31m"), "{text}");
+    assert_eq!(
+        fake.params("credential.set"),
+        [json!({"variable": "DEEP_API_KEY", "value": KEY})]
+    );
+    assert_eq!(
+        fake.params("provider.set"),
+        [
+            json!({"name": "deep", "models": ["deep-small", "deep-large", "deep-new"], "default": "deep-new",
+                "make_default": true})
+        ]
+    );
+}
+
+#[test]
+fn ctrl_c_at_the_key_leaves_the_settings_and_the_terminal_as_they_were() {
+    let fake = daemon(true);
+    let mut typist = Typist::start(&fake, &["setup"]);
+    typist.say("Provider (number or name): ", "deep");
+    typist.screen.wait_for("API key (not shown): ");
+    assert!(!typist.echoes());
+    typist.running.signal(Signal::INT);
+    typist.screen.wait_for("nothing was changed");
+    assert!(typist.echoes());
+    let done = typist.running.done();
+    assert_eq!(done.code, Some(130), "{done:?}");
+    assert!(untouched(&fake));
+}
+
+#[test]
+fn where_nothing_answers_a_person_may_keep_it_anyway() {
+    for (answer, kept) in [("y", true), ("", false)] {
+        let fake = daemon(false);
+        let mut typist = Typist::start(
+            &fake,
+            &["setup", "--provider", "deep", "--model", "deep-small"],
+        );
+        typist.say("API key (not shown): ", KEY);
+        typist.say("Keep it anyway? [y/N]", answer);
+        let screen = typist.screen.clone();
+        let done = typist.running.done();
+        assert_eq!(done.code == Some(0), kept, "{done:?} {}", screen.text());
+        assert_eq!(!untouched(&fake), kept);
+    }
+}
+
+#[test]
+fn a_key_alone_is_stored_by_login_and_forgotten_again() {
+    let fake = daemon(true);
+    let mut typist = Typist::start(&fake, &["login", "deep"]);
+    typist.say("API key (not shown): ", KEY);
+    typist.screen.wait_for("the key of deep is stored");
+    assert_eq!(typist.running.done().code, Some(0));
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["login", "deep", "--forget", "--json"],
+    ));
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        fake.params("credential.set"),
+        [
+            json!({"variable": "DEEP_API_KEY", "value": KEY}),
+            json!({"variable": "DEEP_API_KEY"})
+        ]
+    );
+    assert!(fake.params("provider.set").is_empty());
+}
+
+#[test]
+fn the_first_run_offers_to_set_up_and_goes_on_with_its_prompt() {
+    let fake = daemon(true);
+    let mut typist = Typist::start(&fake, &["run", "do it"]);
+    typist.say("Set one up now? [Y/n]", "");
+    typist.say("Provider (number or name): ", "deep");
+    typist.say("API key (not shown): ", KEY);
+    typist.say("Model (number or name)", "");
+    let prompt = fake.wait_for("session.prompt", 1);
+    assert_eq!(prompt["text"], "do it");
+    let subscription = fake.wait_for("session.attach", 1)["subscription"].clone();
+    let subscription = subscription.as_str().unwrap();
+    let usage = json!({"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                       "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0});
+    fake.event(
+        subscription,
+        &durable(1, Some(1), "turn.started", &json!({"prompt_id": SESSION})),
+    );
+    fake.event(
+        subscription,
+        &durable(
+            2,
+            Some(1),
+            "turn.ended",
+            &json!({"outcome": "completed", "text": "Done.", "usage": usage,
+            "steps": 1, "tool_calls": 0, "duration_ms": 1}),
+        ),
+    );
+    let done = typist.running.done();
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(0), "Done.\n"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn the_first_run_without_a_terminal_says_what_would_be_enough() {
+    let fake = daemon(true);
+    let done = run(&mut reasonix(&fake.home(), &["run", "do it"]));
+    assert_eq!(done.code, Some(78), "{done:?}");
+    for words in ["reasonix setup", "`DEEP_API_KEY`", "`OTHER_API_KEY`"] {
+        assert!(done.err.contains(words), "{words}: {}", done.err);
+    }
+    let mut typist = Typist::start(&fake, &["run", "do it"]);
+    typist.say("Set one up now? [Y/n]", "n");
+    let done = typist.running.done();
+    assert_eq!(done.code, Some(78), "{done:?}");
+    assert!(untouched(&fake));
+}

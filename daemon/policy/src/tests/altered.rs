@@ -1,0 +1,92 @@
+//! Variables that earlier commands have changed.
+
+use super::*;
+
+fn altered(rules: &str, posture: Posture, names: &[&str], command: &str) -> Decision {
+    let arguments = Map::from_iter([("command".to_owned(), json!(command))]);
+    let call = Call {
+        tool: "bash",
+        family: Family::Bash,
+        read_only_tool: false,
+        arguments: &arguments,
+        touches: &[],
+    };
+    let scene = scene(rules).posture(posture);
+    let mut context = scene.context(&call);
+    context.altered = names.iter().map(|name| (*name).to_owned()).collect();
+    decide(&scene.rule_set(), &context, &call)
+}
+
+const RULES: &str = "allow Bash(make) / allow Bash(npm test:*) / allow Bash(git status)";
+
+#[test]
+fn under_a_changed_variable_no_command_is_known() {
+    for name in [
+        "PATH",
+        "HOME",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "XDG_CONFIG_HOME",
+        "RIPGREP_CONFIG_PATH",
+        "LESSOPEN",
+        "NODE_OPTIONS",
+        "JAVA_TOOL_OPTIONS",
+        "LD_PRELOAD",
+        "SOMETHING_NEW",
+        "LANGUAGE",
+        "",
+    ] {
+        for command in [
+            "git status",
+            "ls",
+            "rg x",
+            "make",
+            "npm test",
+            "node --version",
+        ] {
+            let decision = altered(RULES, Posture::Ask, &["LANG", name], command);
+            assert_eq!(decision.verdict, Verdict::Ask, "{name}: {command}");
+            assert!(!decision.read_only, "{name}: {command}");
+            // It would not be honoured.
+            assert!(decision.scopes.is_empty(), "{name}: {command}");
+            assert!(decision.rule.contains(name), "{}", decision.rule);
+            let auto = altered(RULES, Posture::Auto, &[name], command);
+            assert_eq!(auto.verdict, Verdict::Ask, "{name}: {command}");
+            let yolo = altered(RULES, Posture::Yolo, &[name], command);
+            assert_eq!(yolo.verdict, Verdict::Allow, "{name}: {command}");
+        }
+    }
+    let whole = altered("allow Bash", Posture::Ask, &["PATH"], "make");
+    assert_eq!(whole.verdict, Verdict::Allow);
+    let denied = altered("deny Bash(make:*)", Posture::Yolo, &["PATH"], "make");
+    assert_eq!(denied.verdict, Verdict::Deny);
+}
+
+#[test]
+fn a_harmless_variable_changes_nothing() {
+    let names = [
+        "LANG",
+        "LC_ALL",
+        "TZ",
+        "NO_COLOR",
+        "CI",
+        "RUST_LOG",
+        "RUST_BACKTRACE",
+        "OLDPWD",
+    ];
+    for command in [
+        "git status",
+        "ls",
+        "make",
+        "npm test",
+        "cargo build",
+        "echo 'open",
+    ] {
+        let plain = altered(RULES, Posture::Ask, &[], command);
+        assert_eq!(
+            altered(RULES, Posture::Ask, &names, command),
+            plain,
+            "{command}"
+        );
+    }
+}

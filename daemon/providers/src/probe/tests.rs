@@ -1,0 +1,212 @@
+//! Endpoints that answer, refuse, echo, lie, flood and keep still.
+
+use super::*;
+use crate::fake::{Act, Fake, plain};
+
+const CANARY: &str = "canary-7f3e9b-do-not-show";
+
+fn of(fake: &Fake) -> Probe {
+    Probe {
+        name: "acme".into(),
+        base_url: fake.base.clone(),
+        key: Some(Secret::new(CANARY.into())),
+        key_env: Some("ACME_API_KEY".into()),
+        headers: Vec::new(),
+        connect: Duration::from_secs(5),
+    }
+}
+
+fn json(status: u16, body: &str) -> Vec<Act> {
+    vec![plain(status, "Content-Type: application/json\r\n", body)]
+}
+
+const LIST: &str = r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#;
+
+#[tokio::test]
+async fn a_key_that_opens_the_list_works_and_its_models_are_told() {
+    let mut fake = Fake::start(vec![json(200, LIST), json(401, "{}")]).await;
+    let probed = probe(of(&fake)).await;
+    assert!(probed.reachable);
+    assert_eq!(probed.key, KeyState::Works, "{probed:?}");
+    assert_eq!(probed.models, ["one", "two"]);
+    assert!(fake.base.contains(&probed.host), "{}", probed.host);
+    assert_eq!(probed.hint, "");
+    let seen = fake.request().await;
+    assert!(
+        seen.head.starts_with("GET /v1/models HTTP/1.1"),
+        "{}",
+        seen.head
+    );
+    assert!(seen.head.contains(&format!("Bearer {CANARY}")));
+    let again = fake.request().await;
+    assert!(
+        !again.head.contains(CANARY),
+        "asked once more without a key"
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_everybody_gets_says_nothing_of_the_key() {
+    let fake = Fake::start(vec![json(200, LIST), json(200, LIST)]).await;
+    let probed = probe(of(&fake)).await;
+    assert_eq!(probed.key, KeyState::Unknown, "{probed:?}");
+    assert_eq!(probed.models.len(), 2);
+    assert!(probed.text.contains("without a key too"), "{}", probed.text);
+}
+
+#[tokio::test]
+async fn a_refused_key_is_wrong_and_never_shown_though_the_server_echoes_it() {
+    let words = format!("x{}", "y".repeat(4000));
+    for status in [401, 403] {
+        let body = format!(r#"{{"error":{{"message":"bad key: {CANARY} {words}"}}}}"#);
+        let fake = Fake::start(vec![json(status, &body)]).await;
+        let probed = probe(of(&fake)).await;
+        assert!(probed.reachable);
+        assert_eq!(probed.key, KeyState::Wrong);
+        let all = format!("{probed:?}");
+        assert!(!all.contains(CANARY), "{all}");
+        assert!(probed.text.contains("bad key: ***"), "{}", probed.text);
+        assert!(probed.text.chars().count() < 500, "{}", probed.text.len());
+        assert!(probed.hint.contains("`ACME_API_KEY`"), "{}", probed.hint);
+    }
+}
+
+#[tokio::test]
+async fn some_vendors_refuse_a_key_with_another_status() {
+    let body = r#"{"error":{"code":"invalid_api_key","message":"no such key"}}"#;
+    let fake = Fake::start(vec![json(400, body)]).await;
+    assert_eq!(probe(of(&fake)).await.key, KeyState::Wrong);
+}
+
+#[tokio::test]
+async fn models_that_hold_the_key_are_blotted_out_and_bounded() {
+    let mut ids: Vec<_> = (0..500)
+        .map(|n| serde_json::json!({"id": n.to_string()}))
+        .collect();
+    ids[0] = serde_json::json!({"id": format!("m\u{1b}[2J {CANARY}")});
+    let body = serde_json::json!({"data": ids}).to_string();
+    let fake = Fake::start(vec![json(200, &body), json(401, "{}")]).await;
+    let probed = probe(of(&fake)).await;
+    assert_eq!(probed.models.len(), MODELS_MAX);
+    assert!(!format!("{probed:?}").contains(CANARY));
+    assert!(
+        !probed.models[0].contains('\u{1b}'),
+        "{:?}",
+        probed.models[0]
+    );
+}
+
+#[tokio::test]
+async fn without_a_key_it_is_told_whether_one_is_needed() {
+    let keyless = |fake: &Fake, named: bool| Probe {
+        key: None,
+        key_env: named.then(|| "ACME_API_KEY".to_owned()),
+        ..of(fake)
+    };
+    for (status, named, expected) in [
+        (401, true, KeyState::Missing),
+        (401, false, KeyState::Missing),
+        (200, true, KeyState::Missing),
+        (200, false, KeyState::NotNeeded),
+        (404, false, KeyState::Unknown),
+    ] {
+        let mut fake = Fake::start(vec![json(status, LIST)]).await;
+        let probed = probe(keyless(&fake, named)).await;
+        assert_eq!(probed.key, expected, "{status} {named}");
+        assert!(probed.reachable);
+        let seen = fake.request().await;
+        assert!(
+            !seen.head.to_lowercase().contains("authorization"),
+            "{}",
+            seen.head
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
+    let fake = Fake::start(vec![json(404, "not found")]).await;
+    let probed = probe(of(&fake)).await;
+    assert!(probed.reachable);
+    assert_eq!(probed.key, KeyState::Unknown);
+    assert!(!probed.hint.is_empty());
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_gets_no_key() {
+    let mut other = Fake::start(vec![json(200, LIST)]).await;
+    let to = format!("Location: {}/models\r\n", other.base);
+    let fake = Fake::start(vec![vec![plain(307, &to, "")]]).await;
+    let probed = probe(of(&fake)).await;
+    assert!(probed.reachable);
+    assert_eq!(probed.key, KeyState::Unknown);
+    assert!(probed.text.contains("redirects to"), "{}", probed.text);
+    assert!(!other.was_asked(), "nobody followed it");
+}
+
+#[tokio::test]
+async fn nothing_there_is_not_reachable_with_what_to_do() {
+    let fake = Fake::start(Vec::new()).await;
+    let what = of(&fake);
+    drop(fake);
+    let probed = probe(what).await;
+    assert!(!probed.reachable, "{probed:?}");
+    assert_eq!(probed.key, KeyState::Unknown);
+    assert!(!probed.host.is_empty() && !probed.hint.is_empty());
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_not_reachable() {
+    let fake = Fake::start(vec![vec![Act::Close]]).await;
+    assert!(!probe(of(&fake)).await.reachable);
+}
+
+#[tokio::test]
+async fn silence_ends_in_time() {
+    // Real time until it is asked, then the clock jumps: nothing else runs.
+    let (gone, _left) = tokio::sync::oneshot::channel();
+    let mut fake = Fake::start(vec![vec![Act::Hold(gone)]]).await;
+    let asking = tokio::spawn(probe(of(&fake)));
+    fake.request().await;
+    tokio::time::pause();
+    let probed = asking.await.expect("no panic");
+    assert!(!probed.reachable);
+    assert!(probed.text.contains("within 15 s"), "{}", probed.text);
+}
+
+#[tokio::test]
+async fn a_flood_is_cut_off() {
+    let body = format!(r#"{{"data":[{{"id":"{}"}}]}}"#, "x".repeat(3 << 20));
+    let fake = Fake::start(vec![json(200, &body), json(401, "{}")]).await;
+    let probed = probe(of(&fake)).await;
+    assert!(probed.reachable);
+    assert_eq!(probed.models, Vec::<String>::new());
+    assert!(probed.text.contains("more than 1 MiB"), "{}", probed.text);
+}
+
+#[tokio::test]
+async fn an_address_or_a_key_that_cannot_be_sent_is_told_without_it() {
+    let fake = Fake::start(vec![json(200, LIST)]).await;
+    for what in [
+        Probe {
+            base_url: "ftp://a.example".into(),
+            ..of(&fake)
+        },
+        Probe {
+            key: Some(Secret::new(format!("{CANARY}\nx"))),
+            ..of(&fake)
+        },
+    ] {
+        let probed = probe(what).await;
+        assert!(!probed.reachable && !probed.hint.is_empty(), "{probed:?}");
+        assert!(!format!("{probed:?}").contains(CANARY));
+    }
+}
+
+#[tokio::test]
+async fn a_web_page_is_no_api() {
+    let fake = Fake::start(vec![json(200, "<html>hello</html>"), json(200, "<html>")]).await;
+    let probed = probe(of(&fake)).await;
+    assert_eq!(probed.key, KeyState::Unknown);
+    assert!(probed.hint.contains("base_url"), "{}", probed.hint);
+}

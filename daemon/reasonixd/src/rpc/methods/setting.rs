@@ -1,0 +1,250 @@
+//! Changing what is configured: settings, providers, keys. And trying a provider out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::Secret;
+use proto::params::config::{self, KeyState};
+use proto::{ErrorName, Failure};
+use providers::Probe;
+
+use crate::credentials;
+use crate::daemon::{Daemon, blocking};
+use crate::rpc::peer::Peer;
+use crate::settings::{Loaded, ProviderEntry, edit, shipped};
+use crate::wire;
+
+pub async fn config_set(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: config::SetParams,
+) -> Result<config::SetOutput, Failure> {
+    blocking(move || {
+        let key = edit::key(&params.key)?;
+        let file = daemon.home.config();
+        edit::set(&file, key, params.value.as_ref(), &daemon.user_home)?;
+        let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
+        Ok(read_back(&loaded, key.name, &file))
+    })
+    .await?
+}
+
+/// The setting as it is in force, and what keeps the new value from that.
+fn read_back(loaded: &Loaded, key: &str, file: &Path) -> config::SetOutput {
+    let file = file.display().to_string();
+    let value = loaded.values.iter().find(|value| value.key == key).cloned();
+    let value = value.unwrap_or_else(|| config::Value {
+        key: key.to_owned(),
+        value: serde_json::Value::Null,
+        origin: "default".to_owned(),
+    });
+    let mut notices = Vec::new();
+    if value.origin != "default" && value.origin != file {
+        notices.push(format!(
+            "In this directory the value of {} comes first.",
+            value.origin
+        ));
+    }
+    if key.starts_with("daemon.") && key != "daemon.recover" {
+        notices
+            .push("It counts from the daemon's next start: `reasonix daemon restart`.".to_owned());
+    }
+    let named = format!("`{key}`");
+    let about = loaded
+        .problems
+        .iter()
+        .filter(|problem| problem.contains(&named));
+    notices.extend(about.cloned());
+    config::SetOutput {
+        file,
+        value,
+        notices,
+    }
+}
+
+pub async fn provider_set(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: config::ProviderSetParams,
+) -> Result<config::SetOutput, Failure> {
+    blocking(move || {
+        let file = daemon.home.config();
+        let settings = daemon.settings(None).settings;
+        let entry = edit::provider(&file, &params, &|entry| wire::check(entry, &settings))?;
+        // It counts as it is read, not as it was written.
+        let loaded = daemon.settings(None);
+        let counts = loaded.settings.providers.contains(&entry);
+        let mut notices = Vec::new();
+        if !counts {
+            notices.push(format!("The provider `{}` does not count yet.", entry.name));
+            notices.extend(loaded.problems);
+        }
+        Ok(config::SetOutput {
+            value: config::Value {
+                key: format!("providers.{}", entry.name),
+                value: serde_json::json!({
+                    "name": entry.name,
+                    "kind": entry.kind,
+                    "base_url": entry.base_url,
+                    "models": entry.all_models(),
+                    "default": entry.all_models().first(),
+                    "api_key_env": entry.api_key_env,
+                }),
+                origin: file.display().to_string(),
+            },
+            file: file.display().to_string(),
+            notices,
+        })
+    })
+    .await?
+}
+
+pub async fn credential_set(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: config::CredentialSetParams,
+) -> Result<config::CredentialSetOutput, Failure> {
+    let key = params.value.map(Secret::new);
+    let (home, variable) = (Arc::clone(&daemon.home), params.variable);
+    let (named, kept) = (variable.clone(), key.clone());
+    let kept_in: PathBuf =
+        blocking(move || credentials::set(home.root(), &named, kept.as_ref())).await??;
+    if let Some(key) = key {
+        // Those that wait for a key go on at once. Sessions that are loaded later find it in the store: offering it to
+        // them as well would keep it in memory after it is forgotten.
+        let key = BTreeMap::from([(variable, key.expose().trim().to_owned())]);
+        for handle in daemon.supervisor.handles() {
+            handle.credentials(key.clone()).await;
+        }
+    }
+    Ok(config::CredentialSetOutput {
+        kept_in: kept_in.display().to_string(),
+    })
+}
+
+pub async fn provider_probe(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: config::ProviderProbeParams,
+) -> Result<config::ProviderProbeOutput, Failure> {
+    match blocking(move || prepared(&daemon, params)).await?? {
+        Prepared::Ask(probe) => Ok(told(providers::probe(*probe).await)),
+        Prepared::Done(output) => Ok(*output),
+    }
+}
+
+/// What is left to do for a probe.
+enum Prepared {
+    Ask(Box<Probe>),
+    Done(Box<config::ProviderProbeOutput>),
+}
+
+/// Finds out what is to be asked, and with which key.
+fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prepared, Failure> {
+    let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
+    let mut entry = probed(&loaded, &params)?;
+    let mut own_key = true;
+    if let Some(base_url) = params.base_url.filter(|url| *url != entry.base_url) {
+        // What belongs to an entry goes to its own address, and to no other.
+        own_key = false;
+        entry.headers.clear();
+        entry.base_url = base_url;
+    }
+    if let Err(failure) = wire::check(&entry, &loaded.settings) {
+        return Ok(Prepared::Done(Box::new(without_asking(
+            false,
+            KeyState::Unknown,
+            failure.message,
+            failure.hint,
+        ))));
+    }
+    if entry.kind == "replay" {
+        let text = "a cassette on this machine; it can be read".to_owned();
+        let known = without_asking(true, KeyState::NotNeeded, text, String::new());
+        return Ok(Prepared::Done(Box::new(known)));
+    }
+    let given = params
+        .key
+        .filter(|key| !key.trim().is_empty())
+        .map(Secret::new);
+    let own = || {
+        let variable = entry.api_key_env.as_deref().filter(|_| own_key)?;
+        daemon.own_keys(&loaded).key(variable)
+    };
+    Ok(Prepared::Ask(Box::new(Probe {
+        key: given.or_else(own),
+        name: entry.name,
+        base_url: entry.base_url,
+        key_env: entry.api_key_env,
+        headers: entry.headers.into_iter().collect(),
+        connect: Duration::from_millis(loaded.settings.connect_ms),
+    })))
+}
+
+/// The entry that is meant: configured, shipped, or only an address.
+fn probed(loaded: &Loaded, params: &config::ProviderProbeParams) -> Result<ProviderEntry, Failure> {
+    let configured = &loaded.settings.providers;
+    let shipped = shipped::besides(configured);
+    let mut all = configured.iter().chain(&shipped);
+    if let Some(entry) = all.clone().find(|entry| entry.name == params.name) {
+        return Ok(entry.clone());
+    }
+    if params.base_url.is_some() {
+        let name = if params.name.is_empty() {
+            "new"
+        } else {
+            &params.name
+        };
+        return Ok(ProviderEntry {
+            name: name.chars().filter(|c| !c.is_control()).take(64).collect(),
+            kind: crate::settings::shipped::KIND.to_owned(),
+            origin: "the call".to_owned(),
+            ..ProviderEntry::default()
+        });
+    }
+    let names: Vec<_> = all.by_ref().map(|entry| entry.name.clone()).collect();
+    let shown: String = params.name.escape_debug().take(80).collect();
+    Err(Failure::new(
+        ErrorName::NotFound,
+        format!("There is no provider `{shown}`."),
+        format!("Providers: {}. Or give `base_url`.", names.join(", ")),
+    )
+    .with("nearest", names))
+}
+
+fn without_asking(
+    reachable: bool,
+    key: KeyState,
+    text: String,
+    hint: String,
+) -> config::ProviderProbeOutput {
+    config::ProviderProbeOutput {
+        host: String::new(),
+        reachable,
+        key,
+        duration_ms: 0,
+        models: Vec::new(),
+        text,
+        hint,
+    }
+}
+
+fn told(probed: providers::Probed) -> config::ProviderProbeOutput {
+    config::ProviderProbeOutput {
+        host: probed.host,
+        reachable: probed.reachable,
+        key: match probed.key {
+            providers::KeyState::Works => KeyState::Works,
+            providers::KeyState::Wrong => KeyState::Wrong,
+            providers::KeyState::Missing => KeyState::Missing,
+            providers::KeyState::NotNeeded => KeyState::NotNeeded,
+            providers::KeyState::Unknown => KeyState::Unknown,
+        },
+        duration_ms: u64::try_from(probed.duration.as_millis()).unwrap_or(u64::MAX),
+        models: probed.models,
+        text: probed.text,
+        hint: probed.hint,
+    }
+}

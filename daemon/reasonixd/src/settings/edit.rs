@@ -1,0 +1,331 @@
+//! Changes the user's own config file: one thing at a time, with every other byte of it kept.
+//!
+//! Never a project's file. A file that is no TOML is left as it is. What an edit must not touch is compared before the
+//! file is replaced. Called by `config.set` and `provider.set`; blocks.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use proto::{ErrorName, Failure};
+use serde_json::Value as Json;
+use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
+
+use super::layers::line_of;
+use super::schema::{KEYS, Key, Kind};
+use super::{near, pinned, read, value, write};
+
+mod provider;
+
+pub use provider::provider;
+
+/// Tries where somebody else changes the file meanwhile.
+const TRIES: usize = 3;
+
+/// Two changes at once would lose one of them.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// The setting of this name.
+///
+/// # Errors
+/// `invalid_params` with the nearest names.
+pub fn key(name: &str) -> Result<&'static Key, Failure> {
+    if let Some(key) = KEYS.iter().find(|key| key.name == name) {
+        return Ok(key);
+    }
+    let shown = near::shown(name);
+    let text = format!("There is no setting `{shown}`.");
+    if name == "providers" || name.starts_with("providers.") {
+        let hint = "`reasonix setup --provider NAME` changes a provider.";
+        return Err(Failure::new(ErrorName::InvalidParams, text, hint));
+    }
+    let mut nearest = near::nearest(name, KEYS.iter().map(|key| key.name));
+    if nearest.is_empty() {
+        // Only the table may be missing, or be another one.
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let same = KEYS.iter().map(|key| key.name);
+        nearest = same
+            .filter(|key| !last.is_empty() && key.rsplit('.').next() == Some(last))
+            .collect();
+    }
+    let hint = if nearest.is_empty() {
+        "`reasonix config get` shows all settings.".to_owned()
+    } else {
+        format!("Did you mean `{}`?", nearest.join("`, `"))
+    };
+    Err(Failure::new(ErrorName::InvalidParams, text, hint).with("nearest", nearest))
+}
+
+/// Sets a setting, or takes it out so that its default counts.
+///
+/// # Errors
+/// `invalid_params`: the value is not what is allowed; `invalid_config`: the file cannot be changed as it stands;
+/// `storage`.
+pub fn set(file: &Path, key: &Key, json: Option<&Json>, user_home: &Path) -> Result<(), Failure> {
+    let value = json
+        .map(|json| allowed(file, key, json, user_home))
+        .transpose()?;
+    let path: Vec<&str> = key.name.split('.').collect();
+    change(file, &[&path], &|text| {
+        let mut document = parse(file, text)?;
+        let Some(value) = &value else {
+            return Ok(without(text, &mut document, &path));
+        };
+        put(document.as_table_mut(), &path, value.clone()).map_err(|table| {
+            unusable(
+                file,
+                format!("`{table}` is no table there"),
+                "Mend that line.",
+            )
+        })?;
+        Ok(document.to_string())
+    })
+}
+
+/// The value as TOML, where it is what the setting may be.
+fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Value, Failure> {
+    let wrong = |why: String| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!("`{}` must be {why}.", key.name),
+            "Nothing was changed.",
+        )
+        .with("key", key.name)
+    };
+    let value = toml_of(json);
+    let around = value::Around {
+        directory: file.parent().unwrap_or(Path::new("/")),
+        user_home,
+    };
+    let mut refused = Vec::new();
+    // What TOML cannot hold is nothing that is allowed either.
+    let item = value.clone().map_or(Item::None, Item::Value);
+    value::of(key.kind, &item, &around, &mut refused).map_err(wrong)?;
+    if let Some(refused) = refused.first() {
+        return Err(wrong(format!(
+            "without the entry that is refused: {}",
+            refused.why
+        )));
+    }
+    if key.kind == Kind::Texts
+        && let Some(why) = wrong_text(key, json)
+    {
+        return Err(wrong(why));
+    }
+    value.ok_or_else(|| wrong("something that TOML can hold".to_owned()))
+}
+
+/// What is wrong with a text of a list beyond being one.
+fn wrong_text(key: &Key, json: &Json) -> Option<String> {
+    let texts: Vec<String> = serde_json::from_value(json.clone()).ok()?;
+    if key.name == "tools.pinned" {
+        let unknown = pinned::unknown_tool(&texts)?;
+        return Some(format!("a list of names of tools: {unknown}"));
+    }
+    let list = key.name.strip_prefix("permissions.")?;
+    let mut rules = proto::record::Rules::default();
+    match list {
+        "allow" => rules.allow = texts,
+        "ask" => rules.ask = texts,
+        _ => rules.deny = texts,
+    }
+    let (_, problems) = policy::RuleSet::parse(&[(policy::Layer::User, &rules, true)]);
+    let problem = problems.first()?;
+    Some(format!("a list of rules: {problem}"))
+}
+
+fn toml_of(json: &Json) -> Option<Value> {
+    match json {
+        Json::String(text) => Some(text.as_str().into()),
+        Json::Bool(yes) => Some((*yes).into()),
+        Json::Number(number) => match number.as_i64() {
+            Some(whole) => Some(whole.into()),
+            None if number.is_f64() => number.as_f64().map(Value::from),
+            None => None,
+        },
+        Json::Array(values) => {
+            let values: Option<Vec<Value>> = values.iter().map(toml_of).collect();
+            Some(Value::Array(Array::from_iter(values?)))
+        }
+        Json::Null | Json::Object(_) => None,
+    }
+}
+
+/// Puts a value at its place, in a table that is made where there is none; the table that is none.
+fn put<'a>(table: &mut dyn TableLike, path: &[&'a str], value: Value) -> Result<(), &'a str> {
+    match path {
+        [] => Ok(()),
+        [name] => {
+            insert(table, name, value);
+            Ok(())
+        }
+        [name, rest @ ..] => {
+            let inner = table.entry(name).or_insert(Item::Table(Table::new()));
+            put(inner.as_table_like_mut().ok_or(*name)?, rest, value)
+        }
+    }
+}
+
+/// Puts a value in the place of another; what stands around it stays.
+fn insert(table: &mut dyn TableLike, name: &str, mut value: Value) {
+    if let Some(old) = table.get_mut(name) {
+        if let Some(old) = old.as_value() {
+            *value.decor_mut() = old.decor().clone();
+        }
+        *old = Item::Value(value);
+    } else {
+        table.insert(name, Item::Value(value));
+    }
+}
+
+/// The text without a value. Its own lines go, and comments around them stay.
+fn without(text: &str, document: &mut DocumentMut, path: &[&str]) -> String {
+    if let Some(lines) = lines_of(text, path) {
+        let (before, behind) = (text.get(..lines.start), text.get(lines.end..));
+        return [before, behind].into_iter().flatten().collect();
+    }
+    let Some((name, tables)) = path.split_last() else {
+        return text.to_owned();
+    };
+    let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+    for part in tables {
+        table = table.and_then(|table| table.get_mut(part)?.as_table_like_mut());
+    }
+    if let Some(table) = table {
+        table.remove(name);
+    }
+    document.to_string()
+}
+
+/// The whole lines on which a value stands alone, in bytes; `None` where it shares them with others.
+fn lines_of(text: &str, path: &[&str]) -> Option<std::ops::Range<usize>> {
+    let document = Document::parse(text).ok()?;
+    let (name, tables) = path.split_last()?;
+    let mut table: &dyn TableLike = document.as_table();
+    for part in tables {
+        table = table.get(part)?.as_table_like()?;
+    }
+    let (key, item) = table.get_key_value(name)?;
+    let (key, value) = (key.span()?, item.span()?);
+    let start = text.get(..key.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let rest = text.get(value.end..)?;
+    let end = value.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let before = text.get(start..key.start)?;
+    let behind = text.get(value.end..end)?.trim();
+    let alone = !before.contains(['{', ',', '=']) && (behind.is_empty() || behind.starts_with('#'));
+    alone.then_some(start..end)
+}
+
+/// Reads, edits, compares, writes. `touched`: all that the edit may change.
+fn change(
+    file: &Path,
+    touched: &[&[&str]],
+    edit: &dyn Fn(&str) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    for _ in 0..TRIES {
+        let before = text_of(file)?;
+        let after = edit(&before)?;
+        if after == before {
+            return Ok(());
+        }
+        if after.len() as u64 > read::MAX {
+            let text = format!("it would be longer than {} bytes", read::MAX);
+            return Err(unusable(file, text, "Make it shorter first."));
+        }
+        if others(&before, touched) != others(&after, touched) || others(&after, &[]).is_none() {
+            return Err(lost());
+        }
+        // An editor may have saved it meanwhile.
+        if text_of(file)? != before {
+            continue;
+        }
+        return write::replace(file, &after).map_err(|error| {
+            Failure::new(
+                ErrorName::Storage,
+                format!("{} cannot be written: {error}", file.display()),
+                "Look at the disk: is it full, read-only, or away?",
+            )
+        });
+    }
+    Err(unusable(
+        file,
+        "somebody else is changing it".to_owned(),
+        "Try again when the other change is done.",
+    ))
+}
+
+/// Everything but what may be changed; `None`: no TOML.
+fn others(text: &str, touched: &[&[&str]]) -> Option<toml::Table> {
+    let mut table: toml::Table = toml::from_str(text).ok()?;
+    for path in touched {
+        remove(&mut table, path);
+    }
+    Some(table)
+}
+
+/// Takes a value out, and tables that are empty then.
+fn remove(table: &mut toml::Table, path: &[&str]) {
+    match path {
+        [] => {}
+        [name] => drop(table.remove(*name)),
+        [name, rest @ ..] => {
+            if let Some(toml::Value::Table(inner)) = table.get_mut(*name) {
+                remove(inner, rest);
+                if inner.is_empty() {
+                    table.remove(*name);
+                }
+            }
+        }
+    }
+}
+
+fn text_of(file: &Path) -> Result<String, Failure> {
+    match read::following(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(unusable(
+            file,
+            format!("it cannot be read: {error}"),
+            "Look at the file.",
+        )),
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let line = line_of(text, error.span().map_or(0, |span| span.start));
+        let why = error
+            .message()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        unusable(
+            file,
+            format!("line {line} is not valid TOML: {why}"),
+            "Mend that line first.",
+        )
+        .with("line", line)
+    })
+}
+
+fn unusable(file: &Path, why: String, hint: &str) -> Failure {
+    Failure::new(
+        ErrorName::InvalidConfig,
+        format!("{} is left as it is: {why}.", file.display()),
+        hint,
+    )
+    .with("file", file.display().to_string())
+}
+
+/// The edit would have changed what it must not.
+fn lost() -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        "The config could not be changed without touching other lines; it is left as it is.",
+        "Change the file by hand.",
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! What a project brings, and whether the user trusts it. Called by `layers`.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document, Item, Table};
+
+use super::schema::{KEYS, Reach};
+use super::trust;
+
+/// A project's config file, the keys of the working directory's `.env`, or both.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The config file; where there is none, the `.env`.
+    pub file: PathBuf,
+    /// Where that stands.
+    pub directory: PathBuf,
+    /// Whether all of it counts.
+    pub trusted: bool,
+    /// Whether the config file counts.
+    pub config_trusted: bool,
+    /// Whether the keys of the `.env` count.
+    pub(super) keys_trusted: bool,
+    /// What takes trust to have an effect: lines of the file, then keys of the `.env`.
+    pub held_back: Vec<String>,
+    /// SHA-256 over those lines: what a yes is bound to.
+    pub hash: String,
+    parts: [Part; 2],
+}
+
+/// What is trusted by itself: trust in a project's config holds whichever directory below it a session works in.
+#[derive(Clone, Debug)]
+struct Part {
+    /// What stands for it in the list of what is trusted.
+    place: PathBuf,
+    lines: Vec<String>,
+}
+
+impl Part {
+    fn is_trusted(&self, home: &Path) -> bool {
+        self.lines.is_empty() || trust::is_trusted(home, &self.place, &trust::hash(&self.lines))
+    }
+}
+
+impl Project {
+    /// What of it has no effect now.
+    #[must_use]
+    pub fn without_effect(&self) -> Vec<String> {
+        let [config, keys] = &self.parts;
+        let parts = [(config, self.config_trusted), (keys, self.keys_trusted)];
+        let held = parts.into_iter().filter(|(_, trusted)| !trusted);
+        held.flat_map(|(part, _)| part.lines.clone()).collect()
+    }
+
+    /// Remembers or forgets that all of it is trusted as it is.
+    ///
+    /// # Errors
+    /// The list of what is trusted cannot be written.
+    pub fn set_trust(&self, home: &Path, trusted: bool) -> std::io::Result<()> {
+        for part in &self.parts {
+            let hash = (trusted && !part.lines.is_empty()).then(|| trust::hash(&part.lines));
+            trust::set(home, &part.place, hash.as_deref())?;
+        }
+        Ok(())
+    }
+}
+
+/// What a project brings, and whether the user trusts it. `config`: the project's file and its lines; `keys`: of the
+/// `.env` in `cwd`. `None`: there is neither.
+pub(super) fn whose(
+    config: Option<(&Path, Vec<String>)>,
+    cwd: Option<&Path>,
+    keys: Vec<String>,
+    home: &Path,
+) -> Option<Project> {
+    let env = cwd.unwrap_or(Path::new("/")).join(".env");
+    let (file, lines) = match config {
+        Some((file, lines)) => (file.to_path_buf(), lines),
+        None if keys.is_empty() => return None,
+        None => (env.clone(), Vec::new()),
+    };
+    let directory = file.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let held_back: Vec<_> = lines.iter().chain(&keys).cloned().collect();
+    let config = Part {
+        place: directory.clone(),
+        lines,
+    };
+    let keys = Part {
+        place: env,
+        lines: keys,
+    };
+    let (config_trusted, keys_trusted) = (config.is_trusted(home), keys.is_trusted(home));
+    Some(Project {
+        file,
+        directory,
+        trusted: config_trusted && keys_trusted,
+        config_trusted,
+        keys_trusted,
+        hash: trust::hash(&held_back),
+        held_back,
+        parts: [config, keys],
+    })
+}
+
+/// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.
+pub(super) fn file_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
+    for directory in cwd.ancestors() {
+        let file = directory.join("reasonix.toml");
+        // A link counts as there: it is refused visibly, not passed over.
+        if file.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+            return Some(file);
+        }
+        if directory.join(".git").exists() || directory == user_home {
+            return None;
+        }
+    }
+    None
+}
+
+/// The lines of a project's file that have no effect until the project is trusted, as people read them.
+pub(super) fn held_back(text: &str) -> Vec<String> {
+    let Ok(document) = Document::parse(text) else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
+        let item = key
+            .name
+            .split('.')
+            .try_fold(document.as_item(), |item, part| item.get(part));
+        if let Some(item) = item {
+            lines.push(format!("{} = {}", key.name, item.to_string().trim()));
+        }
+    }
+    if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
+        for table in entries {
+            lines.push(format!(
+                "[[providers]] {}",
+                flat(table)
+                    .lines()
+                    .map(str::trim)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            ));
+        }
+    }
+    lines
+}
+
+/// The key variables that a config's providers name, whether they count or not.
+pub(super) fn variables_of(text: &str) -> Vec<String> {
+    let Ok(document) = Document::parse(text) else {
+        return Vec::new();
+    };
+    let entries = document.get("providers").and_then(Item::as_array_of_tables);
+    let names = entries.into_iter().flatten();
+    names
+        .filter_map(|table| table.get("api_key_env")?.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// A table of an array as a document of its own.
+pub(super) fn flat(table: &Table) -> String {
+    let mut document = toml_edit::DocumentMut::new();
+    for (name, item) in table {
+        document.insert(name, item.clone());
+    }
+    document.to_string()
+}

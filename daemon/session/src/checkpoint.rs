@@ -1,0 +1,200 @@
+//! What files were before the session changes them, kept so that it can be brought back.
+//!
+//! By tools: what stands at each place, with its content. By commands: the whole work tree, in a repository of the
+//! session's own. Both are durable before the call starts. Called by `call`, and by `rewind`.
+
+mod content;
+mod files;
+mod shadow;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use contract::Spawn;
+use proto::Pid;
+use proto::record::{Changed, CheckpointCreated, FileState};
+use store::blob::Blobs;
+use workspace::{There, Tree, Workspace};
+
+pub(crate) use content::{Beside, Own, from_blob, read_back};
+pub(crate) use files::Places;
+pub(crate) use shadow::{Entry, Kind};
+
+/// Files of a work tree that are looked at: with more, what commands change is not followed.
+const TREE_MAX: usize = 20_000;
+/// Changed places of one call that are told.
+const CHANGED_MAX: usize = 20_000;
+/// Bytes of changed files that are read after a command to tell what they are.
+const HASHED_MAX: u64 = 256 * 1024 * 1024;
+
+/// Keeps what the files of one session were. Its directory and its repository are below the session's.
+pub struct Keeper {
+    session: Pid,
+    blobs: Blobs,
+    dir: PathBuf,
+    workspace: Arc<Workspace>,
+    spawn: Arc<dyn Spawn>,
+    /// What the repository holds; locked while git runs.
+    shadow: Mutex<shadow::Shadow>,
+}
+
+/// A checkpoint, and what stands beside it in its line.
+#[derive(Debug, Default)]
+pub struct Checkpoint {
+    pub record: CheckpointCreated,
+    pub own: Option<String>,
+}
+
+/// What is compared when a call has ended.
+#[derive(Clone, Debug, Default)]
+pub enum Watched {
+    #[default]
+    Nothing,
+    /// What stood at the places of the call.
+    Places(BTreeMap<PathBuf, There>),
+    /// What stood in the work tree.
+    Tree(Arc<Tree>),
+}
+
+impl Keeper {
+    pub fn new(session: Pid, dir: &Path, workspace: Arc<Workspace>, spawn: Arc<dyn Spawn>) -> Self {
+        Self {
+            session,
+            blobs: Blobs::new(dir),
+            dir: dir.to_owned(),
+            workspace,
+            spawn,
+            shadow: Mutex::default(),
+        }
+    }
+
+    /// The session's directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// What a command may change: looked at before each, kept before the first of a turn. Blocks. `path`: where `git` is
+    /// looked for.
+    pub fn before_command(&self, path: &str, tree_kept: bool) -> (Watched, Option<Checkpoint>) {
+        let skipped = |why: String| {
+            let record = CheckpointCreated {
+                skipped: Some(why),
+                ..CheckpointCreated::default()
+            };
+            (!tree_kept).then_some(Checkpoint { record, own: None })
+        };
+        let Some(repository) = self.workspace.repository() else {
+            let why = "Changes by commands cannot be taken back: this is no git work tree.";
+            return (Watched::Nothing, skipped(why.to_owned()));
+        };
+        let tree = match self.workspace.survey(TREE_MAX, None) {
+            Ok(tree) => Arc::new(tree),
+            Err(error) => {
+                let why = format!("Changes by commands cannot be taken back: {error}.");
+                return (Watched::Nothing, skipped(why));
+            }
+        };
+        let watched = Watched::Tree(Arc::clone(&tree));
+        if tree_kept {
+            return (watched, None);
+        }
+        match self.take(&repository, &tree, path) {
+            Ok((id, own)) => {
+                let record = CheckpointCreated {
+                    tree: Some(id),
+                    ..CheckpointCreated::default()
+                };
+                let own = Some(own.to_json());
+                (watched, Some(Checkpoint { record, own }))
+            }
+            Err(why) => {
+                let why = format!("Changes by commands cannot be taken back: {why}.");
+                (watched, skipped(why))
+            }
+        }
+    }
+
+    /// What has changed since. Blocks.
+    pub fn changed(&self, watched: &Watched) -> Vec<Changed> {
+        match watched {
+            Watched::Nothing => Vec::new(),
+            Watched::Places(before) => self.changed_places(before),
+            Watched::Tree(before) => self.changed_tree(before),
+        }
+    }
+
+    fn changed_tree(&self, before: &Tree) -> Vec<Changed> {
+        let root = self.workspace.root();
+        let unknown = |why: String| Changed {
+            path: root.to_string_lossy().into_owned(),
+            now: FileState::Unknown { why },
+        };
+        let after = match self.workspace.survey(TREE_MAX, Some(before)) {
+            Ok(after) => after,
+            Err(error) => return vec![unknown(format!("what it changed is not known: {error}"))],
+        };
+        let paths = before.differences(&after);
+        let (mut changed, mut hashed) = (Vec::new(), 0_u64);
+        for relative in paths.iter().take(CHANGED_MAX) {
+            let path = root.join(relative);
+            if let Some(workspace::Mark::Leaf(leaf)) = after.places.get(relative) {
+                hashed = hashed.saturating_add(leaf.bytes);
+            }
+            let now = if hashed > HASHED_MAX {
+                let why = "too much was changed at once to be read".to_owned();
+                FileState::Unknown { why }
+            } else {
+                state(self.workspace.look(&path, false).there)
+            };
+            let path = path.to_string_lossy().into_owned();
+            changed.push(Changed { path, now });
+        }
+        let left = paths.len().saturating_sub(CHANGED_MAX);
+        if left > 0 {
+            changed.push(unknown(format!("it changed {left} more files")));
+        }
+        changed
+    }
+}
+
+/// What stands at a place, as records have it.
+pub(crate) fn state(there: There) -> FileState {
+    match there {
+        There::Absent => FileState::Absent,
+        There::File {
+            sha256,
+            bytes,
+            mode,
+        } => FileState::File {
+            sha256: hex(&sha256),
+            bytes,
+            mode,
+        },
+        There::Link { target } => match target.into_os_string().into_string() {
+            Ok(target) => FileState::Link { target },
+            Err(_) => FileState::Unknown {
+                why: "it is a link to a name that is no text".into(),
+            },
+        },
+        There::Directory => FileState::Directory,
+        There::Unknown { why } => FileState::Unknown { why },
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing into a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

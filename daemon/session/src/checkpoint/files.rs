@@ -1,0 +1,131 @@
+//! What a file tool may change: looked at with its content before the call, and without it after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use proto::record::{Changed, CheckpointCreated};
+use workspace::{Look, There};
+
+use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
+
+/// Files and bytes of a directory that is moved or deleted.
+const BELOW_MAX: usize = 2_000;
+const BELOW_BYTES: u64 = 32 * 1024 * 1024;
+
+/// What stands at the places of a call.
+#[derive(Default)]
+pub struct Places {
+    looks: Vec<Look>,
+    /// Places where something stands that cannot be kept.
+    pub unkept: BTreeSet<PathBuf>,
+}
+
+impl Keeper {
+    /// Looks at the places that a call may change. `below`: also at what is in those that are directories. Blocks.
+    pub fn look_at(&self, places: &BTreeSet<PathBuf>, below: bool) -> Places {
+        let mut found = Places::default();
+        let mut seen = BTreeSet::new();
+        for place in places {
+            // Directories that a call makes on its way are there for nobody else.
+            let missing = place
+                .ancestors()
+                .skip(1)
+                .map(|above| self.workspace.look(above, false));
+            let missing: Vec<_> = missing
+                .take_while(|look| look.there == There::Absent)
+                .collect();
+            for look in missing.into_iter().rev() {
+                if seen.insert(look.path.clone()) {
+                    found.looks.push(look);
+                }
+            }
+            if !seen.insert(place.clone()) {
+                continue;
+            }
+            let look = self.workspace.look(place, true);
+            match look.there {
+                There::Unknown { .. } => {
+                    found.unkept.insert(place.clone());
+                }
+                There::Directory if below => {
+                    match self
+                        .workspace
+                        .look_below(place, true, BELOW_MAX, BELOW_BYTES)
+                    {
+                        Ok(inside) => {
+                            let fresh = inside
+                                .into_iter()
+                                .filter(|look| seen.insert(look.path.clone()));
+                            found.looks.extend(fresh);
+                        }
+                        Err(_) => {
+                            found.unkept.insert(place.clone());
+                        }
+                    }
+                }
+                There::Directory | There::Absent | There::File { .. } | There::Link { .. } => {}
+            }
+            found.looks.push(look);
+        }
+        found
+    }
+
+    /// Keeps those that the turn has not kept yet. Blobs are on disk when this returns.
+    ///
+    /// # Errors
+    /// In words: the disk does not take it.
+    pub fn keep(
+        &self,
+        places: Places,
+        kept: &BTreeSet<String>,
+    ) -> Result<(Watched, Option<Checkpoint>), String> {
+        let before = places.looks.iter();
+        let before = before.map(|look| (look.path.clone(), look.there.clone()));
+        let watched = Watched::Places(before.collect());
+        let mut fresh = places.looks;
+        fresh.retain(|look| {
+            let name = look.path.to_str();
+            name.is_some_and(|name| !kept.contains(name))
+        });
+        if fresh.is_empty() {
+            return Ok((watched, None));
+        }
+        let (files, own) = self.seal(fresh)?;
+        let record = CheckpointCreated {
+            files,
+            ..CheckpointCreated::default()
+        };
+        let own = (!own.content.is_empty()).then(|| own.to_json());
+        Ok((watched, Some(Checkpoint { record, own })))
+    }
+
+    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, There>) -> Vec<Changed> {
+        let mut now: BTreeMap<PathBuf, There> = BTreeMap::new();
+        for (path, was) in before {
+            let look = self.workspace.look(path, false);
+            // What has come with a directory was not there before.
+            if look.there == There::Directory && *was != There::Directory {
+                self.whole(path, &mut now);
+            }
+            now.insert(look.path, look.there);
+        }
+        now.into_iter()
+            .filter(|(path, there)| before.get(path) != Some(there))
+            .filter_map(|(path, there)| {
+                let path = path.into_os_string().into_string().ok()?;
+                let now = state(there);
+                Some(Changed { path, now })
+            })
+            .collect()
+    }
+
+    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, There>) {
+        let inside = self
+            .workspace
+            .look_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
+        // What is more than that was not kept either, and a person was asked.
+        for look in inside.unwrap_or_default() {
+            now.entry(look.path).or_insert(look.there);
+        }
+    }
+}

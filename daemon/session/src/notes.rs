@@ -1,0 +1,48 @@
+//! What others have changed of the files that a session has read: told with a result, or with the next prompt.
+//!
+//! The looking is the assembly's; here it is kept off the actor and put into words for the model.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::setup::Assembly;
+
+/// The way to what is known of one session's files.
+#[derive(Clone)]
+pub struct Notes {
+    pub assembly: Arc<dyn Assembly>,
+    /// What the session's tools remember.
+    pub memory: Arc<dyn Any + Send + Sync>,
+}
+
+impl Notes {
+    /// What others have changed since it was told last.
+    pub async fn of_others(&self) -> Option<String> {
+        let note = self
+            .aside(|notes| notes.assembly.changed_by_others(&notes.memory))
+            .await??;
+        let note = note.trim_end();
+        let (before, after) = match note.contains('\n') {
+            true => ("\n", "\n"),
+            false => (" ", ""),
+        };
+        Some(format!(
+            "[Changed by somebody else since you read it:{before}{note}{after}]"
+        ))
+    }
+
+    /// What has changed by now is the session's own doing.
+    pub async fn absorb(&self) {
+        self.aside(|notes| notes.assembly.changed_by_itself(&notes.memory))
+            .await;
+    }
+
+    /// Looks at files beside the runtime. A look that fails is none.
+    async fn aside<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Option<T> {
+        let notes = self.clone();
+        tokio::task::spawn_blocking(move || look(&notes)).await.ok()
+    }
+}

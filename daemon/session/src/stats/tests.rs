@@ -1,0 +1,107 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn wanted(ahead_minutes: i32) -> Wanted {
+    Wanted::new(
+        &StatsParams {
+            utc_offset_minutes: ahead_minutes,
+            ..StatsParams::default()
+        },
+        None,
+    )
+}
+
+fn used(prompt_tokens: u64) -> UsageTotals {
+    UsageTotals {
+        requests: 1,
+        prompt_tokens,
+        ..UsageTotals::default()
+    }
+}
+
+fn at(text: &str) -> Stamp {
+    text.parse().unwrap()
+}
+
+fn keys(rows: &[StatsRow]) -> Vec<(&str, u64)> {
+    let key = |row: &StatsRow| row.usage.prompt_tokens;
+    rows.iter()
+        .map(|row| (row.key.as_str(), key(row)))
+        .collect()
+}
+
+#[test]
+fn days_begin_where_the_callers_clock_says() {
+    for (ahead, days) in [
+        (0, vec![("2026-11-20", 1), ("2026-11-21", 2)]),
+        (30, vec![("2026-11-21", 3)]),
+        (-60, vec![("2026-11-20", 3)]),
+    ] {
+        let mut sums = Sums::new(wanted(ahead));
+        sums.add(
+            at("2026-11-20T23:45:00.000Z"),
+            "v/m",
+            Some(Pid(1)),
+            &used(1),
+        );
+        sums.add(
+            at("2026-11-21T00:15:00.000Z"),
+            "v/m",
+            Some(Pid(1)),
+            &used(2),
+        );
+        assert_eq!(keys(&sums.finish().days), days, "{ahead}");
+    }
+}
+
+#[test]
+fn models_and_sessions_come_by_their_tokens_and_deleted_ones_are_one_row() {
+    let mut sums = Sums::new(wanted(0));
+    let now = at("2026-11-21T00:15:00.000Z");
+    sums.add(now, "v/small", Some(Pid(1)), &used(1));
+    sums.add(now, "v/large", Some(Pid(2)), &used(7));
+    sums.add(now, "v/small", None, &used(2));
+    sums.add(now, "v/small", None, &used(3));
+    let out = sums.finish();
+    assert_eq!(keys(&out.models), [("v/large", 7), ("v/small", 6)]);
+    assert_eq!(keys(&out.sessions), [("2", 7), ("deleted", 5), ("1", 1)]);
+    assert_eq!(
+        (out.total.usage.requests, out.total.usage.prompt_tokens),
+        (4, 13)
+    );
+}
+
+#[test]
+fn the_quarter_that_since_is_in_counts() {
+    let params = StatsParams {
+        since: Some(at("2026-11-21T00:29:00.000Z")),
+        ..StatsParams::default()
+    };
+    let mut sums = Sums::new(Wanted::new(&params, None));
+    for (time, tokens) in [("00:00", 1), ("00:15", 2), ("00:30", 4)] {
+        let time = at(&format!("2026-11-21T{time}:00.000Z"));
+        sums.add(time, "v/m", None, &used(tokens));
+    }
+    assert_eq!(sums.finish().total.usage.prompt_tokens, 6);
+}
+
+proptest! {
+    #[test]
+    fn every_way_to_add_up_comes_to_the_same(
+        all in prop::collection::vec((0i64..10_000_000_000, 0u64..3, prop::option::of(1u64..5), any::<u32>()), 0..40),
+        ahead in -720i32..840,
+    ) {
+        let mut sums = Sums::new(wanted(ahead));
+        for (ms, model, pid, tokens) in &all {
+            let model = format!("v/{model}");
+            sums.add(books::quarter(Stamp(*ms)), &model, pid.map(Pid), &used(u64::from(*tokens)));
+        }
+        let out = sums.finish();
+        let tokens = |rows: &[StatsRow]| rows.iter().map(|row| row.usage.prompt_tokens).sum::<u64>();
+        for rows in [&out.days, &out.models, &out.sessions] {
+            prop_assert_eq!(tokens(rows), out.total.usage.prompt_tokens);
+        }
+        prop_assert_eq!(out.total.usage.requests, all.len() as u64);
+    }
+}

@@ -1,0 +1,256 @@
+//! Whatever tools, commands and others do to the files: a rewind gives back what was, and its undoing what is.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proto::params::history::What;
+use proto::record::RewoundResult;
+use serde_json::{Value, json};
+
+use super::workshop::{Workshop, has_git, results};
+
+const PLACES: &[&str] = &["a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "l", "x/y"];
+
+#[derive(Clone, Debug)]
+enum Act {
+    Put(usize, u8),
+    Drop(usize),
+    Move(usize, usize),
+    Sh(Vec<Command>),
+}
+
+#[derive(Clone, Debug)]
+enum Command {
+    Write(usize, u8),
+    Append(usize),
+    Remove(usize),
+    Move(usize, usize),
+    Directory(usize),
+    Link(usize, usize),
+    Mode(usize, bool),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Turn(Vec<Act>),
+    Rewind { to: usize, code: bool },
+    Undo,
+}
+
+impl Command {
+    fn line(&self) -> String {
+        let at = |place: &usize| PLACES[*place];
+        match self {
+            // Often of the same length, and in place: only a look at the content tells.
+            Self::Write(place, byte) => format!("echo {byte} > {}", at(place)),
+            Self::Append(place) => format!("echo more >> {}", at(place)),
+            Self::Remove(place) => format!("rm -rf {}", at(place)),
+            Self::Move(from, to) => format!("mv -T {} {}", at(from), at(to)),
+            Self::Directory(place) => format!("mkdir -p {}", at(place)),
+            Self::Link(place, to) => format!("ln -sfn {} {}", at(to), at(place)),
+            Self::Mode(place, true) => format!("chmod 755 {}", at(place)),
+            Self::Mode(place, false) => format!("chmod 600 {}", at(place)),
+        }
+    }
+}
+
+fn lines(commands: &[Command]) -> String {
+    let lines = commands.iter().map(|command| {
+        let line = command.line();
+        format!("({line}) 2>/dev/null; ")
+    });
+    lines.chain(["true".to_owned()]).collect()
+}
+
+impl Act {
+    fn call(&self) -> (&'static str, Value) {
+        let at = |place: &usize| PLACES[*place];
+        match self {
+            Self::Put(place, byte) => {
+                let content = format!("{byte}\n");
+                ("put", json!({"path": at(place), "content": content}))
+            }
+            Self::Drop(place) => ("drop", json!({"path": at(place)})),
+            Self::Move(from, to) => ("move", json!({"source": at(from), "destination": at(to)})),
+            Self::Sh(commands) => ("sh", json!({"command": lines(commands)})),
+        }
+    }
+}
+
+fn place() -> impl Strategy<Value = usize> {
+    0..PLACES.len()
+}
+
+fn command() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        4 => (place(), 0_u8..4).prop_map(|(at, byte)| Command::Write(at, byte)),
+        1 => place().prop_map(Command::Append),
+        2 => place().prop_map(Command::Remove),
+        2 => (place(), place()).prop_map(|(from, to)| Command::Move(from, to)),
+        2 => place().prop_map(Command::Directory),
+        1 => (place(), place()).prop_map(|(at, to)| Command::Link(at, to)),
+        1 => (place(), any::<bool>()).prop_map(|(at, runs)| Command::Mode(at, runs)),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        3 => (place(), 0_u8..4).prop_map(|(at, byte)| Act::Put(at, byte)),
+        1 => place().prop_map(Act::Drop),
+        1 => (place(), place()).prop_map(|(from, to)| Act::Move(from, to)),
+        3 => prop::collection::vec(command(), 1..5).prop_map(Act::Sh),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => prop::collection::vec(act(), 0..4).prop_map(Step::Turn),
+        2 => (0_usize..4, any::<bool>()).prop_map(|(to, code)| Step::Rewind { to, code }),
+        2 => Just(Step::Undo),
+    ]
+}
+
+type Tree = BTreeMap<String, String>;
+
+fn block<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(work)
+}
+
+async fn shop() -> Workshop {
+    Workshop::open(true, |project| {
+        for (path, content) in [("a", "0\n"), ("d/a", "1\n"), ("d/e/a", "2\n")] {
+            let path = project.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+    })
+    .await
+}
+
+async fn alone(steps: Vec<Step>) {
+    let shop = shop().await;
+    // Turns that are shown, with what stood there before each; rewinds that can be taken back, with what was shown.
+    let mut shown: Vec<(u64, Tree)> = Vec::new();
+    let mut back: Vec<(Vec<(u64, Tree)>, Tree)> = Vec::new();
+    let mut number = 0;
+    for step in steps {
+        match step {
+            Step::Turn(acts) => {
+                number += 1;
+                shown.push((number, shop.tree()));
+                back.clear();
+                let calls: Vec<_> = acts.iter().map(Act::call).collect();
+                shop.turn(&calls).await;
+            }
+            Step::Rewind { to, code } => {
+                // So many turns back.
+                let keep = shown.len().saturating_sub(to);
+                let to_turn = keep.checked_sub(1).map_or(0, |last| shown[last].0);
+                let wanted = shown
+                    .get(keep)
+                    .map_or_else(|| shop.tree(), |(_, tree)| tree.clone());
+                let before = (shown.clone(), shop.tree());
+                let what = if code { What::Code } else { What::Both };
+                let told = shop.rewind(to_turn, what).await;
+                assert_eq!(shop.tree(), wanted, "{:?}", results(&shop, &told));
+                if code {
+                    // What a turn finds is not what the one before it left then: only the way back is looked at.
+                    let told = shop.undo().await;
+                    assert_eq!(shop.tree(), before.1, "{:?}", results(&shop, &told));
+                } else {
+                    back.push(before);
+                    shown.truncate(keep);
+                }
+            }
+            Step::Undo => {
+                if let Some((turns, tree)) = back.pop() {
+                    let told = shop.undo().await;
+                    assert_eq!(shop.tree(), tree, "{:?}", results(&shop, &told));
+                    shown = turns;
+                }
+            }
+        }
+    }
+}
+
+/// Turns with somebody else at work between them.
+async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
+    let shop = shop().await;
+    // What each turn left at the places that it changed.
+    let mut left: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for (acts, commands) in rounds {
+        let before = shop.tree();
+        let calls: Vec<_> = acts.iter().map(Act::call).collect();
+        shop.turn(&calls).await;
+        let after = shop.tree();
+        for path in before.keys().chain(after.keys()) {
+            if before.get(path) != after.get(path) {
+                left.insert(path.clone(), after.get(path).cloned());
+            }
+        }
+        super::workshop::run(&shop.project, &lines(&commands));
+    }
+    let before = shop.tree();
+    let told = shop.rewind(0, What::Both).await;
+    let after = shop.tree();
+    let results = results(&shop, &told);
+    for (path, result) in &results {
+        match result {
+            RewoundResult::Restored => {
+                let known = left.get(path);
+                let ours = known.is_none_or(|left| left.as_ref() == before.get(path));
+                assert!(ours, "{path} was changed by somebody else: {results:?}");
+            }
+            RewoundResult::Same | RewoundResult::ChangedSince => {
+                assert_eq!(before.get(path), after.get(path), "{path} {results:?}");
+            }
+            RewoundResult::Failed { why } => panic!("{path}: {why}"),
+        }
+    }
+    let touched = |path: &String| results.iter().any(|(name, _)| name == path);
+    for path in before
+        .keys()
+        .chain(after.keys())
+        .filter(|path| !touched(path))
+    {
+        assert_eq!(before.get(path), after.get(path), "{path} {results:?}");
+    }
+    shop.undo().await;
+    assert_eq!(shop.tree(), before, "{results:?}");
+}
+
+/// Each starts a dozen programs: few by default, more by proptest's own variable.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(16)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_rewind_gives_back_what_was_and_its_undoing_what_is(
+        steps in prop::collection::vec(step(), 2..9),
+    ) {
+        if has_git() {
+            block(alone(steps));
+        }
+    }
+
+    #[test]
+    fn what_others_do_is_never_lost(
+        rounds in prop::collection::vec(
+            (prop::collection::vec(act(), 0..4), prop::collection::vec(command(), 0..3)),
+            1..4,
+        ),
+    ) {
+        if has_git() {
+            block(among_others(rounds));
+        }
+    }
+}

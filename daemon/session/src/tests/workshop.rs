@@ -1,0 +1,468 @@
+//! A home, a project in a git work tree, and a model that does what it is told: its tools change real files.
+
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use contract::provider::{Part, Provider, ProviderError, Request};
+use contract::spawn::ChildControl;
+use contract::{
+    CallContext, Child, ChildEvent, ChildExit, Codec, Family, Outcome, Preview, Spawn, SpawnError,
+    Tool, ToolSpec,
+};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, StreamExt};
+use proto::item::{CallStatus, Display, Finish, ToolCall};
+use proto::params::history::{RewindOutput, RewindParams, What};
+use proto::params::session::{CreateParams, Until};
+use proto::record::{RewoundResult, Rules, SessionCreated};
+use proto::state::{Kind, OnAsk, Posture};
+use proto::{CallId, Failure, Pid, Record, SessionId};
+use serde_json::{Map, Value, json};
+use store::home::Home;
+
+use super::world::prompt;
+use crate::setup::{Assembly, Layered, Setup};
+use crate::{Client, Residence, SessionHandle, Supervisor};
+
+/// What the model says next: calls, or the end of its turn.
+type Says = Vec<(&'static str, Value)>;
+
+struct Model {
+    says: Arc<Mutex<VecDeque<Says>>>,
+    sent: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<u64>>,
+}
+
+impl Provider for Model {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
+        let body = String::from_utf8(request.body).unwrap();
+        self.sent.lock().unwrap().push(body);
+        let says = self.says.lock().unwrap().pop_front().unwrap_or_default();
+        let mut parts = vec![Ok(Part::Text("I see.".into()))];
+        for (name, arguments) in &says {
+            let mut calls = self.calls.lock().unwrap();
+            *calls += 1;
+            parts.push(Ok(Part::Call(ToolCall {
+                id: CallId(format!("c{calls}")),
+                name: (*name).to_owned(),
+                arguments: arguments.to_string(),
+                cut: false,
+            })));
+        }
+        let finish = if says.is_empty() {
+            Finish::Stop
+        } else {
+            Finish::ToolCalls
+        };
+        parts.push(Ok(Part::Done(finish)));
+        stream::iter(parts).boxed()
+    }
+}
+
+/// `put`, `drop`, `move`: files; `sh`: a command.
+struct Hand(ToolSpec);
+
+impl Hand {
+    fn tool(name: &'static str, family: Family) -> Arc<dyn Tool> {
+        Arc::new(Self(ToolSpec {
+            deferred: false,
+            name,
+            description: "Works.",
+            schema: json!({"type": "object"}),
+            family,
+            read_only: false,
+        }))
+    }
+}
+
+fn works(name: &str, arguments: &Map<String, Value>, cwd: &Path) -> std::io::Result<()> {
+    let word = |key: &str| arguments[key].as_str().unwrap().to_owned();
+    match name {
+        "put" => {
+            let path = cwd.join(word("path"));
+            std::fs::create_dir_all(path.parent().unwrap())?;
+            std::fs::write(path, word("content"))
+        }
+        "drop" => {
+            let path = cwd.join(word("path"));
+            if path.symlink_metadata()?.is_dir() {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
+            }
+        }
+        "move" => std::fs::rename(cwd.join(word("source")), cwd.join(word("destination"))),
+        _ => {
+            let mut shell = std::process::Command::new("/bin/sh");
+            let done = shell.arg("-c").arg(word("command")).current_dir(cwd);
+            let done = done.output()?;
+            assert!(done.status.success(), "{done:?}");
+            Ok(())
+        }
+    }
+}
+
+impl Tool for Hand {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        Ok(arguments.clone())
+    }
+
+    fn preview(&self, _: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
+        Ok(Preview {
+            display: Display::Line {
+                text: "work".into(),
+            },
+        })
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let name = self.0.name;
+        async move {
+            let work = move || works(name, &arguments, &context.cwd);
+            match tokio::task::spawn_blocking(work).await.unwrap() {
+                Ok(()) => Outcome::with_status(CallStatus::Ok, "done"),
+                Err(error) => Outcome::failed(error.to_string()),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Starts programs for real.
+#[derive(Default)]
+pub struct Programs {
+    /// Those that run now, and the most that ever ran at once.
+    pub running: Arc<Mutex<(usize, usize)>>,
+}
+
+struct NoControl;
+
+impl ChildControl for NoControl {
+    fn stop(&self, _: u64) {}
+}
+
+impl Spawn for Programs {
+    fn spawn(
+        &self,
+        _: Pid,
+        command: contract::Command,
+    ) -> BoxFuture<'static, Result<Child, SpawnError>> {
+        let running = Arc::clone(&self.running);
+        async move {
+            {
+                let mut running = running.lock().unwrap();
+                running.0 += 1;
+                running.1 = running.1.max(running.0);
+            }
+            let work = move || {
+                std::process::Command::new(&command.argv[0])
+                    .args(&command.argv[1..])
+                    .current_dir(&command.cwd)
+                    .env_clear()
+                    .envs(command.env)
+                    .output()
+            };
+            let done = tokio::task::spawn_blocking(work).await.unwrap().unwrap();
+            running.lock().unwrap().0 -= 1;
+            let exit = ChildExit {
+                code: done.status.code(),
+                signal: None,
+                swept: 0,
+            };
+            let events = [
+                ChildEvent::Stdout(done.stdout),
+                ChildEvent::Stderr(done.stderr),
+                ChildEvent::Exited(exit),
+            ];
+            Ok(Child {
+                os_pid: 0,
+                events: stream::iter(events).boxed(),
+                control: Box::new(NoControl),
+            })
+        }
+        .boxed()
+    }
+
+    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
+}
+
+struct Outside {
+    codec: Arc<dyn Codec>,
+    model: Arc<dyn Provider>,
+    home: PathBuf,
+}
+
+impl Outside {
+    fn setup(&self) -> Setup {
+        let tools = [
+            ("put", Family::Edit),
+            ("drop", Family::Edit),
+            ("move", Family::Edit),
+            ("sh", Family::Bash),
+        ];
+        Setup {
+            pinned: Vec::new(),
+            provider_name: "script".into(),
+            provider_kind: "replay".into(),
+            model: "m".into(),
+            context_window: 0,
+            codec: Arc::clone(&self.codec),
+            provider: Arc::clone(&self.model),
+            key_variable: None,
+            secret_variables: Vec::new(),
+            own_key: None,
+            tools: tools
+                .map(|(name, family)| Hand::tool(name, family))
+                .to_vec(),
+            layers: vec![Layered {
+                layer: policy::Layer::User,
+                rules: Rules::default(),
+                trusted: true,
+            }],
+            posture: Posture::Yolo,
+            max_steps: 0,
+            limits: turn::Limits::default(),
+            allow_write: Vec::new(),
+            deny_read: Vec::new(),
+            recover: None,
+            trusted: true,
+            workspace_root: None,
+            notices: Vec::new(),
+            unusable: None,
+        }
+    }
+}
+
+impl Assembly for Outside {
+    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+        Ok(self.setup())
+    }
+
+    fn resume(&self, _: &SessionCreated) -> Setup {
+        self.setup()
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::new(Programs::default())
+    }
+
+    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+        Arc::new(())
+    }
+
+    fn masked(&self) -> Vec<PathBuf> {
+        vec![self.home.clone()]
+    }
+
+    fn user_home(&self) -> PathBuf {
+        PathBuf::from("/nonexistent")
+    }
+}
+
+/// Whether there is a git here.
+pub fn has_git() -> bool {
+    let asked = std::process::Command::new("git").arg("--version").output();
+    asked.is_ok_and(|asked| asked.status.success())
+}
+
+pub struct Workshop {
+    pub project: PathBuf,
+    pub handle: SessionHandle,
+    pub home: Arc<Home>,
+    /// What the model was sent.
+    pub sent: Arc<Mutex<Vec<String>>>,
+    says: Arc<Mutex<VecDeque<Says>>>,
+    supervisor: Arc<Supervisor>,
+    outside: Arc<Outside>,
+    _dir: tempfile::TempDir,
+}
+
+impl Workshop {
+    /// A session that has said nothing yet. `prepare` fills the project.
+    pub async fn open(git: bool, prepare: impl FnOnce(&Path)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let project = project.canonicalize().unwrap();
+        prepare(&project);
+        if git {
+            run(
+                &project,
+                "git init -q . && git add -A && git -c user.name=n -c user.email=e commit -q --allow-empty -m one",
+            );
+        }
+        let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
+        let (codec, _) = replay::open(replay::Cassette::default());
+        let (says, sent) = (Arc::default(), Arc::default());
+        let model = Model {
+            says: Arc::clone(&says),
+            sent: Arc::clone(&sent),
+            calls: Arc::default(),
+        };
+        let outside = Arc::new(Outside {
+            codec,
+            model: Arc::new(model),
+            home: dir.path().join("home"),
+        });
+        let supervisor = supervise(&home, &outside);
+        let wish = CreateParams {
+            session: SessionId::new(),
+            cwd: project.to_string_lossy().into_owned(),
+            kind: Kind::Interactive,
+            on_ask: Some(OnAsk::Allow),
+            env: BTreeMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]),
+            ..CreateParams::default()
+        };
+        let client = Client {
+            name: "test".into(),
+        };
+        let made = supervisor.create(wish, &client).await.unwrap();
+        let handle = supervisor.find(&made.pid.to_string()).await.unwrap();
+        Self {
+            project,
+            handle,
+            home,
+            sent,
+            says,
+            supervisor,
+            outside,
+            _dir: dir,
+        }
+    }
+
+    /// The daemon stops and starts again.
+    pub async fn restart(&mut self) {
+        self.supervisor.shutdown().await;
+        self.supervisor = supervise(&self.home, &self.outside);
+        let pid = self.handle.pid().to_string();
+        self.handle = self.supervisor.find(&pid).await.unwrap();
+    }
+
+    /// A turn in which the model makes these calls, one an answer.
+    pub async fn turn(&self, calls: &[(&'static str, Value)]) {
+        self.begin_turn(calls).await;
+        self.handle.wait(Until::Turn).await.unwrap();
+    }
+
+    /// As `turn`, without waiting for its end.
+    pub async fn begin_turn(&self, calls: &[(&'static str, Value)]) {
+        {
+            let mut says = self.says.lock().unwrap();
+            says.clear();
+            says.extend(calls.iter().map(|call| vec![call.clone()]));
+        }
+        let words = format!("do {} things", calls.len());
+        self.handle
+            .prompt(prompt(&words), "test".into())
+            .await
+            .unwrap();
+    }
+
+    pub async fn rewind(&self, to_turn: u64, what: What) -> RewindOutput {
+        let params = RewindParams {
+            to_turn: Some(to_turn),
+            what,
+            ..RewindParams::default()
+        };
+        self.handle.rewind(params, "ann".into()).await.unwrap()
+    }
+
+    pub async fn undo(&self) -> RewindOutput {
+        let params = RewindParams {
+            undo: true,
+            ..RewindParams::default()
+        };
+        self.handle.rewind(params, "ann".into()).await.unwrap()
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        let mut records = Vec::new();
+        let dir = self.home.session_dir(self.handle.id());
+        store::log::read(&dir, &mut |raw| records.push(raw.record().unwrap())).unwrap();
+        records
+    }
+
+    pub fn write(&self, path: &str, content: &str) {
+        std::fs::write(self.project.join(path), content).unwrap();
+    }
+
+    /// All that stands in the project: path, and what it is.
+    pub fn tree(&self) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        look(&self.project, &self.project, &mut found);
+        found
+    }
+}
+
+fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path
+            .strip_prefix(top)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        if name == ".git" {
+            continue;
+        }
+        let meta = path.symlink_metadata().unwrap();
+        let what = if meta.is_dir() {
+            look(top, &path, found);
+            "directory".to_owned()
+        } else if meta.is_symlink() {
+            format!("link to {}", std::fs::read_link(&path).unwrap().display())
+        } else {
+            let mode = meta.permissions().mode() & 0o7777;
+            let bytes = std::fs::read(&path).unwrap();
+            format!("{mode:o} {}", String::from_utf8_lossy(&bytes))
+        };
+        found.insert(name, what);
+    }
+}
+
+fn supervise(home: &Arc<Home>, outside: &Arc<Outside>) -> Arc<Supervisor> {
+    let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
+    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
+    let assembly = Arc::clone(outside) as Arc<dyn Assembly>;
+    Supervisor::with(
+        Arc::clone(home),
+        catalog,
+        pids,
+        assembly,
+        Residence::default(),
+    )
+    .unwrap()
+}
+
+/// Runs a line of shell.
+pub fn run(dir: &Path, line: &str) {
+    let mut shell = std::process::Command::new("/bin/sh");
+    let done = shell.arg("-c").arg(line).current_dir(dir).output().unwrap();
+    assert!(done.status.success(), "{line}: {done:?}");
+}
+
+/// Path (from the project) and result of each file of a rewind, less those that are directories.
+pub fn results(shop: &Workshop, output: &RewindOutput) -> Vec<(String, RewoundResult)> {
+    let files = output.files.iter();
+    let files = files.map(|file| {
+        let path = Path::new(&file.path).strip_prefix(&shop.project).unwrap();
+        (path.to_string_lossy().into_owned(), file.result.clone())
+    });
+    files.collect()
+}

@@ -1,0 +1,190 @@
+//! What sessions used, added up by quarters of an hour: made from the `usage` records of logs, and only from what has
+//! come to them since the last time.
+
+use std::collections::HashMap;
+
+use proto::outcome::UsageTotals;
+use proto::{Pid, Seq, SessionId, Stamp};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+use super::{Catalog, CatalogError, Doing, from_sql};
+use crate::log::Tail;
+
+/// What a session used of a model in a quarter of an hour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Used {
+    pub session: SessionId,
+    /// When the quarter began (see `books::quarter`).
+    pub at: Stamp,
+    /// `provider/model`.
+    pub model: String,
+    pub usage: UsageTotals,
+}
+
+/// A session, as far as sums need it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    pub session: SessionId,
+    pub pid: Pid,
+    pub cwd: String,
+    /// Its newest record when it was taken in.
+    pub seq: Seq,
+    /// How far its log has been counted.
+    pub counted: Tail,
+}
+
+const LISTED: &str =
+    "SELECT session.session, pid, cwd, coalesce(json_extract(summary, '$.seq'), 0),
+        coalesce(counted.seq, 0), coalesce(counted.end, 0)
+    FROM session LEFT JOIN counted ON counted.session = session.session";
+
+const USED: &str =
+    "SELECT session, quarter, model, requests, prompt_tokens, cached_tokens, output_tokens,
+        reasoning_tokens, cost_micros, unknown_cost_calls FROM usage";
+
+const PUT: &str =
+    "INSERT OR REPLACE INTO usage VALUES (:session, :quarter, :model, :requests, :prompt, :cached,
+        :output, :reasoning, :cost, :unknown)";
+
+impl Catalog {
+    /// Every session that is known, with how far it has been counted.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn listed(&self) -> Result<Vec<Listed>, CatalogError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(LISTED).doing("read")?;
+        let rows = statement.query_map([], |row| {
+            let session: String = row.get(0)?;
+            let counted = Tail {
+                seq: Seq(unsigned(row.get(4)?)),
+                end: unsigned(row.get(5)?),
+            };
+            Ok(session.parse().ok().map(|session| {
+                Ok(Listed {
+                    session,
+                    pid: from_sql(row.get(1)?),
+                    cwd: row.get(2)?,
+                    seq: Seq(unsigned(row.get(3)?)),
+                    counted,
+                })
+            }))
+        });
+        let mut listed = Vec::new();
+        for row in rows.doing("read")? {
+            if let Some(entry) = row.doing("read")? {
+                listed.push(entry.doing("read")?);
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Takes in what a session used between `from` and `upto`; from the start of its log all that was counted before is
+    /// forgotten. Does nothing where somebody else has counted on from `from` meanwhile: whether it did.
+    ///
+    /// # Errors
+    /// The database does not take it.
+    pub fn count_usage(
+        &self,
+        session: SessionId,
+        from: Tail,
+        upto: Tail,
+        used: &[Used],
+    ) -> Result<bool, CatalogError> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction().doing("write to")?;
+        let name = session.to_string();
+        if from == Tail::default() {
+            let sql = "DELETE FROM usage WHERE session = ?1";
+            transaction.execute(sql, [&name]).doing("write to")?;
+        } else {
+            let sql = "SELECT seq FROM counted WHERE session = ?1";
+            let counted = transaction.query_row(sql, [&name], |row| row.get::<_, i64>(0));
+            let counted = counted.optional().doing("read")?.map_or(0, unsigned);
+            if counted != from.seq.0 {
+                return Ok(false);
+            }
+        }
+        for used in used {
+            add(&transaction, &name, used)?;
+        }
+        let sql = "INSERT OR REPLACE INTO counted VALUES (?1, ?2, ?3)";
+        let values = params![name, signed(upto.seq.0), signed(upto.end)];
+        transaction.execute(sql, values).doing("write to")?;
+        transaction.commit().doing("write to")?;
+        Ok(true)
+    }
+
+    /// All that was counted.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn used(&self) -> Result<Vec<Used>, CatalogError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(USED).doing("read")?;
+        // Few sessions have many rows: each id is read once.
+        let mut ids: HashMap<String, Option<SessionId>> = HashMap::new();
+        let mut rows = statement.query([]).doing("read")?;
+        let mut used = Vec::new();
+        while let Some(row) = rows.next().doing("read")? {
+            let name: String = row.get(0).doing("read")?;
+            let session = *ids.entry(name).or_insert_with_key(|name| name.parse().ok());
+            if let Some(session) = session {
+                used.push(Used {
+                    session,
+                    at: Stamp(row.get(1).doing("read")?),
+                    model: row.get(2).doing("read")?,
+                    usage: totals(row).doing("read")?,
+                });
+            }
+        }
+        Ok(used)
+    }
+}
+
+fn add(connection: &Connection, session: &str, used: &Used) -> Result<(), CatalogError> {
+    let sql = format!("{USED} WHERE session = ?1 AND quarter = ?2 AND model = ?3");
+    let key = params![session, used.at.0, used.model];
+    let before = connection
+        .prepare_cached(&sql)
+        .doing("read")?
+        .query_row(key, totals)
+        .optional();
+    let mut sum = before.doing("read")?.unwrap_or_default();
+    sum.add(&used.usage);
+    let mut put = connection.prepare_cached(PUT).doing("write to")?;
+    let done = put.execute(named_params! {
+        ":session": session,
+        ":quarter": used.at.0,
+        ":model": used.model,
+        ":requests": signed(sum.requests),
+        ":prompt": signed(sum.prompt_tokens),
+        ":cached": signed(sum.cached_tokens),
+        ":output": signed(sum.output_tokens),
+        ":reasoning": signed(sum.reasoning_tokens),
+        ":cost": signed(sum.cost_micros),
+        ":unknown": signed(sum.unknown_cost_calls),
+    });
+    done.map(drop).doing("write to")
+}
+
+fn totals(row: &Row<'_>) -> rusqlite::Result<UsageTotals> {
+    Ok(UsageTotals {
+        requests: unsigned(row.get(3)?),
+        prompt_tokens: unsigned(row.get(4)?),
+        cached_tokens: unsigned(row.get(5)?),
+        output_tokens: unsigned(row.get(6)?),
+        reasoning_tokens: unsigned(row.get(7)?),
+        cost_micros: unsigned(row.get(8)?),
+        unknown_cost_calls: unsigned(row.get(9)?),
+    })
+}
+
+/// SQLite's integers are signed: a sum stops at the largest.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,37 @@
+//! Reading on where one has stopped.
+
+use super::*;
+
+fn seen(dir: &Path, from: Tail, upto: u64) -> (Option<Tail>, Vec<u64>) {
+    let mut seqs = Vec::new();
+    let reached = tail(dir, from, Seq(upto), &mut |record| seqs.push(record.seq.0)).unwrap();
+    (reached, seqs)
+}
+
+#[test]
+fn a_log_is_read_on_from_where_it_was_left() {
+    let mut writing = Writing::new();
+    let lines = writing.push(5, 10);
+    writing.log.append(&lines).unwrap();
+    let (first, seqs) = seen(&writing.dir, Tail::default(), 3);
+    assert_eq!(seqs, [1, 2, 3]);
+    let first = first.unwrap();
+    assert_eq!(first.seq, Seq(3));
+    let (second, seqs) = seen(&writing.dir, first, u64::MAX);
+    assert_eq!(seqs, [4, 5]);
+    let second = second.unwrap();
+    assert_eq!(second.end, writing.index.end());
+    // Nothing new, and no more wanted than there is.
+    assert_eq!(seen(&writing.dir, second, 5), (Some(second), vec![]));
+}
+
+#[test]
+fn what_does_not_follow_is_said() {
+    let mut writing = Writing::new();
+    let lines = writing.push(3, 10);
+    writing.log.append(&lines).unwrap();
+    for end in [1, 10_000] {
+        let astray = Tail { seq: Seq(2), end };
+        assert_eq!(seen(&writing.dir, astray, u64::MAX), (None, vec![]));
+    }
+}

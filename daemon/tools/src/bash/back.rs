@@ -1,0 +1,51 @@
+//! The way back from a command: a private file that its shell writes to at its end.
+//!
+//! Read through the handle it was made with, whatever the command did to its name, and deleted. Blocks.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read of it; more is not the environment of a command that could be started.
+const BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Back {
+    path: PathBuf,
+    file: File,
+}
+
+impl Back {
+    /// Makes the file, empty, for its owner alone.
+    pub(super) fn make(dir: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let path = dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        Ok(Self { path, file })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was written; empty where nothing was.
+    pub(super) fn read(mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file.rewind()?;
+        (&self.file).take(BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        // A file that stays behind does no harm; it goes with the session.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,99 @@
+//! The shell's state around one command: what it starts with, and what becomes of what it leaves.
+
+use std::sync::Arc;
+
+use contract::CallContext;
+
+use super::Back;
+use crate::command;
+use crate::lasting::{self, Env, Start};
+use crate::memory::Memory;
+use crate::run::End;
+
+pub(super) struct Standing {
+    memory: Option<Arc<Memory>>,
+    /// The session's own environment.
+    base: Env,
+    pub(super) start: Start,
+    /// `None`: the command changes nothing of it.
+    pub(super) back: Option<Back>,
+    /// For the model, at the end of the result.
+    told: Vec<String>,
+}
+
+impl Standing {
+    /// For a command that changes nothing of the state: one in the background.
+    pub(super) fn begin_only(context: &CallContext) -> Self {
+        let base = command::environment(&context.env);
+        let shell = command::shell(base.get("PATH").map_or("", String::as_str));
+        let memory = Memory::of(&context.memory);
+        let (cwd, env, told) = match &memory {
+            Some(memory) => memory.shell_start(&context.call, &base),
+            None => (None, base.clone(), None),
+        };
+        let start = Start {
+            shell,
+            cwd: cwd.unwrap_or_else(|| context.cwd.clone()),
+            env,
+        };
+        Self {
+            memory,
+            base,
+            start,
+            back: None,
+            told: told.into_iter().collect(),
+        }
+    }
+
+    /// For a command whose end is read back.
+    pub(super) async fn begin(context: &CallContext) -> Self {
+        let context = context.clone();
+        let begun = tokio::task::spawn_blocking(move || {
+            let mut standing = Self::begin_only(&context);
+            if standing.memory.is_some() {
+                match Back::make(&context.spill_dir) {
+                    Ok(back) => standing.back = Some(back),
+                    Err(error) => standing.told.push(format!(
+                        "directory and variables do not last: make a file in {}: {error}",
+                        context.spill_dir.display()
+                    )),
+                }
+            }
+            standing
+        });
+        match begun.await {
+            Ok(standing) => standing,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        }
+    }
+
+    /// Takes in what the command left, where it came to its own end. Returns lines for the end of the result.
+    pub(super) async fn end(self, end: &End, context: &CallContext) -> Vec<String> {
+        let finished = end.stopped.is_none() && end.exit.is_some_and(|exit| exit.code.is_some());
+        let home = context.cwd.clone();
+        let ended = tokio::task::spawn_blocking(move || {
+            let Self {
+                memory,
+                base,
+                start,
+                back,
+                mut told,
+            } = self;
+            let Some(memory) = memory else {
+                return told;
+            };
+            let left = back.filter(|_| finished).and_then(|back| back.read().ok());
+            if let Some(left) = left.as_deref().and_then(lasting::read) {
+                told.extend(memory.shell_ended(&base, &start, &left));
+            }
+            let cwd = memory.shell_cwd().filter(|cwd| *cwd != home);
+            told.extend(cwd.map(|cwd| format!("in {}", lasting::shown(memory.workspace(), &cwd))));
+            told
+        });
+        let told = ended.await.unwrap_or_default();
+        told.into_iter().map(|line| format!("({line})")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

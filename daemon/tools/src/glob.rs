@@ -1,0 +1,278 @@
+//! `glob`: files by a pattern of their path, the newest first.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::future::BoxFuture;
+use proto::item::{CallStatus, Display};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use workspace::{
+    Access, FileKind, GLOBBED_MAX, GlobQuery, Globbed, PathError, Resolved, SearchError,
+};
+
+use crate::arguments::{self, Arguments, path_aliases};
+use crate::files::{self, Spot};
+use crate::memory::Memory;
+use crate::truncate::{self, Pieces};
+
+const SHOWN_MAX: usize = 1000;
+const TOKENS_MAX: usize = 16_000;
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// As rg -g, from `path`
+    pattern: String,
+    path: Option<String>,
+    #[serde(default)]
+    include_ignored: bool,
+}
+
+impl Arguments for Args {
+    const ALIASES: &'static [(&'static str, &'static str)] = path_aliases![
+        ("glob", "pattern"),
+        ("glob_pattern", "pattern"),
+        ("directory", "path"),
+        ("dir", "path"),
+    ];
+}
+
+/// A pattern that itself leads to a directory (`../other/*.rs`, `/etc/*`): that, and the rest.
+struct Leading {
+    base: String,
+    rest: String,
+}
+
+impl Args {
+    /// As policy reads a pattern: the two must name the same places.
+    fn leading(&self) -> Result<Option<Leading>, Outcome> {
+        if self.pattern.is_empty() {
+            return Err(Outcome::refused("the pattern is empty; `**` is all files"));
+        }
+        let parts: Vec<&str> = self.pattern.split('/').collect();
+        let is_fixed = |part: &&&str| !part.contains(['*', '?', '[', '{', '\\']);
+        let count = parts.iter().take_while(is_fixed).count();
+        let (fixed, rest) = parts.split_at_checked(count).unwrap_or((&[], &[]));
+        if rest.contains(&"..") {
+            return Err(Outcome::refused(
+                "the pattern climbs with `..` behind a wildcard; give the directory in `path`",
+            ));
+        }
+        if !self.pattern.starts_with(['/', '~']) && !fixed.contains(&"..") {
+            return Ok(None);
+        }
+        let base = fixed.join("/");
+        let base = if base.is_empty() {
+            "/".to_owned()
+        } else {
+            base
+        };
+        let base = match &self.path {
+            Some(path) if !base.starts_with(['/', '~']) => format!("{path}/{base}"),
+            _ => base,
+        };
+        // What stands behind a directory is meant from there, and not anywhere below it.
+        let rest = match rest {
+            [] => String::new(),
+            rest => format!("/{}", rest.join("/")),
+        };
+        Ok(Some(Leading { base, rest }))
+    }
+
+    /// The directory that is searched, the places that are judged, and the pattern from there.
+    fn spots<'a>(&'a self, leading: Option<&'a Leading>) -> Vec<Spot<'a>> {
+        let path = self.path.as_deref();
+        let base = leading.map(|leading| leading.base.as_str());
+        let mut paths: Vec<&str> = path.into_iter().chain(base).collect();
+        if paths.is_empty() {
+            paths.push(".");
+        }
+        paths
+            .into_iter()
+            .map(|path| Spot::at(path, Access::Read))
+            .collect()
+    }
+}
+
+pub(crate) struct Glob {
+    spec: ToolSpec,
+}
+
+impl Glob {
+    pub(crate) fn new() -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "glob",
+                description: include_str!("glob.md").trim_ascii(),
+                schema: arguments::schema::<Args>(),
+                family: Family::Read,
+                read_only: true,
+                deferred: false,
+            },
+        }
+    }
+}
+
+impl Tool for Glob {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    }
+
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Preview, Outcome> {
+        let args: Args = arguments::typed(arguments.clone())?;
+        let memory = files::memory(context)?;
+        let leading = args.leading()?;
+        let places = files::places_shown(&memory, context, &args.spots(leading.as_ref()))?;
+        let at = places.last().map(|at| at.path().display().to_string());
+        let text = format!("find {} in {}", args.pattern, at.unwrap_or_default());
+        Ok(Preview {
+            display: Display::Line { text },
+        })
+    }
+
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        files::blocking(move || {
+            let args: Args = arguments::typed(arguments)?;
+            let memory = files::memory(&context)?;
+            let leading = args.leading()?;
+            let mut places = files::places(&memory, &context, &args.spots(leading.as_ref()))?;
+            let at = places
+                .pop()
+                .ok_or_else(|| Outcome::failed("the call names no path"))?;
+            let pattern = match &leading {
+                Some(leading) => leading.rest.clone(),
+                // `./*.rs` is in that directory only; for ripgrep it would be nowhere.
+                None => match args.pattern.strip_prefix("./") {
+                    Some(rest) => format!("/{rest}"),
+                    None => args.pattern.clone(),
+                },
+            };
+            find(&memory, &context, &at, &pattern, &args)
+        })
+    }
+}
+
+fn find(
+    memory: &Arc<Memory>,
+    context: &CallContext,
+    at: &Resolved,
+    pattern: &str,
+    args: &Args,
+) -> Result<Outcome, Outcome> {
+    let query = GlobQuery {
+        pattern: pattern.to_owned(),
+        include_ignored: args.include_ignored,
+        limit: SHOWN_MAX,
+        time_max: TIME_MAX,
+    };
+    let stop = || context.cancel.is_cancelled();
+    let found = if pattern.is_empty() {
+        // The pattern had no wildcard: it is the file, or it is not.
+        let paths: Vec<PathBuf> = match at.kind() {
+            Some(FileKind::File) => vec![at.path().to_owned()],
+            _ => Vec::new(),
+        };
+        Globbed {
+            total: paths.len() as u64,
+            paths,
+            ..Globbed::default()
+        }
+    } else {
+        memory
+            .workspace()
+            .glob(at, &query, &stop)
+            .map_err(|error| not_found(&error))?
+    };
+    let mut text = String::new();
+    for path in &found.paths {
+        let shown = memory.workspace().shown(path);
+        // A name must not look like several lines.
+        text.push_str(&shown.replace(['\n', '\r'], "\u{fffd}"));
+        text.push('\n');
+    }
+    let mut text = truncate::cut(
+        Pieces::whole(&text),
+        TOKENS_MAX,
+        "narrow the pattern or `path`",
+    )
+    .text;
+    if found.total == 0 {
+        text.push_str("no files match\n");
+    }
+    for note in notes(&found) {
+        text.push_str(&format!("[{note}]\n"));
+    }
+    let line = format!("{} files", found.total);
+    if context.cancel.is_cancelled() {
+        text.push_str("[stopped before all files were seen]\n");
+        return Ok(Outcome {
+            status: CallStatus::Interrupted,
+            ..files::done_line(text, line)
+        });
+    }
+    Ok(files::done_line(text, line))
+}
+
+fn notes(found: &Globbed) -> Vec<String> {
+    let mut notes = Vec::new();
+    let shown = found.paths.len() as u64;
+    if found.partial && found.total >= GLOBBED_MAX {
+        notes.push(format!(
+            "the newest {shown} of the first {GLOBBED_MAX} files; there are more. Narrow the pattern or `path`"
+        ));
+    } else if found.total > shown {
+        notes.push(format!(
+            "the newest {shown} of {} files. Narrow the pattern or `path`",
+            found.total
+        ));
+    }
+    if found.partial && found.total < GLOBBED_MAX {
+        notes.push("the search ended early: not all files were seen".to_owned());
+    }
+    if found.unreadable > 0 {
+        notes.push(format!(
+            "{} directories could not be read",
+            found.unreadable
+        ));
+    }
+    notes
+}
+
+fn not_found(error: &SearchError) -> Outcome {
+    match error {
+        SearchError::Path(error @ PathError::NotADirectory { .. }) => {
+            Outcome::failed(format!("{error}; `path` is the directory that is searched"))
+        }
+        SearchError::Path(error) => files::path_failed(error),
+        SearchError::File(error) => files::file_failed(error),
+        SearchError::Glob { .. } | SearchError::Pattern { .. } | SearchError::Type { .. } => {
+            Outcome::failed(format!(
+                "{error}. Escape literal brackets and braces with `\\`"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

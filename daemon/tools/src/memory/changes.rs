@@ -1,0 +1,299 @@
+//! What others have changed of the files that a session has read.
+//!
+//! A look at each, and a reading of those that were touched; each change is told once. What is told does not count as
+//! read: an edit is refused until the file is read again, unless all of its content stood in the note.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use workspace::{Access, FileKind, Glance, Stamp};
+
+use super::Memory;
+use super::known::{CONTENT_MAX, Content, Known, Told, forget_contents};
+use crate::truncate::tokens;
+
+/// Files that are looked at: those used last.
+const FILES_MAX: usize = 64;
+/// Bytes of a file that is read to know whether its content has changed at all.
+const COMPARED_MAX: u64 = 1024 * 1024;
+/// Lines of one file's diff.
+const LINES_MAX: usize = 40;
+/// Bytes of a line of a diff.
+const LINE_BYTES_MAX: usize = 400;
+/// Tokens of all that is told at once.
+const TOKENS_MAX: usize = 2000;
+/// Tokens of them for the files that are not named any more.
+const MORE_TOKENS: usize = 20;
+
+/// Whose doing a change is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Others,
+    Itself,
+}
+
+impl Memory {
+    /// What others have changed since it was told last, in words for the model. Blocks; nothing is done where nothing
+    /// was read.
+    pub fn changed_by_others(&self) -> Option<String> {
+        let told = self.look(By::Others);
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
+    /// What has changed by now is the session's own doing: it is not told. Blocks.
+    pub fn changed_by_itself(&self) {
+        self.look(By::Itself);
+    }
+
+    fn look(&self, by: By) -> Vec<String> {
+        // One at a time: each change is told once.
+        let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Vec::new();
+        for (path, before) in self.newest() {
+            let mut after = before.clone();
+            match self.change(&path, &mut after) {
+                Some(change) if by == By::Others => changed.push((path, before, after, change)),
+                Some(change) => {
+                    after.content = change.into_content();
+                    self.replace(&path, &before, after);
+                }
+                None => self.replace(&path, &before, after),
+            }
+        }
+        let names = changed
+            .iter()
+            .map(|(path, _, _, change)| change.name(&self.workspace().shown(path)));
+        let names: Vec<String> = names.collect();
+        // Every file is named before any is shown.
+        let mut left = TOKENS_MAX - MORE_TOKENS;
+        let count = names
+            .iter()
+            .take_while(|name| take(&mut left, tokens(name) + 1))
+            .count();
+        let mut told = Vec::new();
+        for (number, (path, before, mut after, change)) in changed.into_iter().enumerate() {
+            let Some(name) = names.get(number).filter(|_| number < count) else {
+                self.replace(&path, &before, after);
+                continue;
+            };
+            let diff = change.show(&self.workspace().shown(&path), &mut after, &mut left);
+            told.push(match diff {
+                Some(diff) => format!("{name}:\n{diff}"),
+                None => name.clone(),
+            });
+            self.replace(&path, &before, after);
+        }
+        if names.len() > count {
+            told.push(format!("and {} other files", names.len() - count));
+        }
+        told
+    }
+
+    /// The files used last, newest first.
+    fn newest(&self) -> Vec<(PathBuf, Known)> {
+        let kept = self.kept();
+        let mut newest: Vec<(&PathBuf, &Known)> = kept.read.iter().collect();
+        newest.sort_unstable_by_key(|(_, known)| std::cmp::Reverse(known.used));
+        newest.truncate(FILES_MAX);
+        let own = |(path, known): (&PathBuf, &Known)| (path.clone(), known.clone());
+        newest.into_iter().map(own).collect()
+    }
+
+    /// Keeps what is known now, unless the file was read or written meanwhile.
+    fn replace(&self, path: &Path, before: &Known, after: Known) {
+        if *before == after {
+            return;
+        }
+        let mut kept = self.kept();
+        if let Some(known) = kept.read.get_mut(path)
+            && known.used == before.used
+        {
+            *known = after;
+            forget_contents(&mut kept.read);
+        }
+    }
+
+    /// What has become of a file since it was told of last. `after.told` is set to that.
+    fn change(&self, path: &Path, after: &mut Known) -> Option<Change> {
+        let (size, mtime_ns) = match self.workspace().glance(path, &after.stamp) {
+            Glance::Same => {
+                after.told = Told::Stamp;
+                return None;
+            }
+            Glance::Gone => {
+                let known = after.told == Told::Gone;
+                after.told = Told::Gone;
+                return (!known).then_some(Change::Gone);
+            }
+            Glance::Touched { size, mtime_ns } => (size, mtime_ns),
+        };
+        let told = after.told;
+        if let Told::At {
+            size: told_size,
+            mtime_ns: told_mtime,
+            ..
+        } = told
+            && (told_size, told_mtime) == (size, mtime_ns)
+        {
+            return None;
+        }
+        // Of another length than that of the stamp it has another content.
+        let size_max = if size == after.stamp.size {
+            COMPARED_MAX
+        } else {
+            CONTENT_MAX
+        };
+        let now = self.read_up_to(path, size, size_max);
+        after.told = Told::At {
+            size,
+            mtime_ns,
+            sha256: now.as_ref().map(|now| now.stamp.sha256),
+        };
+        let Some(now) = now else {
+            return Some(Change::Unseen);
+        };
+        let told_before = match told {
+            Told::Stamp => now.stamp.same_content(&after.stamp),
+            Told::Gone => false,
+            Told::At { sha256, .. } => sha256 == Some(now.stamp.sha256),
+        };
+        if now.stamp.same_content(&after.stamp) {
+            // Nothing but its date is new to whoever knows it at that state.
+            after.stamp = now.stamp;
+            after.told = Told::Stamp;
+        }
+        if told_before {
+            return None;
+        }
+        if now.stamp.size > CONTENT_MAX {
+            return Some(Change::Unseen);
+        }
+        Some(Change::Content(now.bytes, now.stamp))
+    }
+
+    /// A file whose content may be kept.
+    pub(super) fn read_short(&self, path: &Path, size: u64) -> Option<workspace::Content> {
+        self.read_up_to(path, size, CONTENT_MAX)
+    }
+
+    fn read_up_to(&self, path: &Path, size: u64, size_max: u64) -> Option<workspace::Content> {
+        if size > size_max {
+            return None;
+        }
+        let at = self
+            .workspace()
+            .resolve(path.to_str()?, Access::Read)
+            .ok()?;
+        if at.path() != path || at.kind() != Some(FileKind::File) {
+            return None;
+        }
+        self.workspace().read(&at).ok()
+    }
+}
+
+/// What has become of a file.
+enum Change {
+    Gone,
+    /// It has another content, which is too long to be shown or cannot be read.
+    Unseen,
+    Content(Vec<u8>, Stamp),
+}
+
+impl Change {
+    fn into_content(self) -> Option<Content> {
+        match self {
+            Self::Content(bytes, _) => Some(bytes.into()),
+            Self::Gone | Self::Unseen => None,
+        }
+    }
+
+    /// The change in a few words.
+    fn name(&self, shown: &str) -> String {
+        match self {
+            Self::Gone => format!("`{shown}` was deleted"),
+            Self::Unseen | Self::Content(..) => format!("`{shown}` changed"),
+        }
+    }
+
+    /// The change as a diff, where it is one and there is room for it: takes that from `left`. Sets what the next change
+    /// is told against, and where all of the content was shown, what is known of the file.
+    fn show(self, shown: &str, after: &mut Known, left: &mut usize) -> Option<String> {
+        let (new, stamp) = match self {
+            Self::Content(new, stamp) => (new, stamp),
+            Self::Gone => return None,
+            Self::Unseen => {
+                after.content = None;
+                return None;
+            }
+        };
+        let diff = Diff::of(shown, after.content.as_deref()?, &new)?;
+        if !take(left, tokens(&diff.text) + 1) {
+            return None;
+        }
+        if !diff.cut {
+            after.content = Some(new.into());
+        }
+        if diff.whole {
+            after.stamp = stamp;
+            after.told = Told::Stamp;
+        }
+        Some(diff.text)
+    }
+}
+
+/// Takes from what is left, if there is that much.
+fn take(left: &mut usize, wanted: usize) -> bool {
+    match left.checked_sub(wanted) {
+        Some(rest) => {
+            *left = rest;
+            true
+        }
+        None => false,
+    }
+}
+
+/// A short diff.
+struct Diff {
+    text: String,
+    /// Not all of it is there.
+    cut: bool,
+    /// Every line of the new content is there.
+    whole: bool,
+}
+
+impl Diff {
+    /// `None`: one of them is no text.
+    fn of(shown: &str, old: &[u8], new: &[u8]) -> Option<Self> {
+        let is_text = |bytes: &[u8]| !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
+        if !is_text(old) || !is_text(new) {
+            return None;
+        }
+        let change = workspace::unified(shown, Some(old), new);
+        // The first two lines name the file.
+        let mut lines = change.text.split_inclusive('\n').skip(2);
+        let mut text = String::new();
+        let (mut count, mut of_new, mut cut) = (0, 0, false);
+        for line in lines.by_ref() {
+            if count == LINES_MAX || line.len() > LINE_BYTES_MAX {
+                cut = true;
+                break;
+            }
+            count += 1;
+            of_new += usize::from(line.starts_with([' ', '+']));
+            text.push_str(line);
+        }
+        if cut {
+            let rest = lines.count() + 1;
+            text.push_str(&format!("[{rest} more lines of the diff]"));
+        }
+        let all = new.split_inclusive(|byte| *byte == b'\n').count();
+        Some(Self {
+            text: text.trim_end_matches('\n').to_owned(),
+            cut,
+            whole: !cut && of_new == all,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

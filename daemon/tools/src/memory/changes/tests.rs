@@ -1,0 +1,171 @@
+//! Scenes: somebody else at work on the files.
+
+use serde_json::json;
+
+use super::super::known::CONTENT_MAX;
+use crate::scene::Scene;
+use crate::truncate::tokens;
+
+const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+
+/// Writes as another program would; the date differs surely.
+fn meddle(scene: &Scene, name: &str, content: &str) {
+    let path = scene.put(name, content);
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    file.set_modified(later).unwrap();
+}
+
+async fn read(scene: &Scene, name: &str) {
+    scene.ok("read_file", json!({ "path": name })).await;
+}
+
+#[tokio::test]
+async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read_again() {
+    let scene = Scene::new();
+    scene.put("a", TEN);
+    assert_eq!(scene.memory.changed_by_others(), None, "nothing was read");
+    read(&scene, "a").await;
+    assert_eq!(scene.memory.changed_by_others(), None);
+    meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
+    assert_eq!(
+        scene.memory.changed_by_others().unwrap(),
+        "`a` changed:\n@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9"
+    );
+    assert_eq!(scene.memory.changed_by_others(), None);
+    let edit = json!({"path": "a", "old_string": "six", "new_string": "6"});
+    let text = scene.fails("edit_file", edit.clone()).await;
+    assert!(
+        text.contains("was changed since it was last read"),
+        "{text}"
+    );
+    // The next change is told against what was told.
+    meddle(&scene, "a", &TEN.replace("6\n", "six!\n"));
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(note.contains("-six\n+six!\n"), "{note}");
+    meddle(&scene, "a", TEN);
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(note.contains("-six!\n+6\n"), "{note}");
+    meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
+    read(&scene, "a").await;
+    scene.ok("edit_file", edit).await;
+    assert_eq!(scene.memory.changed_by_others(), None, "its own edit");
+}
+
+#[tokio::test]
+async fn a_short_file_that_stood_whole_in_the_note_may_be_edited() {
+    let scene = Scene::new();
+    scene.put("a", "one\n");
+    read(&scene, "a").await;
+    meddle(&scene, "a", "one\ntwo\n");
+    assert_eq!(
+        scene.memory.changed_by_others().unwrap(),
+        "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
+    );
+    let edit = json!({"path": "a", "old_string": "two", "new_string": "2"});
+    scene.ok("edit_file", edit).await;
+    assert_eq!(scene.content("a"), "one\n2\n");
+}
+
+#[tokio::test]
+async fn a_new_date_is_no_change() {
+    let scene = Scene::new();
+    scene.put("a", TEN);
+    read(&scene, "a").await;
+    meddle(&scene, "a", TEN);
+    assert_eq!(scene.memory.changed_by_others(), None);
+}
+
+#[tokio::test]
+async fn a_deleted_file_is_told_once_and_once_more_when_it_is_back() {
+    let scene = Scene::new();
+    let path = scene.put("a", TEN);
+    read(&scene, "a").await;
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(
+        scene.memory.changed_by_others().as_deref(),
+        Some("`a` was deleted")
+    );
+    assert_eq!(scene.memory.changed_by_others(), None);
+    meddle(&scene, "a", &TEN.replace("12\n", ""));
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(note.contains("-12"), "{note}");
+}
+
+#[tokio::test]
+async fn of_a_long_file_only_the_fact_is_told() {
+    let scene = Scene::new();
+    let long = "word\n".repeat(usize::try_from(CONTENT_MAX).unwrap() / 4);
+    scene.put("a", &long);
+    read(&scene, "a").await;
+    meddle(&scene, "a", &long);
+    assert_eq!(scene.memory.changed_by_others(), None);
+    meddle(&scene, "a", &format!("{long}more\n"));
+    assert_eq!(
+        scene.memory.changed_by_others().as_deref(),
+        Some("`a` changed")
+    );
+    assert_eq!(scene.memory.changed_by_others(), None);
+}
+
+#[tokio::test]
+async fn many_changes_are_told_in_few_words() {
+    let scene = Scene::new();
+    let text = |word: &str| format!("{word} in a line of some length\n").repeat(30);
+    let names: Vec<String> = (0..60).map(|number| format!("dir/file{number}")).collect();
+    for name in &names {
+        scene.put(name, text("old"));
+        read(&scene, name).await;
+    }
+    for name in &names {
+        meddle(&scene, name, &text("new"));
+    }
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(tokens(&note) <= 2000, "{}", tokens(&note));
+    assert!(note.contains("more lines of the diff]"), "{note}");
+    for name in &names {
+        assert!(
+            note.contains(&format!("`{name}` changed")),
+            "{name}: {note}"
+        );
+    }
+    assert_eq!(scene.memory.changed_by_others(), None);
+}
+
+#[tokio::test]
+async fn what_the_session_did_itself_is_not_told_and_its_files_are_read_again() {
+    let scene = Scene::new();
+    scene.put("a", TEN);
+    scene.put("b", TEN);
+    read(&scene, "a").await;
+    read(&scene, "b").await;
+    scene
+        .ok(
+            "bash",
+            json!({"command": "echo 13 >>a; rm b; touch -d '1 hour' a"}),
+        )
+        .await;
+    scene.memory.changed_by_itself();
+    assert_eq!(scene.memory.changed_by_others(), None);
+    let edit = json!({"path": "a", "old_string": "13", "new_string": "14"});
+    let text = scene.fails("edit_file", edit).await;
+    assert!(
+        text.contains("was changed since it was last read"),
+        "{text}"
+    );
+    meddle(&scene, "a", &format!("{TEN}13\n14\n"));
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(note.ends_with(" 13\n+14"), "only what others did: {note}");
+}
+
+#[tokio::test]
+async fn a_later_memory_tells_the_fact_without_the_content() {
+    let (old, new) = (Scene::new(), Scene::new());
+    old.put("a", TEN);
+    read(&old, "a").await;
+    let remembered = old.memory.remembered();
+    new.memory.remind(remembered);
+    meddle(&old, "a", &TEN.replace('1', "one"));
+    let note = new.memory.changed_by_others().unwrap();
+    assert!(note.ends_with("/ws/a` changed"), "{note}");
+}

@@ -1,0 +1,66 @@
+//! What is known of one file: at which state it was read, its content where that is short, and what was told of it since.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use workspace::Stamp;
+
+/// Bytes of a file whose content is kept.
+pub(super) const CONTENT_MAX: u64 = 64 * 1024;
+/// Bytes of all contents together; those used longest ago are forgotten first.
+const CONTENTS_MAX: usize = 4 * 1024 * 1024;
+
+/// Of a file, short.
+pub(super) type Content = Arc<[u8]>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// When it was read or written last, by the memory's clock.
+    pub(super) used: u64,
+    /// The state that the model knows: whoever edits the file must find it at this one.
+    pub(super) stamp: Stamp,
+    /// The content that the next change is told against: what was read, or told since.
+    pub(super) content: Option<Content>,
+    pub(super) told: Told,
+}
+
+/// The newest state of a file that was told to the model, or needed no telling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// That of the stamp.
+    Stamp,
+    Gone,
+    At {
+        size: u64,
+        mtime_ns: i128,
+        /// Where the content was looked at.
+        sha256: Option<[u8; 32]>,
+    },
+}
+
+impl Known {
+    /// A file that was just read or written.
+    pub(super) fn new(used: u64, stamp: Stamp, content: Option<Content>) -> Self {
+        Self {
+            used,
+            stamp,
+            content,
+            told: Told::Stamp,
+        }
+    }
+}
+
+/// Drops contents until the others fit.
+pub(super) fn forget_contents(read: &mut HashMap<PathBuf, Known>) {
+    let size = |known: &Known| known.content.as_ref().map_or(0, |content| content.len());
+    let mut whole: usize = read.values().map(size).sum();
+    while whole > CONTENTS_MAX {
+        let holding = read.values_mut().filter(|known| known.content.is_some());
+        let Some(oldest) = holding.min_by_key(|known| known.used) else {
+            return;
+        };
+        whole -= size(oldest);
+        oldest.content = None;
+    }
+}

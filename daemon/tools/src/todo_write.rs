@@ -1,0 +1,183 @@
+//! `todo_write`: the list of what the model has set out to do, written anew each time.
+//!
+//! Kept by the session: the call's outcome carries the list.
+
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::item::{CallStatus, Display};
+use proto::record::{Todo, TodoStatus};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::arguments::{self, Arguments};
+
+/// Items of a list.
+const ITEMS_MAX: usize = 100;
+/// Characters of an item's text.
+const CHARS_MAX: usize = 500;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    todos: Vec<Item>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    content: String,
+    #[serde(default, alias = "activeForm")]
+    active_form: String,
+    status: Status,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+impl Arguments for Args {
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("items", "todos"), ("tasks", "todos"), ("list", "todos")];
+}
+
+pub(crate) struct TodoWrite {
+    spec: ToolSpec,
+}
+
+impl TodoWrite {
+    pub(crate) fn new() -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "todo_write",
+                description: include_str!("todo_write.md").trim_ascii(),
+                schema: arguments::schema::<Args>(),
+                family: Family::Session,
+                read_only: true,
+                deferred: false,
+            },
+        }
+    }
+}
+
+impl Tool for TodoWrite {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        let arguments = arguments::canonical::<Args>(&self.spec.schema, arguments)?;
+        todos(arguments.clone())?;
+        Ok(arguments)
+    }
+
+    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
+        let todos = todos(arguments.clone())?;
+        Ok(Preview {
+            display: Display::Line { text: line(&todos) },
+        })
+    }
+
+    fn run(&self, arguments: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
+        async move {
+            let todos = match todos(arguments) {
+                Ok(todos) => todos,
+                Err(outcome) => return outcome,
+            };
+            let line = line(&todos);
+            Outcome {
+                status: CallStatus::Ok,
+                text: line.clone(),
+                display: Display::Line { text: line },
+                spill: None,
+                changed: Vec::new(),
+                todos: Some(todos),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The list, checked.
+fn todos(arguments: Map<String, Value>) -> Result<Vec<Todo>, Outcome> {
+    let Args { todos } = arguments::typed(arguments)?;
+    if todos.len() > ITEMS_MAX {
+        return Err(Outcome::refused(format!(
+            "the list has {} items; {ITEMS_MAX} are the most: put some together",
+            todos.len()
+        )));
+    }
+    let todos: Vec<Todo> = todos.into_iter().map(todo).collect();
+    for (number, todo) in (1..).zip(&todos) {
+        if todo.content.is_empty() {
+            return Err(Outcome::refused(format!(
+                "item {number} has no `content`; say what is to be done"
+            )));
+        }
+        let longest = todo
+            .content
+            .chars()
+            .count()
+            .max(todo.active_form.chars().count());
+        if longest > CHARS_MAX {
+            return Err(Outcome::refused(format!(
+                "item {number} has {longest} characters; {CHARS_MAX} are the most: say it shorter, or make several of it"
+            )));
+        }
+    }
+    let begun = todos.iter().filter(|todo| is(todo, TodoStatus::InProgress));
+    if begun.clone().count() > 1 {
+        let named: Vec<String> = begun.map(|todo| format!("`{}`", todo.content)).collect();
+        return Err(Outcome::refused(format!(
+            "{} items are `in_progress` ({}); only one may be: make the others `pending` or `completed`",
+            named.len(),
+            named.join(", ")
+        )));
+    }
+    Ok(todos)
+}
+
+fn todo(item: Item) -> Todo {
+    let content = item.content.trim().to_owned();
+    let active_form = match item.active_form.trim() {
+        "" => content.clone(),
+        form => form.to_owned(),
+    };
+    Todo {
+        content,
+        active_form,
+        status: match item.status {
+            Status::Pending => TodoStatus::Pending,
+            Status::InProgress => TodoStatus::InProgress,
+            Status::Completed => TodoStatus::Completed,
+        },
+    }
+}
+
+fn is(todo: &Todo, status: TodoStatus) -> bool {
+    todo.status == status
+}
+
+/// How far the list is, and what is in progress.
+fn line(todos: &[Todo]) -> String {
+    if todos.is_empty() {
+        return "nothing to be done".to_owned();
+    }
+    let completed = todos
+        .iter()
+        .filter(|todo| is(todo, TodoStatus::Completed))
+        .count();
+    let counts = format!("{completed} of {} done", todos.len());
+    match todos.iter().find(|todo| is(todo, TodoStatus::InProgress)) {
+        Some(todo) => format!("{counts}; in progress: {}", todo.active_form),
+        None => counts,
+    }
+}
+
+#[cfg(test)]
+mod tests;

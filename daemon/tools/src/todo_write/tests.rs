@@ -1,0 +1,55 @@
+//! Scenes.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::scene::Scene;
+
+fn item(content: &str, status: &str) -> Value {
+    json!({"content": content, "active_form": format!("{content}ing"), "status": status})
+}
+
+#[tokio::test]
+async fn the_list_goes_to_the_session_and_the_model_gets_a_line() {
+    let scene = Scene::new();
+    let todos = json!({"todos": [
+        item("look", "completed"),
+        {"content": "test", "activeForm": "Testing", "status": "in_progress"},
+        {"content": "ship", "status": "pending"},
+    ]});
+    let outcome = scene.call("todo_write", todos).await;
+    assert_eq!(outcome.text, "1 of 3 done; in progress: Testing");
+    let todos = outcome.todos.unwrap();
+    assert_eq!(todos.len(), 3);
+    assert_eq!(todos[1].active_form, "Testing");
+    assert_eq!(todos[2].active_form, "ship");
+    assert_eq!(todos[0].status, TodoStatus::Completed);
+    let outcome = scene.call("todo_write", json!({"todos": "[]"})).await;
+    assert_eq!(outcome.text, "nothing to be done");
+    assert_eq!(outcome.todos, Some(Vec::new()));
+}
+
+#[tokio::test]
+async fn what_is_no_list_is_refused_with_words() {
+    let scene = Scene::new();
+    let long = "x".repeat(501);
+    let many: Vec<Value> = (0..101).map(|_| item("x", "pending")).collect();
+    for (todos, words) in [
+        (
+            json!([item("a", "in_progress"), item("b", "in_progress")]),
+            "2 items are `in_progress` (`a`, `b`); only one may be",
+        ),
+        (json!(many), "the list has 101 items"),
+        (json!([item(&long, "pending")]), "item 1 has 5"),
+        (json!([item(" ", "pending")]), "item 1 has no `content`"),
+        (json!([item("a", "begun")]), "begun"),
+        (
+            json!([{"content": "a", "status": "pending", "owner": "me"}]),
+            "unknown field `owner`",
+        ),
+        (json!("look"), "must be a list"),
+    ] {
+        let text = scene.fails("todo_write", json!({ "todos": todos })).await;
+        assert!(text.contains(words), "{text}");
+    }
+}

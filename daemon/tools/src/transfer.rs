@@ -1,0 +1,131 @@
+//! What `move_file` and `copy_file` share: their arguments, the two places, and what is left behind.
+
+use proto::record::Changed;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use workspace::{Access, Expected, FileKind, MOVED_MAX, Resolved, State};
+
+use contract::Outcome;
+
+use crate::arguments::Arguments;
+use crate::edit_file;
+use crate::files::{self, Spot};
+use crate::memory::Memory;
+
+/// Places of a directory that are told one by one.
+const TOLD_MAX: usize = 1000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    source: String,
+    destination: String,
+    #[serde(default)]
+    overwrite: bool,
+}
+
+impl Arguments for Args {
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("source_path", "source"),
+        ("src", "source"),
+        ("from", "source"),
+        ("path", "source"),
+        ("file_path", "source"),
+        ("old_path", "source"),
+        ("destination_path", "destination"),
+        ("dest", "destination"),
+        ("dst", "destination"),
+        ("to", "destination"),
+        ("target", "destination"),
+        ("new_path", "destination"),
+        ("force", "overwrite"),
+    ];
+}
+
+impl Args {
+    /// Source and destination; `access` is what is done to the source.
+    pub(crate) fn spots(&self, access: Access) -> [Spot<'_>; 2] {
+        [
+            Spot::itself(&self.source, access),
+            Spot::at(&self.destination, Access::Write),
+        ]
+    }
+}
+
+/// The two places, and what stands at the second.
+pub(crate) struct Pair {
+    pub(crate) from: Resolved,
+    pub(crate) to: Resolved,
+    pub(crate) expected: Expected,
+}
+
+/// The places as they are: the source there, the destination free, or a known file that may be replaced.
+pub(crate) fn pair(memory: &Memory, args: &Args, places: Vec<Resolved>) -> Result<Pair, Outcome> {
+    let Ok([from, to]) = <[Resolved; 2]>::try_from(places) else {
+        return Err(Outcome::failed("the call names no pair of paths"));
+    };
+    if from.kind().is_none() {
+        return Err(files::file_failed(&workspace::FileError::Missing {
+            path: from.path().to_owned(),
+        }));
+    }
+    let shown = memory.workspace().shown(to.path());
+    let expected = match to.kind() {
+        None => Expected::Absent,
+        Some(FileKind::Directory) => {
+            let name = from.path().file_name().unwrap_or_default();
+            let whole = memory.workspace().shown(&to.path().join(name));
+            return Err(Outcome::failed(format!(
+                "`{shown}` is a directory; `destination` is the whole new path, such as `{whole}`"
+            )));
+        }
+        Some(_) if !args.overwrite => {
+            return Err(Outcome::failed(format!(
+                "`{shown}` exists already; nothing was changed. Choose another name, or read the file and set `overwrite`"
+            )));
+        }
+        Some(_) => Expected::File(edit_file::known_content(memory, &to)?.stamp),
+    };
+    Ok(Pair { from, to, expected })
+}
+
+/// What is done, in a line.
+pub(crate) fn line(memory: &Memory, verb: &str, pair: &Pair) -> String {
+    let shown = |at: &Resolved| memory.workspace().shown(at.path());
+    let what = match pair.from.kind() {
+        Some(FileKind::Directory) => "the directory ",
+        Some(FileKind::Link) => "the link ",
+        _ => "",
+    };
+    let over = match pair.expected {
+        Expected::Absent => "",
+        Expected::File(_) => ", in place of the file there",
+    };
+    format!(
+        "{verb} {what}`{}` to `{}`{over}",
+        shown(&pair.from),
+        shown(&pair.to)
+    )
+}
+
+/// What stands at the destination now. What was known of the source is known of it too.
+pub(crate) fn landed(memory: &Memory, pair: &Pair) -> Vec<Changed> {
+    let (from, to) = (pair.from.path(), pair.to.path());
+    let workspace = memory.workspace();
+    if let Some(stamp) = memory.known(from) {
+        memory.know(to, stamp);
+    }
+    if pair.from.kind() == Some(FileKind::Directory) {
+        for (path, _) in workspace.below(to, MOVED_MAX).unwrap_or_default() {
+            let old = path.strip_prefix(to).map(|rest| from.join(rest));
+            if let Some(stamp) = old.ok().and_then(|old| memory.known(&old)) {
+                memory.know(&path, stamp);
+            }
+        }
+    }
+    let states: Vec<(_, State)> = workspace.states(to, TOLD_MAX);
+    states
+        .into_iter()
+        .map(|(path, state)| files::changed(&path, state))
+        .collect()
+}

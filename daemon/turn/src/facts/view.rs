@@ -1,0 +1,277 @@
+//! What rewinds have left of the conversation, as a fold: which records are shown, which turns can be gone back to, and
+//! what a rewind and its undoing lead to.
+
+use proto::params::history::What;
+use proto::record::{SessionRewound, Todo};
+use proto::{Record, Seq, Stamp};
+
+use super::Facts;
+
+/// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Runs of records up to `since`, first and last of each, in order.
+    runs: Vec<(Seq, Seq)>,
+    /// The rewind that left them; all that follows it is shown. 0: there was none.
+    since: Seq,
+}
+
+impl View {
+    /// The runs of records up to and with `seq` that are shown.
+    #[must_use]
+    pub fn upto(&self, seq: Seq) -> Vec<(Seq, Seq)> {
+        let mut runs: Vec<_> = self
+            .runs
+            .iter()
+            .filter(|(first, _)| *first <= seq)
+            .map(|(first, last)| (*first, (*last).min(seq)))
+            .collect();
+        if self.since < seq {
+            runs.push((self.since.next(), seq));
+        }
+        runs
+    }
+
+    /// Whether this record is shown.
+    #[must_use]
+    pub fn shows(&self, seq: Seq) -> bool {
+        let mut runs = self.runs.iter();
+        self.since < seq || runs.any(|(first, last)| (*first..=*last).contains(&seq))
+    }
+}
+
+/// The beginning of a turn that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    pub turn: u64,
+    /// The record `turn.started`.
+    pub seq: Seq,
+    pub at: Stamp,
+    /// The first line of its prompt.
+    pub prompt: String,
+    /// What was before it.
+    pub before: Counts,
+}
+
+/// What belongs to the conversation, and goes back with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub answered: u64,
+    pub spoken: u64,
+    pub context_tokens: u64,
+    pub todos: Vec<Todo>,
+}
+
+/// A rewind, with what was before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewind {
+    /// Its record.
+    pub seq: Seq,
+    pub what: What,
+    /// Turns that it has hidden, or shown again.
+    pub turns: u64,
+    /// It is itself the undoing of another.
+    pub undoing: bool,
+    /// It was taken back.
+    pub undone: bool,
+    /// The newest turn that was shown before it.
+    pub turn_before: u64,
+    view: View,
+    counts: Counts,
+}
+
+/// What a rewind of the conversation would do. Only for a session at rest: then its runs hold whole turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// For the record's `shown`.
+    pub shown: Vec<(Seq, Seq)>,
+    /// The newest turn that is shown then.
+    pub to_turn: u64,
+    /// Turns that are hidden by it, or shown again. 0: the conversation stays as it is.
+    pub turns: u64,
+}
+
+impl Facts {
+    /// The runs of records up to and with `seq` that made up the conversation when that was the newest one.
+    #[must_use]
+    pub fn shown_upto(&self, seq: Seq) -> Vec<(Seq, Seq)> {
+        // The first rewind behind `seq` knows what was shown before it.
+        let later = self.rewinds.iter().find(|rewind| rewind.seq > seq);
+        later.map_or(&self.view, |rewind| &rewind.view).upto(seq)
+    }
+
+    /// The newest turn that is shown; 0: none.
+    #[must_use]
+    pub fn shown_turn(&self) -> u64 {
+        self.marks.last().map_or(0, |mark| mark.turn)
+    }
+
+    /// The turns after this one, also those that rewinds have hidden: files may still be as they left them.
+    pub fn turns_after(&self, turn: u64) -> impl Iterator<Item = u64> {
+        let all = self.marks.iter().chain(&self.hidden);
+        all.map(|mark| mark.turn).filter(move |later| *later > turn)
+    }
+
+    /// What hiding all turns after `to_turn` leads to; 0: all that are shown. `None`: there is no such turn, or it is
+    /// hidden already.
+    #[must_use]
+    pub fn plan_rewind(&self, to_turn: u64) -> Option<Plan> {
+        let known = to_turn == 0 || self.marks.iter().any(|mark| mark.turn == to_turn);
+        if !known {
+            return None;
+        }
+        let first_hidden = self.marks.iter().find(|mark| mark.turn > to_turn);
+        let upto = match first_hidden {
+            Some(mark) => Seq(mark.seq.0.saturating_sub(1)),
+            None => self.seq,
+        };
+        let kept = self.marks.iter().filter(|mark| mark.turn <= to_turn);
+        let kept = kept.count();
+        Some(Plan {
+            shown: self.with_turns(self.view.upto(upto)),
+            to_turn,
+            turns: (self.marks.len() - kept) as u64,
+        })
+    }
+
+    /// The newest rewind that can be taken back. Its undoing cannot: rewinds are taken back one by one, from the newest to
+    /// the oldest, and each once.
+    #[must_use]
+    pub fn undoable(&self) -> Option<&Rewind> {
+        let mut rewinds = self.rewinds.iter().rev();
+        rewinds.find(|rewind| !rewind.undoing && !rewind.undone)
+    }
+
+    /// How many turns the rewind of this record has hidden, or shown again.
+    #[must_use]
+    pub fn turns_of(&self, rewind: Seq) -> u64 {
+        let of = self.rewinds.iter().find(|known| known.seq == rewind);
+        of.map_or(0, |known| known.turns)
+    }
+
+    /// What taking back that rewind leads to for the conversation: it is what it was right before. Turns that came since are
+    /// hidden by it, and nothing shows them in a request again; they stay in the log.
+    #[must_use]
+    pub fn plan_undo(&self, rewind: &Rewind) -> Plan {
+        let before = Seq(rewind.seq.0.saturating_sub(1));
+        let then = |mark: &Mark| mark.seq < rewind.seq && rewind.view.shows(mark.seq);
+        let all = self.marks.iter().chain(&self.hidden);
+        let other = all.filter(|mark| then(mark) != self.view.shows(mark.seq));
+        Plan {
+            shown: self.with_turns(rewind.view.upto(before)),
+            to_turn: rewind.turn_before,
+            turns: other.count() as u64,
+        }
+    }
+
+    /// The runs that hold a turn: all else says nothing to the model, and would be named by every rewind to come.
+    fn with_turns(&self, mut runs: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
+        let turns = || self.marks.iter().chain(&self.hidden);
+        runs.retain(|(first, last)| turns().any(|mark| (*first..=*last).contains(&mark.seq)));
+        runs
+    }
+
+    pub(super) fn mark_turn(&mut self, record: &Record) {
+        self.marks.push(Mark {
+            turn: self.turns,
+            seq: record.seq,
+            at: record.at,
+            prompt: String::new(),
+            before: self.counts(),
+        });
+    }
+
+    /// The open turn's prompt is known.
+    pub(super) fn mark_prompt(&mut self, prompt: &str) {
+        if let Some(mark) = self.marks.last_mut()
+            && mark.prompt.is_empty()
+        {
+            mark.prompt = super::first_line(prompt);
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            answered: self.answered,
+            spoken: self.spoken,
+            context_tokens: self.context_tokens,
+            todos: self.todos.clone(),
+        }
+    }
+
+    fn count_from(&mut self, counts: Counts) {
+        self.answered = counts.answered;
+        self.spoken = counts.spoken;
+        self.context_tokens = counts.context_tokens;
+        self.todos = counts.todos;
+    }
+
+    pub(super) fn apply_rewound(&mut self, rewound: &SessionRewound, record: &Record) {
+        let before = Rewind {
+            seq: record.seq,
+            what: rewound.what,
+            turns: 0,
+            undoing: rewound.undoes.is_some(),
+            undone: false,
+            turn_before: self.shown_turn(),
+            view: self.view.clone(),
+            counts: self.counts(),
+        };
+        let undone = rewound.undoes.and_then(|seq| {
+            let mut rewinds = self.rewinds.iter_mut();
+            let rewind = rewinds.find(|rewind| rewind.seq == seq)?;
+            rewind.undone = true;
+            Some(rewind.counts.clone())
+        });
+        self.rewinds.push(before);
+        // Only an edited log goes back in a turn: a turn that is under way is shown whole, or its requests are wrong (I2).
+        let Some(shown) = rewound.shown.as_ref().filter(|_| self.open.is_none()) else {
+            return;
+        };
+        let view = View {
+            runs: tidy(shown, record.seq),
+            since: record.seq,
+        };
+        let all = self.marks.iter().chain(&self.hidden);
+        let other = all.filter(|mark| view.shows(mark.seq) != self.view.shows(mark.seq));
+        let turns = other.count() as u64;
+        if let Some(rewind) = self.rewinds.last_mut() {
+            rewind.turns = turns;
+        }
+        self.view = view;
+        let first_hidden = self.look_at_marks();
+        if let Some(counts) = undone.or(first_hidden.map(|mark| mark.before)) {
+            self.count_from(counts);
+        }
+    }
+
+    /// Sorts the marks by what is shown now. The first that no longer is.
+    fn look_at_marks(&mut self) -> Option<Mark> {
+        let shown = |mark: &Mark| self.view.shows(mark.seq);
+        let first_hidden = self.marks.iter().find(|mark| !shown(mark)).cloned();
+        let mut all = std::mem::take(&mut self.marks);
+        all.append(&mut self.hidden);
+        all.sort_by_key(|mark| mark.seq);
+        (self.marks, self.hidden) = all.into_iter().partition(shown);
+        first_hidden
+    }
+}
+
+/// Runs in order, without overlap, before the record that names them: an edited log may say anything.
+fn tidy(runs: &[(Seq, Seq)], before: Seq) -> Vec<(Seq, Seq)> {
+    let mut tidy: Vec<(Seq, Seq)> = Vec::new();
+    for (first, last) in runs {
+        let after = tidy.last().map_or(Seq(0), |(_, last)| *last);
+        let (first, last) = (
+            (*first).max(after.next()),
+            (*last).min(Seq(before.0.saturating_sub(1))),
+        );
+        if first <= last {
+            tidy.push((first, last));
+        }
+    }
+    tidy
+}
+
+#[cfg(test)]
+mod tests;

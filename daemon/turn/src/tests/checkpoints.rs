@@ -1,0 +1,95 @@
+//! What calls leave beside their results: files kept before they change, what they changed, what is to be done.
+
+use super::script::check;
+
+#[test]
+fn files_are_kept_directly_before_their_call_starts_and_on_disk_with_it() {
+    check(
+        "
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a allow keeping /w/a
+          files kept for a | started a | run a once that is on disk
+        > ends a ok changing /w/a
+          finished a ok, changed: /w/a | result a ok | ask
+    ",
+    );
+}
+
+#[test]
+fn what_is_asked_about_keeps_its_files_when_it_runs() {
+    check(
+        "
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask keeping /w/a
+          question 7.1 about a | waiting for approval
+        > ann yes 7.1
+          ann answers 7.1: allow once | running | judge a
+        > policy a allow keeping /w/a
+          files kept for a | started a | run a once that is on disk
+    ",
+    );
+}
+
+#[test]
+fn a_crash_behind_the_files_that_were_kept_lets_the_call_run() {
+    check(
+        "
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a allow keeping /w/a
+          files kept for a | started a | run a once that is on disk
+        > crash continue after checkpoint.created
+          notice: The daemon was restarted | judge a
+        > policy a allow
+          started a | run a once that is on disk
+        > crash continue
+          finished a unknown | result a unknown: The daemon stopped while this call ran |
+          notice: The daemon was restarted | ask
+    ",
+    );
+}
+
+#[test]
+fn a_list_of_what_is_to_be_done_is_told_before_its_call_is_finished() {
+    check(
+        "
+        > user do two things
+          turn starts | running | prompt: do two things | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok doing one two
+          to do: one two | finished a ok | result a ok | ask
+        > what is shown
+          m1.1 m1.2 m1.3 | 1 answers, 1 said, to do: one two
+    ",
+    );
+}
+
+#[test]
+fn what_a_call_did_before_it_was_stopped_is_told_too() {
+    check(
+        "
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a allow
+          started a | run a once that is on disk
+        > stop user
+          stop the calls, KILL after 2000 ms
+        > ends a interrupted changing /w/a
+          finished a interrupted, changed: /w/a | result a interrupted: its output |
+          turn ends interrupted (user) | idle
+    ",
+    );
+}

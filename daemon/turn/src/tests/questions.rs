@@ -1,0 +1,424 @@
+//! Questions of the model to people: open beside readers, answered once, and never lost.
+
+use super::script::check;
+
+#[test]
+fn the_model_reads_what_a_person_said() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > ann says 7.1 red
+          ann says to 7.1: red | running | finished a ok | result a ok | ask
+        > ann says 7.1 blue
+    ",
+    );
+}
+
+#[test]
+fn where_nobody_is_there_the_model_is_told_at_once() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a left-questions
+          finished a ok | result a ok | ask
+    ",
+    );
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > nobody says 7.1
+          reasonix says to 7.1: nothing | running | finished a ok | result a ok | ask
+    ",
+    );
+}
+
+#[test]
+fn a_question_that_nobody_answered_is_nothing_that_was_done() {
+    check(
+        "
+        > session headless
+        > user delete it
+          turn starts | running | prompt: delete it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a left-denied
+          nobody was there: denied | finished a denied | result a denied: Nobody was there; `--allow` would do | ask
+        > model calls ask b
+          model calls b | judge b
+        > policy b left-questions
+          finished b ok | result b ok | ask
+        > model says I could not.
+          model: I could not. | turn ends blocked (denied) | exited 3
+    ",
+    );
+}
+
+#[test]
+fn readers_run_beside_a_question_and_a_writer_waits() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a, read b, write c
+          model calls a b c | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question | judge b
+        > policy b allow
+          started b | run b | judge c
+        > policy c allow
+        > ends b ok
+          finished b ok | judge c
+        > policy c allow
+        > ann says 7.1 red
+          ann says to 7.1: red | running | finished a ok | result a ok | result b ok | judge c
+        > policy c allow
+          started c | run c once that is on disk
+    ",
+    );
+}
+
+#[test]
+fn an_approval_and_a_question_are_open_side_by_side() {
+    check(
+        "
+        > user look
+          turn starts | running | prompt: look | ask
+        > model calls read a, ask b
+          model calls a b | judge a
+        > policy a ask
+          question 7.1 about a | waiting for approval | judge b
+        > policy b questions
+          asks 7.2 for b | waiting for approval
+        > ann yes 7.1
+          ann answers 7.1: allow once | waiting for question | judge a
+        > policy a ask
+          started a | run a
+        > ann says 7.2 red
+          ann says to 7.2: red | running | finished b ok
+        > ends a ok
+          finished a ok | result a ok | result b ok | ask
+    ",
+    );
+    check(
+        "
+        > user look
+          turn starts | running | prompt: look | ask
+        > model calls ask a, read b
+          model calls a b | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question | judge b
+        > policy b ask
+          question 7.2 about b | waiting for approval
+        > ann says 7.1 red
+          ann says to 7.1: red | finished a ok | result a ok
+        > ann no 7.2
+          ann answers 7.2: deny | running | finished b denied |
+          result b denied: Denied by the user (ann) | ask
+    ",
+    );
+}
+
+#[test]
+fn every_stop_closes_the_question() {
+    for (stop, ends) in [
+        ("user", "turn ends interrupted (user) | idle"),
+        ("shutdown", "turn ends interrupted (shutdown) | idle"),
+        ("term", "turn ends interrupted (term) | exited 143"),
+        ("kill", "turn ends killed (user) | exited 137"),
+    ] {
+        let why = if stop == "user" {
+            "Not run: the user interrupted the turn"
+        } else {
+            "Not run: the turn was stopped"
+        };
+        check(&format!(
+            "
+            > user paint it
+              turn starts | running | prompt: paint it | ask
+            > model calls ask a, read b
+              model calls a b | judge a
+            > policy a questions
+              asks 7.1 for a | waiting for question | judge b
+            > policy b ask
+              question 7.2 about b | waiting for approval
+            > stop {stop}
+              reasonix says to 7.1: nothing | reasonix answers 7.2: deny | running |
+              finished a interrupted | result a interrupted: {why} |
+              finished b interrupted | result b interrupted: {why} | {ends}
+            > ann says 7.1 red
+        "
+        ));
+    }
+}
+
+#[test]
+fn the_end_of_its_time_closes_the_question() {
+    check(
+        "
+        > session interactive timeout_ms=1000
+        > user paint it
+          turn starts | running | turn 1 has 1000 ms | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > time up 1
+          reasonix says to 7.1: nothing | running | finished a interrupted |
+          result a interrupted: Not run: the turn was stopped | turn ends interrupted (timeout) | idle
+    ",
+    );
+}
+
+#[test]
+fn a_question_is_answered_in_a_pause_and_the_model_reads_it_after() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a, ask b
+          model calls a b | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question | judge b
+        > policy b questions
+          asks 7.2 for b | waiting for question
+        > pause
+          paused
+        > ann says 7.1 red
+          ann says to 7.1: red | finished a ok | result a ok
+        > resume
+          waiting for question
+        > pause
+          paused
+        > ann says 7.2 blue
+          ann says to 7.2: blue | finished b ok | result b ok
+        > resume
+          running | ask
+    ",
+    );
+}
+
+#[test]
+fn a_call_that_is_judged_in_a_pause_asks_after_it() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > pause
+          paused
+        > policy a questions
+        > resume
+          running | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+    ",
+    );
+}
+
+#[test]
+fn a_question_is_handed_over() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > suspend
+          suspended
+        > crash idle
+          waiting for question
+        > ann says 7.1 red
+          ann says to 7.1: red | running | finished a ok | result a ok | ask
+    ",
+    );
+    // What is answered after the mark is not lost, and the next life sends it.
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > suspend
+          suspended
+        > ann says 7.1 red
+          ann says to 7.1: red | running | finished a ok | result a ok | suspended
+        > crash idle
+          notice: The daemon was restarted | ask
+    ",
+    );
+}
+
+/// The log ends behind each record of a question, under both policies.
+#[test]
+fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
+    let asked = "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+    ";
+    let answered = "
+        > ann says 7.1 red
+          ann says to 7.1: red | running | finished a ok | result a ok | ask
+    ";
+    for policy in ["continue", "idle"] {
+        for last in ["question.asked", "session.state"] {
+            check(&format!(
+                "{asked}
+                > crash {policy} after {last}
+                  waiting for question
+                {answered}"
+            ));
+        }
+    }
+    check(&format!(
+        "{asked}
+        > crash continue before question.asked
+          notice: The daemon was restarted | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        {answered}"
+    ));
+    check(&format!(
+        "{asked}
+        > crash idle before question.asked
+          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          result a interrupted: Not run: the daemon stopped before this call was started |
+          turn ends interrupted (shutdown) | idle
+    "
+    ));
+    for (last, state) in [
+        ("question.answered", "running | "),
+        ("session.state", ""),
+        ("tool.finished", ""),
+    ] {
+        check(&format!(
+            "{asked}{answered}
+            > crash continue after {last}
+              notice: The daemon was restarted | {state}finished a ok | result a ok | ask
+        "
+        ));
+        check(&format!(
+            "{asked}{answered}
+            > crash idle after {last}
+              notice: The daemon stopped in the middle of this turn | finished a ok | result a ok |
+              turn ends interrupted (shutdown) | idle
+        "
+        ));
+    }
+    check(&format!(
+        "{asked}{answered}
+        > crash continue after message.tool
+          notice: The daemon was restarted | ask
+    "
+    ));
+}
+
+#[test]
+fn beside_a_question_that_is_open_one_that_was_answered_gets_its_result() {
+    for policy in ["continue", "idle"] {
+        check(&format!(
+            "
+            > user paint it
+              turn starts | running | prompt: paint it | ask
+            > model calls ask a, ask b
+              model calls a b | judge a
+            > policy a questions
+              asks 7.1 for a | waiting for question | judge b
+            > policy b questions
+              asks 7.2 for b | waiting for question
+            > ann says 7.2 red
+              ann says to 7.2: red | finished b ok
+            > crash {policy}
+              waiting for question | finished b ok
+            > ann says 7.1 blue
+              ann says to 7.1: blue | running | finished a ok | result a ok | result b ok | ask
+        "
+        ));
+    }
+}
+
+#[test]
+fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
+    check(
+        "
+        > user paint it
+          turn starts | running | prompt: paint it | ask
+        > model calls ask a
+          model calls a | judge a
+        > policy a questions
+          asks 7.1 for a | waiting for question
+        > stop user
+          reasonix says to 7.1: nothing | running | finished a interrupted |
+          result a interrupted: Not run: the user interrupted the turn | turn ends interrupted (user) | idle
+        > crash continue after question.answered
+          notice: The daemon was restarted | running | finished a interrupted |
+          result a interrupted: Not answered: the turn was stopped before anybody did | ask
+    ",
+    );
+}
+
+#[test]
+fn what_was_said_is_told_whole_to_the_model_and_in_a_line_to_people() {
+    use proto::params::question::{Question, Reply};
+    use proto::record::QuestionAnswered;
+
+    use super::made::{ask, reply};
+    use crate::facts::Answerer;
+    use crate::words;
+
+    let asked = Question {
+        question_id: "7.1".into(),
+        session: proto::Pid(7),
+        call: "a".into(),
+        questions: vec![ask("Which colour?"), ask("How much?")],
+        asked_at: proto::Stamp(0),
+    };
+    let other = Reply {
+        labels: vec!["blue".into()],
+        other: Some("a lot".into()),
+    };
+    let answered = |replies| QuestionAnswered {
+        question_id: "7.1".into(),
+        call: "a".into(),
+        replies,
+        by: "ann".into(),
+        unattended: false,
+        request_id: None,
+    };
+    let said = words::answers(
+        Answerer::Person,
+        &asked,
+        &answered(vec![reply("red"), other]),
+    );
+    assert_eq!(
+        said,
+        "The user answered:\nWhich colour? → red\nHow much? → blue, a lot"
+    );
+    assert_eq!(
+        words::answers_in_a_line(&said),
+        "Which colour? → red; How much? → blue, a lot"
+    );
+    let nobody = words::answers(Answerer::Nobody, &asked, &answered(Vec::new()));
+    assert_eq!(words::answers_in_a_line(&nobody), nobody);
+}

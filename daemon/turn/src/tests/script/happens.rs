@@ -1,0 +1,222 @@
+//! What a line of a scene says that happens.
+
+use std::time::Duration;
+
+use contract::provider::{ErrorKind, ProviderError};
+use proto::item::{CallStatus, Finish, ToolCall};
+use proto::params::approval::Decision as Answered;
+use proto::record::{Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet};
+use proto::state::Kind;
+use proto::{ApprovalId, CallId, Pid, QuestionId};
+
+use crate::input::{Answers, Resolution};
+use crate::tests::made::{reply, todo};
+use crate::{Answer, Input, StopReason};
+
+pub fn number(text: &str) -> u64 {
+    text.parse().expect("a number")
+}
+
+/// `9 runs`, `9 ends`.
+pub fn child(what: &str) -> Input {
+    let (pid, does) = what.split_once(' ').expect("child PID runs|ends");
+    let pid = Pid(number(pid));
+    match does {
+        "runs" => Input::ChildSpawned(ChildSpawned {
+            pid,
+            kind: ChildKind::Shell,
+            call: CallId::from("a"),
+            command: "sleep 9".into(),
+        }),
+        "ends" => Input::ChildExited(ChildExited {
+            pid,
+            code: Some(0),
+            signal: None,
+            cause: None,
+        }),
+        other => panic!("no child `{other}`"),
+    }
+}
+
+pub fn kind(text: &str) -> Kind {
+    match text {
+        "headless" => Kind::Headless,
+        "interactive" => Kind::Interactive,
+        other => panic!("there is no kind `{other}`"),
+    }
+}
+
+pub fn set(what: &str) -> Input {
+    let (key, value) = what.split_once('=').expect("set KEY=VALUE");
+    Input::Set(match key {
+        "kind" => SessionSet {
+            kind: Some(kind(value)),
+            ..SessionSet::default()
+        },
+        "max_steps" => SessionSet {
+            max_steps: Some(number(value)),
+            ..SessionSet::default()
+        },
+        "paused" => SessionSet {
+            paused: Some(value == "true"),
+            ..SessionSet::default()
+        },
+        other => panic!("there is no setting `{other}`"),
+    })
+}
+
+pub fn model(what: &str) -> Input {
+    let (does, what) = what.split_once(' ').unwrap_or((what, ""));
+    let says = |text: &str, finish| Answer {
+        text: text.to_owned(),
+        finish: Some(finish),
+        ..Answer::default()
+    };
+    let answer = match does {
+        "says" => says(what, Finish::Stop),
+        "cut" => says(what, Finish::Length),
+        "filtered" => says(what, Finish::ContentFilter),
+        "thinks" => Answer {
+            reasoning: what.to_owned(),
+            ..says("", Finish::Stop)
+        },
+        "calls" => Answer {
+            calls: what.split(", ").map(call).collect(),
+            ..says("", Finish::ToolCalls)
+        },
+        "breaks" => return breaks(what),
+        other => panic!("a model never `{other}`"),
+    };
+    Input::Answered(Box::new(answer))
+}
+
+/// `read a`, `x:read a`, `read a!`.
+pub fn call(text: &str) -> ToolCall {
+    let (text, cut) = text
+        .strip_suffix('!')
+        .map_or((text, false), |text| (text, true));
+    let (id, text) = text
+        .split_once(':')
+        .map_or((None, text), |(id, text)| (Some(id), text));
+    let (name, subject) = text.split_once(' ').expect("TOOL SUBJECT");
+    let arguments = format!("{{\"path\":\"{subject}\"}}");
+    ToolCall {
+        id: CallId::from(id.unwrap_or(subject)),
+        name: name.to_owned(),
+        arguments,
+        cut,
+    }
+}
+
+pub fn breaks(what: &str) -> Input {
+    let (what, shown) = what.split_once(" showing ").unwrap_or((what, ""));
+    let (what, after) = what
+        .split_once(" after ")
+        .map_or((what, None), |(what, after)| (what, Some(after)));
+    let kind = match what {
+        "transient" => ErrorKind::Transient,
+        "permanent" => ErrorKind::Permanent,
+        "too-long" => ErrorKind::ContextLength,
+        "no-key" | "lost-key" => ErrorKind::Credentials,
+        other => panic!("nothing breaks `{other}`"),
+    };
+    let retry_after = after.map(|after| Duration::from_secs(number(after.trim_end_matches('s'))));
+    let error = ProviderError {
+        message: what.to_owned(),
+        hint: String::new(),
+        kind,
+        status: None,
+        retry_after,
+    };
+    let partial = Box::new(Answer {
+        text: shown.to_owned(),
+        ..Answer::default()
+    });
+    // Chance at its most: the waits are then 500, 1000, 2000, … milliseconds.
+    Input::Broke {
+        error,
+        partial,
+        jitter: 1.0,
+        key_lost: what == "lost-key",
+    }
+}
+
+pub fn answer_question(what: &str, unattended: bool) -> Input {
+    let by = if unattended { "reasonix" } else { "ann" };
+    if let Some(says) = what.strip_prefix("says ") {
+        let (id, label) = says.split_once(' ').unwrap_or((says, ""));
+        return Input::Answers(Box::new(Answers {
+            question_id: QuestionId::from(id),
+            replies: (!unattended).then(|| reply(label)).into_iter().collect(),
+            by: by.into(),
+            unattended,
+            request_id: None,
+        }));
+    }
+    let mut words = what.splitn(3, ' ');
+    let decision = match words.next() {
+        Some("yes") => Answered::AllowOnce,
+        Some("always") => Answered::AllowSession,
+        Some("no") => Answered::Deny,
+        other => panic!("nobody answers {other:?}"),
+    };
+    Input::Resolved(Box::new(Resolution {
+        approval_id: ApprovalId::from(words.next().expect("ANSWER QUESTION")),
+        decision,
+        scope: None,
+        note: words.next().map(str::to_owned),
+        by: by.into(),
+        unattended,
+        request_id: None,
+    }))
+}
+
+pub fn ends(what: &str) -> Input {
+    let (what, doing) = what
+        .split_once(" doing ")
+        .map_or((what, None), |(what, todos)| (what, Some(todos)));
+    let (what, changing) = what
+        .split_once(" changing ")
+        .map_or((what, None), |(what, file)| (what, Some(file)));
+    let (call, how) = what.split_once(' ').expect("ends CALL HOW");
+    let status = match how {
+        "ok" => CallStatus::Ok,
+        "failed" => CallStatus::Failed,
+        "interrupted" => CallStatus::Interrupted,
+        other => panic!("no call ends `{other}`"),
+    };
+    let mut outcome = Box::new(contract::Outcome::with_status(status, "its output"));
+    outcome.todos = doing.map(|todos| todos.split(' ').map(todo).collect());
+    outcome.changed = changing
+        .map(|file| Changed {
+            path: file.to_owned(),
+            now: FileState::Absent,
+        })
+        .into_iter()
+        .collect();
+    Input::CallEnded {
+        call: CallId::from(call),
+        outcome,
+        duration_ms: 5,
+    }
+}
+
+pub fn stop(what: &str) -> Input {
+    let (why, shown) = what
+        .split_once(" showing ")
+        .map_or((what, None), |(why, shown)| (why, Some(shown)));
+    let reason = match why {
+        "user" => StopReason::User,
+        "term" => StopReason::Term,
+        "kill" => StopReason::Kill,
+        "shutdown" => StopReason::Shutdown,
+        other => panic!("nothing stops for `{other}`"),
+    };
+    let partial = shown.map(|text| {
+        Box::new(Answer {
+            text: text.to_owned(),
+            ..Answer::default()
+        })
+    });
+    Input::Stop { reason, partial }
+}

@@ -1,0 +1,69 @@
+//! What must hold after every step, of the machine and of what goes on outside.
+
+use proto::state::{State, WaitingFor};
+
+use super::World;
+
+impl World {
+    pub(super) fn holds(&self) {
+        assert_eq!(
+            self.shadow,
+            *self.machine.facts(),
+            "the machine knows what the log says, and nothing else"
+        );
+        let outside = &self.outside;
+        let works = outside.request.is_some()
+            || !outside.running.is_empty()
+            || !outside.held.is_empty()
+            || outside.rewinding.is_some();
+        if self.machine.is_idle() {
+            assert!(!works, "idle, and something runs");
+            assert!(!self.is_asked(), "idle, and a question is open");
+            self.check.shown.agrees_with(self.machine.facts());
+        }
+        if self.handing {
+            let quiet = outside.request.is_none() && !works;
+            assert_eq!(
+                self.machine.is_suspended(),
+                quiet,
+                "it is suspended when nothing runs"
+            );
+        }
+        let standing = &self.machine.facts().state;
+        if self.check.paused {
+            assert_eq!(
+                standing.state,
+                State::Paused,
+                "people see that it is paused"
+            );
+            return;
+        }
+        assert_ne!(standing.state, State::Paused, "people see that it goes on");
+        let waits_for = standing.waiting_for;
+        let asked = waits_for == Some(WaitingFor::Approval);
+        assert_eq!(
+            asked,
+            !self.check.pending.is_empty(),
+            "people see whether they are asked"
+        );
+        let questioned = waits_for == Some(WaitingFor::Question);
+        assert_eq!(
+            questioned,
+            self.check.pending.is_empty() && !self.check.asked.is_empty(),
+            "people see whether the model asks them"
+        );
+        let keyless = waits_for == Some(WaitingFor::Credentials);
+        assert_eq!(
+            keyless,
+            self.machine.wants_credentials(),
+            "people see whether a key is missing"
+        );
+        let comes = works || !outside.judging.is_empty() || !outside.retries.is_empty();
+        if !comes && !self.is_asked() && !self.handing {
+            assert!(
+                self.machine.is_idle() || self.machine.wants_credentials(),
+                "stuck: nothing will ever happen"
+            );
+        }
+    }
+}

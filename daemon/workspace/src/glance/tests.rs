@@ -1,0 +1,30 @@
+//! Scenes.
+
+use super::*;
+use crate::{Access, Options};
+
+#[test]
+fn a_file_is_the_same_touched_or_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let file = top.join("a");
+    std::fs::write(&file, "one\n").unwrap();
+    let workspace = Workspace::open(Options {
+        root: top.clone(),
+        cwd: top.clone(),
+        ..Options::default()
+    })
+    .unwrap();
+    let at = workspace.resolve("a", Access::Read).unwrap();
+    let known = workspace.read(&at).unwrap().stamp;
+    assert_eq!(workspace.glance(&file, &known), Glance::Same);
+    std::fs::write(&file, "three\n").unwrap();
+    assert!(matches!(
+        workspace.glance(&file, &known),
+        Glance::Touched { size: 6, .. }
+    ));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(workspace.glance(&file, &known), Glance::Gone);
+    std::os::unix::fs::symlink("elsewhere", &file).unwrap();
+    assert_eq!(workspace.glance(&file, &known), Glance::Gone);
+}

@@ -1,0 +1,367 @@
+//! Hunks applied to a file's bytes.
+
+use std::fmt::Write;
+
+use super::{FilePatch, Hunk, HunkLine, LineKind};
+use crate::edit::{self, Passage};
+
+/// Lines of a hunk that are shown when it does not fit.
+const SHOWN_MAX: usize = 12;
+/// Comparisons of lines in one file: a hostile patch ends in an error, not in minutes.
+const WORK_MAX: u64 = 50_000_000;
+
+/// A content after a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub bytes: Vec<u8>,
+    /// Hunks that stand elsewhere than told: number from 1, and by how many lines.
+    pub shifted: Vec<(usize, i64)>,
+    /// Hunks whose lines differ from the file in blanks at their ends, from 1.
+    pub loose: Vec<usize>,
+}
+
+/// A hunk that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("hunk {hunk}: {reason}")]
+pub struct HunkError {
+    /// From 1; 0: the file as a whole.
+    pub hunk: usize,
+    pub reason: String,
+}
+
+/// Applies all hunks of a file, or none.
+///
+/// # Errors
+/// A hunk's old lines are not in the file, or in several places of which none is meant more than another.
+pub fn apply(content: &[u8], patch: &FilePatch) -> Result<Applied, HunkError> {
+    let file: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
+    let crlf = !file.is_empty()
+        && file
+            .iter()
+            .filter(|line| line.ends_with(b"\n"))
+            .all(|line| line.ends_with(b"\r\n"));
+    let mut state = Applying {
+        file,
+        crlf,
+        cursor: 0,
+        shift: 0,
+        work: 0,
+        applied: Applied {
+            bytes: Vec::with_capacity(content.len()),
+            shifted: Vec::new(),
+            loose: Vec::new(),
+        },
+    };
+    for (index, hunk) in patch.hunks.iter().enumerate() {
+        state.hunk(index + 1, hunk).map_err(|reason| HunkError {
+            hunk: index + 1,
+            reason,
+        })?;
+    }
+    state.copy_to(state.file.len());
+    if patch.new.is_none() && !patch.whole && !state.applied.bytes.is_empty() {
+        return Err(HunkError {
+            hunk: 0,
+            reason: "the patch deletes the file, but not all of its lines".to_owned(),
+        });
+    }
+    Ok(state.applied)
+}
+
+struct Applying<'a> {
+    file: Vec<&'a [u8]>,
+    crlf: bool,
+    /// Lines of the file that are done.
+    cursor: usize,
+    /// How far the hunk before stood from where it said.
+    shift: i64,
+    work: u64,
+    applied: Applied,
+}
+
+/// How closely lines are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Exact,
+    /// But for blanks at the end.
+    Loose,
+}
+
+impl Applying<'_> {
+    fn hunk(&mut self, number: usize, hunk: &Hunk) -> Result<(), String> {
+        let old: Vec<&HunkLine> = hunk
+            .lines
+            .iter()
+            .filter(|line| line.kind != LineKind::Added)
+            .collect();
+        let first = self.anchor(hunk)?;
+        if old.is_empty() {
+            let at = self.insertion(hunk, first)?;
+            self.put(hunk, at, Fit::Exact);
+            return Ok(());
+        }
+        let told = hunk.start.map(|start| {
+            let start = i64::try_from(start).unwrap_or(i64::MAX);
+            start.saturating_sub(1).saturating_add(self.shift)
+        });
+        let exact = self.places(&old, first, hunk.at_end, Fit::Exact)?;
+        let (at, fit) = match self.choose(&exact, told)? {
+            Some(at) => (at, Fit::Exact),
+            None => {
+                let loose = self.places(&old, first, hunk.at_end, Fit::Loose)?;
+                match loose.as_slice() {
+                    [] => return Err(self.not_found(&old, hunk)),
+                    [at] => (*at, Fit::Loose),
+                    many => {
+                        return Err(format!(
+                            "its old lines differ from the file in blanks at line ends, and could be meant at lines {}; copy them exactly",
+                            listed(many)
+                        ));
+                    }
+                }
+            }
+        };
+        if let Some(told) = told {
+            let by = i64::try_from(at).unwrap_or(i64::MAX) - told;
+            if by != 0 {
+                self.applied.shifted.push((number, by + self.shift));
+            }
+            self.shift += by;
+        }
+        if fit == Fit::Loose {
+            self.applied.loose.push(number);
+        }
+        self.put(hunk, at, fit);
+        Ok(())
+    }
+
+    /// The line from which on the place is looked for.
+    fn anchor(&self, hunk: &Hunk) -> Result<usize, String> {
+        let Some(anchor) = &hunk.anchor else {
+            return Ok(self.cursor);
+        };
+        let rest = self.file.get(self.cursor..).unwrap_or_default();
+        let found = rest
+            .iter()
+            .position(|line| line.trim_ascii() == anchor.as_bytes());
+        found
+            .map(|at| self.cursor + at + 1)
+            .ok_or_else(|| format!("its anchor `{anchor}` is no line of the rest of the file"))
+    }
+
+    /// Where lines are put that stand beside no others.
+    fn insertion(&self, hunk: &Hunk, first: usize) -> Result<usize, String> {
+        let Some(start) = hunk.start else {
+            // After its anchor; without one, at the end.
+            return Ok(if hunk.anchor.is_some() && !hunk.at_end {
+                first
+            } else {
+                self.file.len()
+            });
+        };
+        if self.file.is_empty() {
+            return Ok(0);
+        }
+        let start = i64::try_from(start).unwrap_or(i64::MAX);
+        let at = usize::try_from(start.saturating_add(self.shift)).unwrap_or(0);
+        if at > self.file.len() || at < self.cursor {
+            return Err(format!(
+                "it adds after line {at}, and the file has {} lines; give lines around it",
+                self.file.len()
+            ));
+        }
+        Ok(at)
+    }
+
+    /// All places where the old lines stand.
+    fn places(
+        &mut self,
+        old: &[&HunkLine],
+        first: usize,
+        at_end: bool,
+        fit: Fit,
+    ) -> Result<Vec<usize>, String> {
+        let Some(last) = self.file.len().checked_sub(old.len()) else {
+            return Ok(Vec::new());
+        };
+        let first = if at_end { first.max(last) } else { first };
+        let mut found = Vec::new();
+        for at in first..=last {
+            let lines = self.file.get(at..at + old.len()).unwrap_or_default();
+            let mut fits = true;
+            for (line, wanted) in lines.iter().zip(old) {
+                self.work += 1;
+                if !same(line, wanted, fit) {
+                    fits = false;
+                    break;
+                }
+            }
+            if self.work > WORK_MAX {
+                return Err("the place of its lines was not found in time; give more distinct lines around the change".to_owned());
+            }
+            if fits {
+                found.push(at);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The place that is meant: the one nearest to where it was told.
+    fn choose(&self, places: &[usize], told: Option<i64>) -> Result<Option<usize>, String> {
+        let Some(told) = told else {
+            return match places {
+                [] => Ok(None),
+                [at] => Ok(Some(*at)),
+                many => Err(format!(
+                    "its old lines stand in {} places, from lines {}; add lines around the change until it is only one",
+                    many.len(),
+                    listed(many)
+                )),
+            };
+        };
+        let away = |at: &usize| i64::try_from(*at).unwrap_or(i64::MAX).abs_diff(told);
+        let Some(nearest) = places.iter().copied().min_by_key(away) else {
+            return Ok(None);
+        };
+        let rivals: Vec<usize> = places
+            .iter()
+            .copied()
+            .filter(|at| away(at) == away(&nearest))
+            .collect();
+        if rivals.len() > 1 {
+            return Err(format!(
+                "its old lines stand at lines {}, as far from line {} as each other; give the right line",
+                listed(&rivals),
+                told.saturating_add(1)
+            ));
+        }
+        Ok(Some(nearest))
+    }
+
+    /// Copies the lines of the file before `end`.
+    fn copy_to(&mut self, end: usize) {
+        if self.cursor < end {
+            self.end_line();
+        }
+        for line in self.file.get(self.cursor..end).unwrap_or_default() {
+            self.applied.bytes.extend_from_slice(line);
+        }
+        self.cursor = self.cursor.max(end);
+    }
+
+    fn put(&mut self, hunk: &Hunk, at: usize, fit: Fit) {
+        self.copy_to(at);
+        let file_unended = self.file.last().is_some_and(|line| !line.ends_with(b"\n"));
+        for line in &hunk.lines {
+            match line.kind {
+                // The file's own line: it may differ in blanks.
+                LineKind::Context => {
+                    if let Some(own) = self.file.get(self.cursor).copied() {
+                        self.end_line();
+                        self.applied.bytes.extend_from_slice(own);
+                    }
+                    self.cursor += 1;
+                }
+                LineKind::Deleted => self.cursor += 1,
+                LineKind::Added => {
+                    self.end_line();
+                    self.applied.bytes.extend_from_slice(line.text.as_bytes());
+                    if !line.unended {
+                        let loose_crlf = self.crlf && fit == Fit::Loose;
+                        if loose_crlf && !line.text.ends_with('\r') {
+                            self.applied.bytes.push(b'\r');
+                        }
+                        self.applied.bytes.push(b'\n');
+                    }
+                }
+            }
+        }
+        // The hunk says nothing of a missing line feed at the end, and the file has none: it is left so.
+        let says = hunk.lines.iter().any(|line| line.unended);
+        let added_last = hunk
+            .lines
+            .last()
+            .is_some_and(|line| line.kind == LineKind::Added);
+        if fit == Fit::Loose
+            && !says
+            && added_last
+            && file_unended
+            && self.cursor == self.file.len()
+        {
+            let bytes = &mut self.applied.bytes;
+            if bytes.ends_with(b"\r\n") {
+                bytes.truncate(bytes.len() - 2);
+            } else if bytes.ends_with(b"\n") {
+                bytes.pop();
+            }
+        }
+    }
+
+    /// A line cannot follow one that has no end.
+    fn end_line(&mut self) {
+        if !self.applied.bytes.is_empty() && !self.applied.bytes.ends_with(b"\n") {
+            let end: &[u8] = if self.crlf { b"\r\n" } else { b"\n" };
+            self.applied.bytes.extend_from_slice(end);
+        }
+    }
+
+    fn not_found(&self, old: &[&HunkLine], hunk: &Hunk) -> String {
+        let mut text = match hunk.start {
+            Some(start) => format!("its old lines are not in the file (told at line {start})"),
+            None => "its old lines are not in the file".to_owned(),
+        };
+        let wanted: Vec<&str> = old.iter().map(|line| line.text.as_str()).collect();
+        let shown = |lines: &[&str]| {
+            lines
+                .iter()
+                .take(SHOWN_MAX)
+                .copied()
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let _ = write!(text, ". Expected:\n{}\n", shown(&wanted));
+        let rest = self.file.get(self.cursor..).unwrap_or_default().concat();
+        match edit::nearest(&rest, &wanted.join("\n")) {
+            Some(Passage {
+                first_line,
+                text: found,
+                blanks_only,
+            }) => {
+                let why = if blanks_only {
+                    "It differs in blanks or line breaks only"
+                } else {
+                    "The nearest passage"
+                };
+                let found: Vec<&str> = found.lines().collect();
+                let line = self.cursor as u64 + first_line;
+                let _ = write!(text, "{why}, line {line}:\n{}", shown(&found));
+            }
+            None => text.push_str("Nothing in the file resembles them"),
+        }
+        text
+    }
+}
+
+fn same(line: &[u8], wanted: &HunkLine, fit: Fit) -> bool {
+    match fit {
+        Fit::Exact => match line.strip_suffix(b"\n") {
+            Some(bare) => !wanted.unended && bare == wanted.text.as_bytes(),
+            None => wanted.unended && line == wanted.text.as_bytes(),
+        },
+        Fit::Loose => line.trim_ascii_end() == wanted.text.as_bytes().trim_ascii_end(),
+    }
+}
+
+/// Line numbers, from 1.
+fn listed(places: &[usize]) -> String {
+    let mut text = places
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|at| (at + 1).to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
+    if places.len() > SHOWN_MAX {
+        text.push_str(", …");
+    }
+    text
+}

@@ -1,0 +1,121 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use super::*;
+use crate::state::There;
+use crate::workspace::tests::Scene;
+
+fn restore(scene: &Scene, path: &str, wanted: Wanted<'_>) -> Result<(), FileError> {
+    let look = scene.workspace.look(&scene.ws(path), false);
+    scene.workspace.restore(&look, wanted)
+}
+
+fn there(scene: &Scene, path: &str) -> There {
+    scene.workspace.look(&scene.ws(path), false).there
+}
+
+#[test]
+fn anything_becomes_anything() {
+    let scene = Scene::new();
+    let file = Wanted::File {
+        bytes: b"new",
+        mode: 0o750,
+    };
+    let link = Wanted::Link {
+        target: Path::new("elsewhere"),
+    };
+    let all = [Wanted::Absent, file, link, Wanted::Directory];
+    for from in all {
+        for to in all {
+            restore(&scene, "a/b/place", from).unwrap();
+            restore(&scene, "a/b/place", to).unwrap();
+            let found = there(&scene, "a/b/place");
+            match to {
+                Wanted::Absent => assert_eq!(found, There::Absent),
+                Wanted::Directory => assert_eq!(found, There::Directory),
+                Wanted::Link { target } => assert_eq!(
+                    found,
+                    There::Link {
+                        target: target.to_owned()
+                    }
+                ),
+                Wanted::File { bytes, mode } => {
+                    let path = scene.ws("a/b/place");
+                    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+                    let found = std::fs::metadata(&path).unwrap().permissions().mode();
+                    assert_eq!(found & 0o7777, mode);
+                }
+            }
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(scene.ws("a/b"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["place"]);
+}
+
+#[test]
+fn what_was_touched_since_it_was_looked_at_is_left_alone() {
+    let scene = Scene::new();
+    scene.put("a", "one");
+    let look = scene.workspace.look(&scene.ws("a"), false);
+    std::fs::write(scene.ws("a"), "others").unwrap();
+    let done = scene.workspace.restore(&look, Wanted::Absent);
+    assert!(matches!(done, Err(FileError::Changed { .. })));
+    assert_eq!(std::fs::read(scene.ws("a")).unwrap(), b"others");
+}
+
+#[test]
+fn a_directory_that_holds_something_stays() {
+    let scene = Scene::new();
+    scene.put("d/x", "x");
+    for wanted in [
+        Wanted::Absent,
+        Wanted::File {
+            bytes: b"",
+            mode: 0o644,
+        },
+    ] {
+        assert!(restore(&scene, "d", wanted).is_err());
+        assert_eq!(there(&scene, "d"), There::Directory);
+    }
+    assert_eq!(std::fs::read_dir(scene.ws("")).unwrap().count(), 1);
+}
+
+#[test]
+fn nothing_outside_is_touched_through_any_path_or_link() {
+    let scene = Scene::new();
+    scene.link("link", "../out");
+    let file = Wanted::File {
+        bytes: b"bad",
+        mode: 0o644,
+    };
+    let outside: [PathBuf; 4] = [
+        scene.top.join("out/canary"),
+        scene.top.join("home/.reasonix/credentials.toml"),
+        scene.ws("link/canary"),
+        scene.ws(""),
+    ];
+    for path in outside {
+        let look = scene.workspace.look(&path, false);
+        for wanted in [file, Wanted::Directory] {
+            assert!(scene.workspace.restore(&look, wanted).is_err(), "{path:?}");
+        }
+    }
+    // What is not there through a link is not removed there either.
+    let look = scene.workspace.look(&scene.ws("link/canary"), false);
+    scene.workspace.restore(&look, Wanted::Absent).unwrap();
+    let canary = std::fs::read(scene.top.join("out/canary")).unwrap();
+    assert_eq!(canary, b"CANARY\n");
+}
+
+#[test]
+fn a_directory_that_comes_back_is_no_more_open_than_the_one_that_it_is_in() {
+    let scene = Scene::new();
+    let private = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(scene.ws("."), private).unwrap();
+    restore(&scene, "private", Wanted::Directory).unwrap();
+    let meta = std::fs::metadata(scene.ws("private")).unwrap();
+    assert_eq!(meta.permissions().mode() & 0o7777, 0o700);
+}

@@ -1,0 +1,72 @@
+use super::*;
+use crate::workspace::tests::Scene;
+
+#[test]
+fn a_look_tells_what_stands_there_and_follows_no_link() {
+    let scene = Scene::new();
+    let ws = &scene.workspace;
+    let look = |path: &str, content| ws.look(&scene.ws(path), content);
+    assert_eq!(look("none", true).there, There::Absent);
+    assert_eq!(look("none/below", true).there, There::Absent);
+    scene.put("file", "abc");
+    let found = look("file", true);
+    assert!(matches!(found.there, There::File { bytes: 3, .. }));
+    assert_eq!(found.content.as_deref(), Some(&b"abc"[..]));
+    assert_eq!(look("file", false).content, None);
+    assert_eq!(look("file/below", false).there, There::Absent);
+    scene.link("link", "../out");
+    assert_eq!(
+        look("link", true).there,
+        There::Link {
+            target: "../out".into()
+        }
+    );
+    assert_eq!(look("link/canary", true).there, There::Absent);
+    assert_eq!(look(".", false).there, There::Directory);
+}
+
+#[test]
+fn what_is_closed_special_or_too_large_is_unknown() {
+    let scene = Scene::with(|_, options| options.deny_read = vec!["secret".into()]);
+    scene.put("secret", "s");
+    let large = File::create(scene.ws("large")).unwrap();
+    large.set_len(SIZE_MAX + 1).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        scene.ws("pipe"),
+        FileType::Fifo,
+        Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    for name in ["secret", "large", "pipe"] {
+        let look = scene.workspace.look(&scene.ws(name), true);
+        assert!(matches!(look.there, There::Unknown { .. }), "{name}");
+        assert_eq!(look.content, None);
+    }
+    let home = scene.top.join("home/.reasonix/credentials.toml");
+    let look = scene.workspace.look(&home, true);
+    assert!(matches!(look.there, There::Unknown { .. }));
+}
+
+#[test]
+fn below_a_directory_everything_is_seen_within_bounds() {
+    let scene = Scene::new();
+    scene.put("d/.gitignore", "x\n");
+    scene.put("d/x", "ignored");
+    scene.put("d/e/y", "deep");
+    scene.link("d/link", "/");
+    let all = scene
+        .workspace
+        .look_below(&scene.ws("d"), true, 10, 100)
+        .unwrap();
+    let names: Vec<_> = all
+        .iter()
+        .map(|look| look.path.strip_prefix(scene.ws("d")).unwrap().to_owned())
+        .collect();
+    let wanted = [".gitignore", "e", "e/y", "link", "x"].map(PathBuf::from);
+    assert_eq!(names, wanted);
+    let few = scene.workspace.look_below(&scene.ws("d"), true, 4, 100);
+    let small = scene.workspace.look_below(&scene.ws("d"), true, 10, 5);
+    assert!(few.is_err() && small.is_err());
+}

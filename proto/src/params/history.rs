@@ -1,0 +1,251 @@
+//! What a session was: forks, rewinds, checkpoints, exports, and their end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::RewoundFile;
+use crate::{Pid, RequestId, Seq, SessionId, Stamp};
+
+/// Parameters of `session.fork`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ForkParams {
+    pub session: String,
+    /// The id of the new session, made by the client: forking to the same id again answers with the same session.
+    pub fork: SessionId,
+    /// The last turn that the fork has; absent: the newest that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_turn: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Answer of `session.fork`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ForkOutput {
+    pub session: SessionId,
+    pub pid: Pid,
+    /// The last turn that was taken over.
+    pub at_turn: u64,
+}
+
+/// What a rewind takes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// What was said after the turn is hidden.
+    Conversation,
+    /// Files get the content they had at the end of the turn.
+    Code,
+    #[default]
+    Both,
+}
+
+/// Parameters of `session.rewind`: `to_turn`, or `undo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RewindParams {
+    pub session: String,
+    /// The last turn that stays; 0: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_turn: Option<u64>,
+    /// Takes back the newest rewind that was not taken back.
+    #[serde(default)]
+    pub undo: bool,
+    #[serde(default)]
+    pub what: What,
+    /// Also files that were changed since by somebody else.
+    #[serde(default)]
+    pub force: bool,
+    /// Only tell what would happen.
+    #[serde(default)]
+    pub dry_run: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.rewind`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RewindOutput {
+    /// The record that holds it; absent: nothing was done (`dry_run`).
+    #[serde(default)]
+    pub seq: Option<Seq>,
+    /// The newest turn that is shown now.
+    pub turn: u64,
+    /// Turns that are hidden, or shown again.
+    pub turns: u64,
+    /// What became of each file.
+    pub files: Vec<RewoundFile>,
+    /// What no checkpoint holds, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Answer of `session.checkpoints`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointsOutput {
+    /// Oldest first; those that a rewind has hidden are not among them.
+    pub turns: Vec<TurnCheckpoint>,
+    /// Whether there is a rewind that can be undone.
+    pub undo: bool,
+}
+
+/// A turn that can be gone back to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnCheckpoint {
+    pub turn: u64,
+    pub at: Stamp,
+    /// The first line of its prompt.
+    pub prompt: String,
+    /// Files that it has changed, as far as is known.
+    pub files: Vec<String>,
+    /// What of it no checkpoint holds, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a session is written out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// The conversation, for people.
+    #[default]
+    Markdown,
+    /// All durable events, one a line.
+    Jsonl,
+}
+
+/// Parameters of `session.export`. The answer is a piece of the text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportParams {
+    pub session: String,
+    #[serde(default)]
+    pub format: ExportFormat,
+    /// Bytes that are there already.
+    #[serde(default)]
+    pub offset: u64,
+}
+
+/// Parameters of `session.delete`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeleteParams {
+    pub session: String,
+    /// Without it the answer is `confirm_needed`, with what would be lost.
+    #[serde(default)]
+    pub confirm: bool,
+}
+
+/// Answer of `session.delete`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeleteOutput {
+    pub session: SessionId,
+    pub pid: Pid,
+    /// Bytes on disk that were freed.
+    pub bytes: u64,
+}
+
+/// Parameters of `session.prune`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PruneParams {
+    /// Sessions without activity for more days than this; absent: `sessions.keep_days`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_days: Option<u64>,
+    /// Only tell what would be deleted.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Answer of `session.prune`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PruneOutput {
+    pub sessions: Vec<Pruned>,
+    pub bytes: u64,
+    /// Those that are old enough and stay because they run, wait or are paused.
+    pub kept: u64,
+}
+
+/// A session that was, or would be, deleted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pruned {
+    pub session: SessionId,
+    pub pid: Pid,
+    #[serde(default)]
+    pub name: Option<String>,
+    pub cwd: String,
+    pub active_at: Stamp,
+    pub bytes: u64,
+}
+
+/// Parameters of `history.search`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchParams {
+    /// Words that must all stand in a message, in any order; upper and lower case are the same.
+    pub text: String,
+    /// Only sessions of this working directory; absent: of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// At most so many; 0 or absent: 50.
+    #[serde(default)]
+    pub limit: u64,
+}
+
+/// Answer of `history.search`: newest sessions first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchOutput {
+    pub hits: Vec<Hit>,
+    /// False: there is more than was looked at, or more hits than the limit.
+    pub complete: bool,
+}
+
+/// A message that holds what was searched for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hit {
+    pub session: SessionId,
+    pub pid: Pid,
+    #[serde(default)]
+    pub name: Option<String>,
+    pub cwd: String,
+    pub seq: Seq,
+    #[serde(default)]
+    pub turn: Option<u64>,
+    pub at: Stamp,
+    /// `user`, `assistant` or `tool`.
+    pub role: String,
+    /// The place, with some words around it, in one line.
+    pub text: String,
+}
+
+/// Parameters of `stats.query`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatsParams {
+    /// From this moment on; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Stamp>,
+    /// Only this session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Only sessions of this working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Minutes that the caller's clock is ahead of UTC: where its days begin.
+    #[serde(default)]
+    pub utc_offset_minutes: i32,
+}
+
+/// Answer of `stats.query`: also what sessions used that have been deleted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatsOutput {
+    pub total: StatsRow,
+    /// By day (`2026-11-21`), oldest first.
+    pub days: Vec<StatsRow>,
+    /// By `provider/model`, most tokens first.
+    pub models: Vec<StatsRow>,
+    /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
+    pub sessions: Vec<StatsRow>,
+}
+
+/// One row of statistics.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatsRow {
+    /// The day, the model, the session; `total`.
+    pub key: String,
+    pub usage: crate::outcome::UsageTotals,
+}
