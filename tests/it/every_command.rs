@@ -225,7 +225,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "rewind",
-        Some(&["1", "0", "--dry-run"]),
+        Some(&["1", "0", "--dry-run", "--conversation"]),
         Some("rewind"),
         Some(&["nosuch", "0"]),
         Alone::Fails,

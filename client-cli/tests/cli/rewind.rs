@@ -11,9 +11,13 @@ fn file(path: &str, result: &Value) -> Value {
 }
 
 fn answering(files: Vec<Value>) -> Fake {
+    noting(files, &[])
+}
+
+fn noting(files: Vec<Value>, notes: &'static [&'static str]) -> Fake {
     Fake::start(move |call: &Call| {
         let seq = (call.params["dry_run"] == false).then_some(9);
-        let answer = json!({"seq": seq, "turn": 2, "turns": 3, "files": files, "notes": ["`make` wrote outside"]});
+        let answer = json!({"seq": seq, "turn": 2, "turns": 3, "files": files, "notes": notes});
         vec![Act::Answer(answer)]
     })
 }
@@ -32,7 +36,7 @@ fn each_file_is_told_and_how_to_take_it_back() {
     );
     assert_eq!(
         done.err,
-        "! `make` wrote outside\n· session 3 stands at the end of turn 2; hidden: 3 turns\n  `reasonix rewind 3 --undo` takes it back\n"
+        "· session 3 stands at the end of turn 2; hidden: 3 turns\n  `reasonix rewind 3 --undo` takes it back\n"
     );
     let sent = &fake.params("session.rewind")[0];
     assert_eq!(
@@ -64,6 +68,15 @@ fn a_file_that_was_left_or_failed_is_one() {
     assert_eq!(json["files"][0]["result"]["why"], "no room");
     let done = run(&mut reasonix(&failed.home(), &["rewind", "3", "2"]));
     assert_eq!(done.out, "not restored: no room: /w/a\n");
+}
+
+#[test]
+fn what_no_checkpoint_holds_is_told_and_is_one() {
+    let files = vec![file("/w/a", &json!({"did": "restored"}))];
+    let fake = noting(files, &["`make` wrote outside"]);
+    let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.err.contains("! `make` wrote outside"), "{}", done.err);
 }
 
 #[test]
@@ -111,7 +124,7 @@ fn turns_to_go_back_to_are_listed() {
     assert_eq!(done.code, Some(0), "{done:?}");
     let row = done.out.lines().nth(1).unwrap();
     assert!(
-        row.starts_with("1 ") && row.ends_with("a b c +2  fix it"),
+        row.starts_with("1 ") && row.ends_with("/w/a /w/b /w/c +2  fix it"),
         "{row}"
     );
     assert!(

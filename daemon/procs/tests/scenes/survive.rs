@@ -189,7 +189,10 @@ async fn a_parent_leaves_nothing_of_a_daemon_that_was_killed_with_its_helper() {
     let host = Host::start(&["parent", HOST, "sh", "-c", script], &mark);
     until("it lingers", || marked(&mark).len() >= 4).await;
     let daemon = host.child();
-    until("it says whom it started", || host.said().contains(' ')).await;
+    until("it says whom it started", || {
+        host.said().contains(char::is_whitespace)
+    })
+    .await;
     let first = host.said().split_whitespace().next().unwrap().to_owned();
     // Stopped, the daemon cannot help any more when its helper dies.
     assert!(kill("-STOP", &daemon));
