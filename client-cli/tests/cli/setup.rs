@@ -236,7 +236,8 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     typist.say("Provider (number or name): ", "dep");
     typist.say("Did you mean `deep`?", "1");
     typist.say("API key (not shown): ", "sk-wrong");
-    typist.say("the key is not accepted", KEY);
+    // What is typed before the prompt stands there is dropped.
+    typist.say("not accepted: 401 no\r\nAPI key (not shown): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");
     typist
         .screen
