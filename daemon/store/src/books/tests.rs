@@ -13,7 +13,7 @@ fn entry(session: SessionId, at: &str, requests: u64) -> Entry {
         at: quarter(at.parse().unwrap()),
         session,
         pid: Pid(3),
-        cwd: "/work/a \"b\"".into(),
+        cwd: "/w/a \"b\"".into(),
         model: "vendor/m".into(),
         usage: UsageTotals {
             requests,
