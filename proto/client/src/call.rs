@@ -331,7 +331,8 @@ where
 /// Asks something, only to see whether there is an answer, whatever it says.
 pub(crate) async fn ask(rpc: &Rpc, method: &str) {
     if let Ok(params) = RawValue::from_string("{}".to_owned()) {
-        let _ = rpc.request::<Box<RawValue>, _>(method, Raw(params)).await;
+        let request = rpc.request::<Box<RawValue>, _>(method, Raw(params));
+        let _ = while_connected(rpc, request).await;
     }
 }
 
@@ -383,6 +384,7 @@ async fn send(
     params: &RawValue,
 ) -> Result<Box<RawValue>, CallError> {
     let request = rpc.request::<Box<RawValue>, _>(method, Raw(params.to_owned()));
+    let request = while_connected(rpc, request);
     let result = if [SessionWait::NAME, DoctorRun::NAME].contains(&method) {
         request.await
     } else {
@@ -397,6 +399,19 @@ async fn send(
         }
     };
     result.map_err(|source| error(method, source))
+}
+
+/// Waits for jsonrpsee's answer, or for the end of the connection: what is asked for in the moment in which its tasks
+/// end stays in their channel, and is answered by nobody.
+pub(crate) async fn while_connected<T>(
+    rpc: &Rpc,
+    asked: impl Future<Output = Result<T, RpcError>>,
+) -> Result<T, RpcError> {
+    tokio::select! {
+        biased;
+        answer = asked => answer,
+        ended = rpc.on_disconnect() => Err(ended),
+    }
 }
 
 /// Waits for an answer, and tells where it takes long.

@@ -521,14 +521,10 @@ async fn attempt(
         CallError::Lost { .. } => Missed::NotYet,
         other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
     };
-    let mut events = rpc
-        .subscribe_to_method::<EventNotification>("event")
-        .await
-        .map_err(unheard)?;
-    let mut ends = rpc
-        .subscribe_to_method::<EndedNotification>("event.ended")
-        .await
-        .map_err(unheard)?;
+    let events = rpc.subscribe_to_method::<EventNotification>("event");
+    let mut events = call::while_connected(&rpc, events).await.map_err(unheard)?;
+    let ends = rpc.subscribe_to_method::<EndedNotification>("event.ended");
+    let mut ends = call::while_connected(&rpc, ends).await.map_err(unheard)?;
     let routes = Arc::new(Routes::default());
     let to = routes.clone();
     let demux = tokio::spawn(async move {
