@@ -193,6 +193,8 @@ struct Typist {
     ours: OwnedFd,
     keys: File,
     screen: Screen,
+    /// Up to where the screen has been read.
+    seen: usize,
 }
 
 impl Typist {
@@ -212,12 +214,13 @@ impl Typist {
             ours,
             keys,
             screen,
+            seen: 0,
         }
     }
 
-    /// Types a line once it is asked for.
+    /// Types a line once it is asked for, again where it was asked for before: what is typed earlier is dropped.
     fn say(&mut self, asked: &str, line: &str) {
-        self.screen.wait_for(asked);
+        self.seen = self.screen.wait_behind(self.seen, asked);
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
@@ -234,10 +237,11 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     let fake = daemon(true);
     let mut typist = Typist::start(&fake, &["setup"]);
     typist.say("Provider (number or name): ", "dep");
-    typist.say("Did you mean `deep`?", "1");
+    typist.screen.wait_for("Did you mean `deep`?");
+    typist.say("Provider (number or name): ", "1");
     typist.say("API key (not shown): ", "sk-wrong");
-    // What is typed before the prompt stands there is dropped.
-    typist.say("not accepted: 401 no\r\nAPI key (not shown): ", KEY);
+    typist.screen.wait_for("not accepted: 401 no");
+    typist.say("API key (not shown): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");
     typist
         .screen

@@ -43,9 +43,17 @@ impl Screen {
     }
 
     pub fn wait_for(&self, words: &str) {
+        self.wait_behind(0, words);
+    }
+
+    /// Waits for words behind this many bytes; where they end.
+    pub fn wait_behind(&self, seen: usize, words: &str) -> usize {
         let until = Instant::now() + Duration::from_secs(20);
         let mut text = self.0.0.lock().unwrap();
-        while !text.contains(words) {
+        loop {
+            if let Some(at) = text[seen..].find(words) {
+                return seen + at + words.len();
+            }
             let left = until.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "`{words}` never appeared in {text:?}");
             text = self.0.1.wait_timeout(text, left).unwrap().0;
