@@ -71,16 +71,20 @@ async fn create(house: &House, on_ask: OnAsk) -> proto::params::session::CreateO
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
     let gate = Gate::new();
-    let model =
-        Model::start([Answer::text("This is cut off in its middle.").held(Place::Middle, &gate)]);
+    let words = "This is cut off in its middle.";
+    // Not heard to its end, it is said again to the next prompt. On a slow machine its first half may have been seen
+    // for long enough to be kept: then that was an answer, and the next one is another.
+    let model = Model::start([
+        Answer::text(words).held(Place::Middle, &gate),
+        Answer::text(words),
+    ]);
     let house = house(&model);
     let created = create(&house, OnAsk::Wait).await;
     gate.reached().await;
     house.kill_daemon_and_parent();
     gate.open();
     house.daemon();
-    // What was not heard to its end is said again to the next prompt.
-    cut_off_and_going_on(&house, created.session, "This is cut off in its middle.").await;
+    cut_off_and_going_on(&house, created.session, words).await;
     let request = model.requests().pop().expect("requests");
     let users = request
         .messages()
@@ -273,10 +277,8 @@ async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
     let log = house.log(created.pid);
     let result = log.results().remove(0);
     match result.status {
-        CallStatus::Ok => assert_eq!(
-            (marks.as_str(), ended.outcome),
-            ("made\n", OutcomeKind::Completed)
-        ),
+        // It may have ended before the kill came, which then cut off what followed.
+        CallStatus::Ok => assert_eq!(marks, "made\n", "{ended:?}"),
         CallStatus::Unknown => assert!(marks.len() <= 5, "{marks}"),
         CallStatus::Interrupted => assert_eq!(marks, "", "{result:?}"),
         other => panic!("{other:?}: {result:?}"),

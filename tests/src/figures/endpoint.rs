@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -20,6 +21,8 @@ type Times = Vec<(Instant, Instant)>;
 
 #[derive(Default)]
 struct Shared {
+    /// Requests whose answers are on their way.
+    answering: AtomicUsize,
     script: Mutex<Vec<Vec<u8>>>,
     times: Mutex<Times>,
 }
@@ -68,7 +71,12 @@ impl Endpoint {
         self.shared.times.lock().expect("no panic").clear();
     }
 
+    /// When each request came and its answer was out. A client may be done before that is noted.
     pub fn arrivals(&self) -> Times {
+        crate::until("the answers to be noted", || {
+            let answering = self.shared.answering.load(Ordering::SeqCst);
+            (answering == 0).then_some(())
+        });
         self.shared.times.lock().expect("no panic").clone()
     }
 }
@@ -84,20 +92,22 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             return;
         }
         let arrived = Instant::now();
+        shared.answering.fetch_add(1, Ordering::SeqCst);
         let answer = shared
             .script
             .lock()
             .expect("no panic")
             .pop()
             .unwrap_or_else(|| answer(0, Round::Words(1)));
-        if writer.write_all(&answer).is_err() {
+        let written = writer.write_all(&answer);
+        if written.is_ok() {
+            let noted = (arrived, Instant::now());
+            shared.times.lock().expect("no panic").push(noted);
+        }
+        shared.answering.fetch_sub(1, Ordering::SeqCst);
+        if written.is_err() {
             return;
         }
-        shared
-            .times
-            .lock()
-            .expect("no panic")
-            .push((arrived, Instant::now()));
     }
 }
 
