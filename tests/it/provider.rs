@@ -207,7 +207,11 @@ fn what_fails_before_an_answer_is_tried_again_with_the_same_bytes() {
 #[test]
 fn a_refused_connection_is_tried_again() {
     let model = Model::unreachable([Answer::text("There.")]);
-    let house = house(&model);
+    let house = House::new();
+    // As many tries as it takes until somebody listens.
+    house.settings("[network]\nretry_base_ms = 10\nretry_tries = 100\nretry_cap_seconds = 1\n");
+    house.provider(&model.entry("model", None));
+    house.daemon();
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
     let line = running.line("a wait for another try", |line| {
         line.contains("\"waiting_for\":\"retry\"")
