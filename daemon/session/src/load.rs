@@ -249,10 +249,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         Arc::clone(&spawn),
     );
     let memory = ground.assembly.memory(Arc::clone(&workspace));
-    let notes = Notes {
-        assembly: Arc::clone(&ground.assembly),
-        memory: Arc::clone(&memory),
-    };
+    let notes = Notes::new(Arc::clone(&ground.assembly), Arc::clone(&memory));
     let bench = Arc::new(Bench {
         session: created.pid,
         tools: tools_by_name(&setup),

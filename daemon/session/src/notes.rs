@@ -5,19 +5,37 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
+
 use crate::setup::Assembly;
 
 /// The way to what is known of one session's files.
 #[derive(Clone)]
 pub struct Notes {
-    pub assembly: Arc<dyn Assembly>,
+    assembly: Arc<dyn Assembly>,
     /// What the session's tools remember.
-    pub memory: Arc<dyn Any + Send + Sync>,
+    memory: Arc<dyn Any + Send + Sync>,
+    /// Held by whoever looks.
+    looking: Arc<Mutex<()>>,
 }
 
 impl Notes {
-    /// What others have changed since it was told last.
+    /// Notes of the files that this memory knows.
+    pub fn new(assembly: Arc<dyn Assembly>, memory: Arc<dyn Any + Send + Sync>) -> Self {
+        Self {
+            assembly,
+            memory,
+            looking: Arc::default(),
+        }
+    }
+
+    /// What others have changed since it was told last. The calls of one answer share a look: whoever comes while one is
+    /// under way waits for its end, and the first tells.
     pub async fn of_others(&self) -> Option<String> {
+        let Ok(_looking) = self.looking.try_lock() else {
+            drop(self.looking.lock().await);
+            return None;
+        };
         let note = self
             .aside(|notes| notes.assembly.changed_by_others(&notes.memory))
             .await??;
@@ -46,3 +64,6 @@ impl Notes {
         tokio::task::spawn_blocking(move || look(&notes)).await.ok()
     }
 }
+
+#[cfg(test)]
+mod tests;

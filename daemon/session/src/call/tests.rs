@@ -162,10 +162,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         user_home: home,
         trusted: true,
         masked: Vec::new(),
-        notes: Notes {
-            assembly: Arc::new(NoChanges),
-            memory: Arc::new(()),
-        },
+        notes: Notes::new(Arc::new(NoChanges), Arc::new(())),
     }
 }
 
