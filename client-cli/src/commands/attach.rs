@@ -14,7 +14,7 @@ use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words}
 use client::{CallError, Client, Follow, Followed, From, Heard, Start};
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
-use proto::methods::{SessionCreate, SessionGet};
+use proto::methods::SessionGet;
 use proto::params::approval::Approval;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
@@ -169,19 +169,7 @@ async fn here(
         request_id: Some(RequestId::new()),
         ..CreateParams::default()
     };
-    let created = match client.call::<SessionCreate>(&params).await {
-        Err(CallError::Failure(failure)) if params.model.is_none() => {
-            // There may be no provider yet: then one is set up, and it goes on.
-            setup::first(client, failure, terminal::is_interactive()).await?;
-            let credentials = client.credentials().await;
-            let params = CreateParams {
-                credentials,
-                ..params
-            };
-            client.call::<SessionCreate>(&params).await?
-        }
-        created => created?,
-    };
+    let created = setup::created(client, params, terminal::is_interactive()).await?;
     Ok(created.session.to_string())
 }
 

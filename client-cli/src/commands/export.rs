@@ -6,10 +6,9 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use client::{CallError, Client};
+use client::Client;
 use proto::hello::Role;
-use proto::methods::{Method, SessionExport};
-use proto::params::history::{ExportFormat, ExportParams};
+use proto::params::history::ExportFormat;
 
 use crate::exit::{self, Error};
 use crate::signals::{Arrived, Signals};
@@ -40,6 +39,15 @@ enum Format {
     Jsonl,
 }
 
+impl From<Format> for ExportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Markdown => Self::Markdown,
+            Format::Jsonl => Self::Jsonl,
+        }
+    }
+}
+
 /// Writes it, piece by piece. A signal leaves no half of a file behind.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(path) = args.output.clone().filter(|path| path.as_os_str() != "-") else {
@@ -49,7 +57,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let mut target = Target::open(path, args.force)?;
     let writing = async {
         let client = connect().await?;
-        pieces(&client, &args, |text| target.write(text)).await
+        client
+            .export(&args.session, args.format.into(), |text| target.write(text))
+            .await
     };
     tokio::select! {
         written = writing => written?,
@@ -71,45 +81,13 @@ async fn print(args: Args) -> Result<(), Error> {
     let client = connect().await?;
     let terminal = std::io::stdout().is_terminal();
     let mut cleaner = Cleaner::default();
-    pieces(&client, &args, |text| {
-        if terminal {
-            output::part(&cleaner.push(text))
-        } else {
-            output::part(text)
-        }
-    })
-    .await
-}
-
-/// All of the text, piece by piece into `out`.
-///
-/// # Errors
-/// There is no such session, or the daemon is gone; what `out` answers; pieces that do not fit together.
-async fn pieces(
-    client: &Client,
-    args: &Args,
-    mut out: impl FnMut(&str) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut offset = 0;
-    loop {
-        let params = ExportParams {
-            session: args.session.clone(),
-            format: match args.format {
-                Format::Markdown => ExportFormat::Markdown,
-                Format::Jsonl => ExportFormat::Jsonl,
-            },
-            offset,
-        };
-        let piece = client.call::<SessionExport>(&params).await?;
-        out(&piece.text)?;
-        let end = offset + piece.text.len() as u64;
-        match piece.next {
-            None if end == piece.total => return Ok(()),
-            Some(next) if next == end && !piece.text.is_empty() => offset = next,
-            _ => {
-                let method = SessionExport::NAME.to_owned();
-                return Err(CallError::Pieces { method }.into());
+    client
+        .export(&args.session, args.format.into(), |text| {
+            if terminal {
+                output::part(&cleaner.push(text))
+            } else {
+                output::part(text)
             }
-        }
-    }
+        })
+        .await
 }

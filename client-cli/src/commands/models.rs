@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use client::Client;
-use proto::methods::{ProviderList, ProviderProbe};
-use proto::params::config::{ProviderListParams, ProviderProbeParams, ProviderStatus};
+use proto::methods::ProviderList;
+use proto::params::config::{ProviderListParams, ProviderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Listing;
-use super::setup::key::{answer, here, in_environment};
+use super::setup::key::{self, answer, here};
 use super::setup::pick::{is_usable, key_words};
 use crate::exit::Error;
 use crate::{output, reach, text};
@@ -88,13 +88,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 /// The models that a provider names itself; what it says otherwise stands on standard error.
 async fn offered(client: &Client, provider: &ProviderStatus) -> Result<Vec<String>, Error> {
-    let params = ProviderProbeParams {
-        name: provider.name.clone(),
-        key: in_environment(&provider.api_key_env),
-        cwd: here(),
-        ..ProviderProbeParams::default()
-    };
-    let probed = client.call::<ProviderProbe>(&params).await?;
+    let probed = key::probed(client, provider).await?;
     let words = format!("· {}: {}", provider.name, answer(&probed));
     output::progress(&text::line(&words));
     Ok(probed.models)

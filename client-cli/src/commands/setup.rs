@@ -6,10 +6,11 @@ pub mod key;
 pub mod pick;
 
 use client::{CallError, Client};
-use proto::methods::{CredentialSet, ProviderList, ProviderSet, TrustGet};
+use proto::methods::{CredentialSet, ProviderList, ProviderSet, SessionCreate, TrustGet};
 use proto::params::config::{
     CredentialSetParams, ProviderListParams, ProviderSetParams, ProviderStatus, TrustGetParams,
 };
+use proto::params::session::{CreateOutput, CreateParams};
 use proto::{ErrorName, Failure};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,11 +130,34 @@ impl SetUp {
     }
 }
 
+/// Makes a session. Where there is no provider yet, one is set up, and it goes on.
+///
+/// # Errors
+/// The daemon's no, where no set-up mends it or nobody wants one.
+pub async fn created(
+    client: &Client,
+    params: CreateParams,
+    interactive: bool,
+) -> Result<CreateOutput, Error> {
+    match client.call::<SessionCreate>(&params).await {
+        Err(CallError::Failure(failure)) if params.model.is_none() => {
+            first(client, failure, interactive).await?;
+            let credentials = client.credentials().await;
+            let params = CreateParams {
+                credentials,
+                ..params
+            };
+            Ok(client.call::<SessionCreate>(&params).await?)
+        }
+        created => Ok(created?),
+    }
+}
+
 /// Offers a first set-up to who wanted a session and has no provider. `failure`: what the daemon said to that.
 ///
 /// # Errors
 /// Nobody can be asked, or does not want it, or the daemon's no has another reason.
-pub async fn first(client: &Client, failure: Box<Failure>, interactive: bool) -> Result<(), Error> {
+async fn first(client: &Client, failure: Box<Failure>, interactive: bool) -> Result<(), Error> {
     let known = match client
         .call::<ProviderList>(&ProviderListParams { cwd: key::here() })
         .await

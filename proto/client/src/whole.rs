@@ -1,7 +1,8 @@
 //! Durable events that are too large for a frame, made whole: the daemon sends them without their data, which is
-//! fetched piece by piece. Texts that come in pieces anyway (`session.step`) come together here too.
+//! fetched piece by piece. Texts that come in pieces anyway (`session.step`, `session.export`) come together here too.
 
-use proto::methods::{Method, SessionEvent, SessionStep};
+use proto::methods::{Method, SessionEvent, SessionExport, SessionStep};
+use proto::params::history::{ExportFormat, ExportParams};
 use proto::params::session::{EventParams, PieceOutput, StepParams, StepPart};
 use proto::{Event, Seq};
 use serde_json::value::RawValue;
@@ -119,22 +120,53 @@ impl Client {
         part: StepPart,
         mut out: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.pieces::<SessionStep, E>(&mut out, |offset| StepParams {
+            session: session.to_owned(),
+            n,
+            part,
+            offset,
+        })
+        .await
+    }
+
+    /// The text of a session, piece by piece into `out`.
+    ///
+    /// # Errors
+    /// There is no such session, or the daemon is gone; what `out` answers; pieces that do not fit together.
+    pub async fn export<E: From<CallError>>(
+        &self,
+        session: &str,
+        format: ExportFormat,
+        mut out: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.pieces::<SessionExport, E>(&mut out, |offset| ExportParams {
+            session: session.to_owned(),
+            format,
+            offset,
+        })
+        .await
+    }
+
+    async fn pieces<M, E>(
+        &self,
+        out: &mut impl FnMut(&str) -> Result<(), E>,
+        params: impl Fn(u64) -> M::Params,
+    ) -> Result<(), E>
+    where
+        M: Method<Output = PieceOutput>,
+        M::Params: Sync,
+        E: From<CallError>,
+    {
         let mut offset = 0;
         loop {
-            let params = StepParams {
-                session: session.to_owned(),
-                n,
-                part,
-                offset,
-            };
-            let piece = self.call::<SessionStep>(&params).await?;
+            let piece = self.call::<M>(&params(offset)).await?;
             out(&piece.text)?;
             let end = offset + piece.text.len() as u64;
             match piece.next {
                 None if end == piece.total => return Ok(()),
                 Some(next) if next == end && !piece.text.is_empty() => offset = next,
                 _ => {
-                    let method = SessionStep::NAME.to_owned();
+                    let method = M::NAME.to_owned();
                     return Err(CallError::Pieces { method }.into());
                 }
             }

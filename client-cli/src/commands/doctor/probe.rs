@@ -1,13 +1,11 @@
 //! Providers, asked whether they answer and take the key.
 
 use client::Client;
-use proto::methods::{ProviderList, ProviderProbe};
-use proto::params::config::{
-    Check, CheckLevel, KeyState, ProviderListParams, ProviderProbeParams, ProviderStatus,
-};
+use proto::methods::ProviderList;
+use proto::params::config::{Check, CheckLevel, KeyState, ProviderListParams, ProviderStatus};
 
 use super::check;
-use crate::commands::setup::key::{answer, here, in_environment};
+use crate::commands::setup::key::{self, answer, here};
 use crate::commands::setup::pick::is_usable;
 use crate::exit::Error;
 
@@ -45,13 +43,7 @@ fn is_default(provider: &ProviderStatus, default: Option<&str>) -> bool {
 }
 
 async fn probed(client: &Client, provider: &ProviderStatus, default: bool) -> Result<Check, Error> {
-    let params = ProviderProbeParams {
-        name: provider.name.clone(),
-        key: in_environment(&provider.api_key_env),
-        cwd: here(),
-        ..ProviderProbeParams::default()
-    };
-    let probed = client.call::<ProviderProbe>(&params).await?;
+    let probed = key::probed(client, provider).await?;
     let works = probed.reachable && !matches!(probed.key, KeyState::Wrong | KeyState::Missing);
     let level = match (works, default) {
         (true, _) => CheckLevel::Ok,

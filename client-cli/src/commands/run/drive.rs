@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::transcript::Transcript;
-use client::{CallError, Client, Follow, Followed, From, Heard, Start};
+use client::{Client, Follow, Followed, From, Heard, Start};
 use proto::live::Sync;
-use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
+use proto::methods::{SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
 use proto::params::question::Question;
 use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
@@ -164,19 +164,7 @@ async fn create(
         timeout_ms: args.timeout,
         request_id: Some(RequestId::new()),
     };
-    let created = match client.call::<SessionCreate>(&params).await {
-        Err(CallError::Failure(failure)) if args.model.is_none() => {
-            // There may be no provider yet: then one is set up, and it goes on.
-            setup::first(client, failure, interactive).await?;
-            let credentials = client.credentials().await;
-            let params = CreateParams {
-                credentials,
-                ..params
-            };
-            client.call::<SessionCreate>(&params).await?
-        }
-        created => created?,
-    };
+    let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
     report.pid = Some(created.pid);
     let follow = if args.detach {

@@ -235,6 +235,23 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
     })
 }
 
+/// Asks a provider whether it is there, with the key that this process has for it, else with the daemon's.
+///
+/// # Errors
+/// The daemon is gone, or does not know the provider.
+pub async fn probed(
+    client: &Client,
+    provider: &ProviderStatus,
+) -> Result<ProviderProbeOutput, Error> {
+    let params = ProviderProbeParams {
+        name: provider.name.clone(),
+        key: in_environment(&provider.api_key_env),
+        cwd: here(),
+        ..ProviderProbeParams::default()
+    };
+    Ok(client.call::<ProviderProbe>(&params).await?)
+}
+
 /// The value that this process has for a variable.
 pub fn in_environment(variable: &str) -> Option<String> {
     // An empty name, or one with `=` in it, is no variable; asking for it would be a mistake of ours.
