@@ -15,7 +15,7 @@ use contract::Spawn;
 use proto::Pid;
 use proto::record::{Changed, CheckpointCreated, FileState};
 use store::blob::Blobs;
-use workspace::{There, Tree, Workspace};
+use workspace::{State, Tree, Workspace};
 
 pub(crate) use content::{Beside, Own, from_blob, read_back};
 pub(crate) use files::Places;
@@ -52,7 +52,7 @@ pub enum Watched {
     #[default]
     Nothing,
     /// What stood at the places of the call.
-    Places(BTreeMap<PathBuf, There>),
+    Places(BTreeMap<PathBuf, State>),
     /// What stood in the work tree.
     Tree(Arc<Tree>),
 }
@@ -167,10 +167,10 @@ impl Keeper {
 }
 
 /// What stands at a place, as records have it.
-pub(crate) fn state(there: There) -> FileState {
+pub(crate) fn state(there: State) -> FileState {
     match there {
-        There::Absent => FileState::Absent,
-        There::File {
+        State::Absent => FileState::Absent,
+        State::File {
             sha256,
             bytes,
             mode,
@@ -179,14 +179,14 @@ pub(crate) fn state(there: There) -> FileState {
             bytes,
             mode,
         },
-        There::Link { target } => match target.into_os_string().into_string() {
+        State::Link { target } => match target.into_os_string().into_string() {
             Ok(target) => FileState::Link { target },
             Err(_) => FileState::Unknown {
                 why: "it is a link to a name that is no text".into(),
             },
         },
-        There::Directory => FileState::Directory,
-        There::Unknown { why } => FileState::Unknown { why },
+        State::Directory => FileState::Directory,
+        State::Unknown { why } => FileState::Unknown { why },
     }
 }
 

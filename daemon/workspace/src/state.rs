@@ -6,7 +6,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -18,11 +17,12 @@ use sha2::{Digest, Sha256};
 
 use crate::handle;
 use crate::read::SIZE_MAX;
+use crate::tree::link_target;
 use crate::workspace::Workspace;
 
 /// What stands at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum There {
+pub enum State {
     Absent,
     File {
         sha256: [u8; 32],
@@ -45,7 +45,7 @@ pub enum There {
 pub struct Look {
     /// Absolute.
     pub path: PathBuf,
-    pub there: There,
+    pub there: State,
     /// The bytes of a file, where they were asked for.
     pub content: Option<Vec<u8>>,
     /// What the system says of it; `None`: nothing stood there, or it is not known.
@@ -99,24 +99,30 @@ pub(crate) enum Place {
 }
 
 impl Workspace {
+    /// What stands at an absolute path without links; a link at its end is told as one.
+    #[must_use]
+    pub fn state(&self, path: &Path) -> State {
+        self.look(path, false).there
+    }
+
     /// Looks at an absolute path without links. `content`: with the bytes of a file.
     #[must_use]
     pub fn look(&self, path: &Path, content: bool) -> Look {
         let mut look = Look {
             path: path.to_owned(),
-            there: There::Absent,
+            there: State::Absent,
             content: None,
             stamp: None,
         };
         if self.is_masked(path) || self.read_denied(path).is_some() {
-            look.there = There::Unknown {
+            look.there = State::Unknown {
                 why: "it is closed to tools".into(),
             };
             return look;
         }
         if let Err(error) = self.look_into(&mut look, content) {
             look.content = None;
-            look.there = There::Unknown {
+            look.there = State::Unknown {
                 why: error.to_string(),
             };
         }
@@ -125,7 +131,7 @@ impl Workspace {
 
     fn look_into(&self, look: &mut Look, content: bool) -> io::Result<()> {
         let (Some(parent), Some(name)) = (look.path.parent(), look.path.file_name()) else {
-            look.there = There::Directory;
+            look.there = State::Directory;
             return Ok(());
         };
         let Place::In(dir) = self.parent(parent)? else {
@@ -136,13 +142,10 @@ impl Workspace {
         };
         look.stamp = Some(stamp);
         match stamp.kind {
-            FileType::Directory => look.there = There::Directory,
+            FileType::Directory => look.there = State::Directory,
             FileType::Symlink => {
-                let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
-                let target = std::ffi::OsString::from_vec(target.into_bytes());
-                look.there = There::Link {
-                    target: target.into(),
-                };
+                let target = link_target(&dir, name)?;
+                look.there = State::Link { target };
             }
             FileType::RegularFile => {
                 let (there, bytes) = read(&dir, name, content)?;
@@ -150,7 +153,7 @@ impl Workspace {
                 look.content = bytes;
             }
             _ => {
-                look.there = There::Unknown {
+                look.there = State::Unknown {
                     why: "it is neither file nor directory nor link".into(),
                 };
             }
@@ -206,7 +209,7 @@ impl Workspace {
                 return Err(format!("it holds more than {files} files or {mib} MiB"));
             }
             let look = self.look(entry.path(), content);
-            if let There::Unknown { why } = &look.there {
+            if let State::Unknown { why } = &look.there {
                 return Err(format!("`{}` in it: {why}", entry.path().display()));
             }
             found.push(look);
@@ -224,7 +227,7 @@ pub(crate) fn stamp_at(dir: &OwnedFd, name: &OsStr) -> io::Result<Option<PlaceSt
     }
 }
 
-fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(There, Option<Vec<u8>>)> {
+fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(State, Option<Vec<u8>>)> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?);
@@ -258,7 +261,7 @@ fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(There, Option
     if bytes > SIZE_MAX {
         return Err(io::Error::other("it grows while it is read"));
     }
-    let there = There::File {
+    let there = State::File {
         sha256: hash.finalize().into(),
         bytes,
         mode: meta.mode() & 0o7777,

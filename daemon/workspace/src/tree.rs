@@ -1,41 +1,21 @@
-//! What stands at a place and below it: names and kinds by directory handle, and the state of each for the log.
+//! What stands below a place: names and kinds by directory handle, and the state of each for the log.
 //!
 //! Called by `transfer` before a directory is moved or copied, by `list`, and by `tools` to tell what a call has left.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use crate::handle;
-use crate::read::{DEPTH_MAX, FileError, FileKind, OpenFile, SIZE_MAX};
+use crate::read::{DEPTH_MAX, FileError, FileKind};
+use crate::state::State;
 use crate::workspace::Workspace;
 use crate::write::directory_failed;
-
-/// What stands at a path, as it can be told and compared later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    Absent,
-    File {
-        sha256: [u8; 32],
-        bytes: u64,
-        /// Permission bits.
-        mode: u32,
-    },
-    Link {
-        target: PathBuf,
-    },
-    Directory,
-    /// It was not looked at.
-    Unknown {
-        why: String,
-    },
-}
 
 /// A name in a directory, and what it is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,72 +88,12 @@ impl Workspace {
         Ok(found)
     }
 
-    /// What stands at an absolute path without links; a link at its end is told as one.
-    #[must_use]
-    pub fn state(&self, path: &Path) -> State {
-        self.try_state(path).unwrap_or_else(|error| State::Unknown {
-            why: error.to_string(),
-        })
-    }
-
     /// The permission bits of what stands at an absolute path without links; `None`: nothing that can be seen.
     #[must_use]
     pub fn mode(&self, path: &Path) -> Option<u32> {
         let dir = handle::directory(&self.slash, path.parent()?).ok()?;
         let stat = rustix::fs::statat(&dir, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(stat.st_mode & 0o7777)
-    }
-
-    fn try_state(&self, path: &Path) -> io::Result<State> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Ok(State::Directory);
-        };
-        let dir = match handle::directory(&self.slash, parent) {
-            Ok(dir) => dir,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::Absent),
-            Err(error) => return Err(error),
-        };
-        let stat = match rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(State::Absent),
-            Err(error) => return Err(error.into()),
-        };
-        let unknown = |why: &str| {
-            Ok(State::Unknown {
-                why: why.to_owned(),
-            })
-        };
-        match FileKind::of_type(FileType::from_raw_mode(stat.st_mode)) {
-            FileKind::Directory => Ok(State::Directory),
-            FileKind::Link => Ok(State::Link {
-                target: link_target(&dir, name)?,
-            }),
-            FileKind::File => {
-                let OpenFile { file, meta } = self.open_regular(path).map_err(io::Error::other)?;
-                if meta.len() > SIZE_MAX {
-                    return unknown("larger than what is looked at");
-                }
-                let mut hash = Sha256::new();
-                let mut file = file.take(SIZE_MAX);
-                let mut chunk = vec![0; 128 * 1024];
-                let mut bytes = 0;
-                loop {
-                    let count = file.read(&mut chunk)?;
-                    let part = chunk.get(..count).unwrap_or_default();
-                    if part.is_empty() {
-                        break;
-                    }
-                    bytes += part.len() as u64;
-                    hash.update(part);
-                }
-                Ok(State::File {
-                    sha256: hash.finalize().into(),
-                    bytes,
-                    mode: stat.st_mode & 0o7777,
-                })
-            }
-            FileKind::Fifo | FileKind::Socket | FileKind::Device => unknown("not a file"),
-        }
     }
 
     /// What stands at a path and everywhere below it. A directory of more than `max` entries is told by itself, as not

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proto::record::{Changed, CheckpointCreated};
-use workspace::{Look, There};
+use workspace::{Look, State};
 
 use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
 
@@ -32,7 +32,7 @@ impl Keeper {
                 .skip(1)
                 .map(|above| self.workspace.look(above, false));
             let missing: Vec<_> = missing
-                .take_while(|look| look.there == There::Absent)
+                .take_while(|look| look.there == State::Absent)
                 .collect();
             for look in missing.into_iter().rev() {
                 if seen.insert(look.path.clone()) {
@@ -44,10 +44,10 @@ impl Keeper {
             }
             let look = self.workspace.look(place, true);
             match look.there {
-                There::Unknown { .. } => {
+                State::Unknown { .. } => {
                     found.unkept.insert(place.clone());
                 }
-                There::Directory if below => {
+                State::Directory if below => {
                     match self
                         .workspace
                         .look_below(place, true, BELOW_MAX, BELOW_BYTES)
@@ -63,7 +63,7 @@ impl Keeper {
                         }
                     }
                 }
-                There::Directory | There::Absent | There::File { .. } | There::Link { .. } => {}
+                State::Directory | State::Absent | State::File { .. } | State::Link { .. } => {}
             }
             found.looks.push(look);
         }
@@ -99,12 +99,12 @@ impl Keeper {
         Ok((watched, Some(Checkpoint { record, own })))
     }
 
-    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, There>) -> Vec<Changed> {
-        let mut now: BTreeMap<PathBuf, There> = BTreeMap::new();
+    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
+        let mut now: BTreeMap<PathBuf, State> = BTreeMap::new();
         for (path, was) in before {
             let look = self.workspace.look(path, false);
             // What has come with a directory was not there before.
-            if look.there == There::Directory && *was != There::Directory {
+            if look.there == State::Directory && *was != State::Directory {
                 self.whole(path, &mut now);
             }
             now.insert(look.path, look.there);
@@ -119,7 +119,7 @@ impl Keeper {
             .collect()
     }
 
-    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, There>) {
+    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, State>) {
         let inside = self
             .workspace
             .look_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);

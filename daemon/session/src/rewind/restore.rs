@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use proto::record::{CheckpointCreated, FileState, RewoundFile, RewoundResult};
 use proto::{ErrorName, Failure};
 use store::blob::BlobId;
-use workspace::{FileError, Look, There, Wanted};
+use workspace::{FileError, Look, State, Wanted};
 
 use super::past::{Past, Touched, Was};
 use crate::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back, state};
@@ -91,7 +91,7 @@ impl<'a> Restore<'a> {
         for path in above {
             if !missing.contains_key(path) {
                 let look = self.keeper.workspace().look(path, false);
-                if look.there == There::Absent {
+                if look.there == State::Absent {
                     missing.insert(path.to_owned(), look);
                 }
             }
@@ -158,7 +158,7 @@ impl<'a> Restore<'a> {
         let looks = self.items.iter_mut().filter(|item| item.due);
         let looks = looks.filter_map(|item| {
             let mut look = keeper.workspace().look(&item.look.path, true);
-            if let There::Unknown { why } = &look.there {
+            if let State::Unknown { why } = &look.there {
                 let why = format!("what stands there now cannot be kept: {why}");
                 item.give_up(RewoundResult::Failed { why });
                 return None;
@@ -359,7 +359,7 @@ impl Item {
         let done = if self.before == FileState::Directory || self.before == FileState::Absent {
             // What was in it is gone by now, or what it is in has come.
             let look = workspace.look(&self.look.path, false);
-            if look.there == self.look.there || look.there == There::Directory {
+            if look.there == self.look.there || look.there == State::Directory {
                 workspace.restore(&look, wanted)
             } else {
                 let path = self.look.path.clone();

@@ -225,16 +225,21 @@ impl<'a> Reader<'a> {
             if line.is_empty() && ends {
                 break;
             }
-            let Some(line) = body_line(line) else {
-                return Err(self.wrong(
-                    "not a line of a hunk; each begins with a blank (unchanged), `-` or `+`",
-                ));
-            };
-            lines.push(line);
-            self.at += 1;
-            self.take_unended(&mut lines);
+            self.take(line, &mut lines)?;
         }
         Ok(lines)
+    }
+
+    /// The line of a hunk that stands here, and what is said of its end.
+    fn take(&mut self, line: &str, lines: &mut Vec<HunkLine>) -> Result<(), PatchError> {
+        let Some(line) = body_line(line) else {
+            return Err(self
+                .wrong("not a line of a hunk; each begins with a blank (unchanged), `-` or `+`"));
+        };
+        lines.push(line);
+        self.at += 1;
+        self.take_unended(lines);
+        Ok(())
     }
 
     /// `\ No newline at end of file` says something of the line before.
@@ -338,14 +343,7 @@ impl<'a> Reader<'a> {
             if line.starts_with("@@") || line.starts_with("*** ") {
                 break;
             }
-            let Some(line) = body_line(line) else {
-                return Err(self.wrong(
-                    "not a line of a hunk; each begins with a blank (unchanged), `-` or `+`",
-                ));
-            };
-            lines.push(line);
-            self.at += 1;
-            self.take_unended(&mut lines);
+            self.take(line, &mut lines)?;
         }
         Ok(lines)
     }

@@ -2,7 +2,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::*;
-use crate::state::There;
+use crate::state::State;
 use crate::workspace::tests::Scene;
 
 fn restore(scene: &Scene, path: &str, wanted: Wanted<'_>) -> Result<(), FileError> {
@@ -10,7 +10,7 @@ fn restore(scene: &Scene, path: &str, wanted: Wanted<'_>) -> Result<(), FileErro
     scene.workspace.restore(&look, wanted)
 }
 
-fn there(scene: &Scene, path: &str) -> There {
+fn there(scene: &Scene, path: &str) -> State {
     scene.workspace.look(&scene.ws(path), false).there
 }
 
@@ -31,11 +31,11 @@ fn anything_becomes_anything() {
             restore(&scene, "a/b/place", to).unwrap();
             let found = there(&scene, "a/b/place");
             match to {
-                Wanted::Absent => assert_eq!(found, There::Absent),
-                Wanted::Directory => assert_eq!(found, There::Directory),
+                Wanted::Absent => assert_eq!(found, State::Absent),
+                Wanted::Directory => assert_eq!(found, State::Directory),
                 Wanted::Link { target } => assert_eq!(
                     found,
-                    There::Link {
+                    State::Link {
                         target: target.to_owned()
                     }
                 ),
@@ -78,7 +78,7 @@ fn a_directory_that_holds_something_stays() {
         },
     ] {
         assert!(restore(&scene, "d", wanted).is_err());
-        assert_eq!(there(&scene, "d"), There::Directory);
+        assert_eq!(there(&scene, "d"), State::Directory);
     }
     assert_eq!(std::fs::read_dir(scene.ws("")).unwrap().count(), 1);
 }

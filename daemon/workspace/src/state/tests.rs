@@ -6,23 +6,23 @@ fn a_look_tells_what_stands_there_and_follows_no_link() {
     let scene = Scene::new();
     let ws = &scene.workspace;
     let look = |path: &str, content| ws.look(&scene.ws(path), content);
-    assert_eq!(look("none", true).there, There::Absent);
-    assert_eq!(look("none/below", true).there, There::Absent);
+    assert_eq!(look("none", true).there, State::Absent);
+    assert_eq!(look("none/below", true).there, State::Absent);
     scene.put("file", "abc");
     let found = look("file", true);
-    assert!(matches!(found.there, There::File { bytes: 3, .. }));
+    assert!(matches!(found.there, State::File { bytes: 3, .. }));
     assert_eq!(found.content.as_deref(), Some(&b"abc"[..]));
     assert_eq!(look("file", false).content, None);
-    assert_eq!(look("file/below", false).there, There::Absent);
+    assert_eq!(look("file/below", false).there, State::Absent);
     scene.link("link", "../out");
     assert_eq!(
         look("link", true).there,
-        There::Link {
+        State::Link {
             target: "../out".into()
         }
     );
-    assert_eq!(look("link/canary", true).there, There::Absent);
-    assert_eq!(look(".", false).there, There::Directory);
+    assert_eq!(look("link/canary", true).there, State::Absent);
+    assert_eq!(look(".", false).there, State::Directory);
 }
 
 #[test]
@@ -41,12 +41,12 @@ fn what_is_closed_special_or_too_large_is_unknown() {
     .unwrap();
     for name in ["secret", "large", "pipe"] {
         let look = scene.workspace.look(&scene.ws(name), true);
-        assert!(matches!(look.there, There::Unknown { .. }), "{name}");
+        assert!(matches!(look.there, State::Unknown { .. }), "{name}");
         assert_eq!(look.content, None);
     }
     let home = scene.top.join("home/.reasonix/credentials.toml");
     let look = scene.workspace.look(&home, true);
-    assert!(matches!(look.there, There::Unknown { .. }));
+    assert!(matches!(look.there, State::Unknown { .. }));
 }
 
 #[test]
