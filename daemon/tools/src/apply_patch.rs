@@ -1,23 +1,22 @@
 //! `apply_patch`: a patch over several files, all or nothing.
 
-use std::path::PathBuf;
-
 use contract::tool::Touch;
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
+use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use workspace::{Access, FilePatch};
 
-use crate::arguments::{self, Arguments};
-use crate::files::{self, Spot};
+use crate::arguments::Arguments;
+use crate::file_tool::{Call, FileTool};
+use crate::files::Spot;
 
 mod plan;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     /// Unified diff
     patch: String,
 }
@@ -29,59 +28,38 @@ impl Arguments for Args {
         ("patch_text", "patch"),
         ("content", "patch"),
     ];
-}
 
-pub(crate) struct ApplyPatch {
-    spec: ToolSpec,
-}
-
-impl ApplyPatch {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "apply_patch",
-                description: include_str!("apply_patch.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: true,
-            },
-        }
+    fn check(&self) -> Result<(), Outcome> {
+        parsed(&self.patch).map(drop)
     }
 }
 
-impl Tool for ApplyPatch {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
+pub(crate) struct ApplyPatch;
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        let arguments = arguments::canonical::<Args>(&self.spec.schema, arguments)?;
-        let args: Args = arguments::typed(arguments.clone())?;
-        parsed(&args.patch)?;
-        Ok(arguments)
-    }
+impl FileTool for ApplyPatch {
+    type Args = Args;
+    type Plan = plan::Plan;
 
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
+    const NAME: &'static str = "apply_patch";
+    const PROSE: &'static str = include_str!("apply_patch.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = true;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<plan::Plan, Outcome> {
         let patch = parsed(&args.patch)?;
-        let places = files::places_shown(&memory, context, &spots(&patch))?;
-        let plan = plan::plan(&memory, &patch, &paths(&patch), &places)?;
-        Ok(Preview {
-            display: plan.display(),
-        })
+        let places = call.places(&spots(&patch))?;
+        plan::plan(&call.memory, &patch, &paths(&patch), &places)
     }
 
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
+    fn shown(_: &Args, plan: &plan::Plan, _: &Call<'_>) -> Result<Display, Outcome> {
+        Ok(plan.display())
     }
 
-    fn touches(&self, arguments: &Map<String, Value>) -> Vec<Touch> {
+    fn act(_: &Args, plan: plan::Plan, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        plan.carry_out(&call.memory)
+    }
+
+    fn touches(arguments: &Map<String, Value>) -> Vec<Touch> {
         // One that cannot be read touches nothing that is known, and so is never allowed.
         let text = arguments
             .get("patch")
@@ -93,21 +71,6 @@ impl Tool for ApplyPatch {
             edit: true,
         };
         paths(&patch).into_iter().map(touch).collect()
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let patch = parsed(&args.patch)?;
-            let places = files::places(&memory, &context, &spots(&patch))?;
-            let plan = plan::plan(&memory, &patch, &paths(&patch), &places)?;
-            plan.carry_out(&memory)
-        })
     }
 }
 

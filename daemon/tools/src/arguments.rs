@@ -14,6 +14,14 @@ use serde_json::{Map, Value, json};
 pub(crate) trait Arguments: DeserializeOwned + JsonSchema {
     /// Other names that models use, and the name that is meant.
     const ALIASES: &'static [(&'static str, &'static str)];
+
+    /// What the schema cannot say.
+    ///
+    /// # Errors
+    /// An outcome (`refused`) that says what is wrong.
+    fn check(&self) -> Result<(), Outcome> {
+        Ok(())
+    }
 }
 
 /// Other names for `path`, for every tool that has one.
@@ -95,7 +103,7 @@ pub(crate) fn canonical<A: Arguments>(
             )));
         }
     }
-    typed::<A>(taken.clone())?;
+    typed::<A>(taken.clone())?.check()?;
     Ok(taken)
 }
 

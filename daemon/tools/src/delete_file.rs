@@ -1,26 +1,21 @@
 //! `delete_file`: a file, a link or an empty directory less.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, FileKind, Resolved, State};
 
-use crate::arguments::{self, Arguments, path_aliases};
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
-use crate::memory::Memory;
 
 /// Bytes of a text that a person is shown before it is deleted.
 const SHOWN_MAX: usize = 64 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
 }
 
@@ -32,83 +27,40 @@ impl Arguments for Args {
     ];
 }
 
-pub(crate) struct DeleteFile {
-    spec: ToolSpec,
-}
+pub(crate) struct DeleteFile;
 
-impl DeleteFile {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "delete_file",
-                description: include_str!("delete_file.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: true,
-            },
-        }
-    }
-}
+impl FileTool for DeleteFile {
+    type Args = Args;
+    type Plan = Resolved;
 
-impl Tool for DeleteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    const NAME: &'static str = "delete_file";
+    const PROSE: &'static str = include_str!("delete_file.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = true;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+        call.place(Spot::itself(&args.path, Access::Write))
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    fn shown(_: &Args, at: &Resolved, call: &Call<'_>) -> Result<Display, Outcome> {
+        shown(call, at)
     }
 
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let spot = [Spot::itself(&args.path, Access::Write)];
-        let at = only(files::places_shown(&memory, context, &spot)?)?;
-        Ok(Preview {
-            display: shown(&memory, &at)?,
-        })
+    fn act(_: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        delete(call, &at)
     }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let spot = [Spot::itself(&args.path, Access::Write)];
-            let at = only(files::places(&memory, &context, &spot)?)?;
-            delete(&memory, &at)
-        })
-    }
-}
-
-fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
-    places
-        .into_iter()
-        .next()
-        .ok_or_else(|| Outcome::failed("the call names no path"))
 }
 
 /// What would go.
-fn shown(memory: &Arc<Memory>, at: &Resolved) -> Result<Display, Outcome> {
-    let shown = memory.workspace().shown(at.path());
+fn shown(call: &Call<'_>, at: &Resolved) -> Result<Display, Outcome> {
+    let workspace = call.memory.workspace();
+    let shown = call.name(at);
     let line = |text: String| Ok(Display::Line { text });
     match at.kind() {
         None => Err(files::file_failed(&workspace::FileError::Missing {
             path: at.path().to_owned(),
         })),
-        Some(FileKind::File) => match memory.workspace().read(at) {
+        Some(FileKind::File) => match workspace.read(at) {
             Ok(content) => {
                 let bytes = content.bytes;
                 let text = bytes.len() <= SHOWN_MAX && std::str::from_utf8(&bytes).is_ok();
@@ -123,7 +75,7 @@ fn shown(memory: &Arc<Memory>, at: &Resolved) -> Result<Display, Outcome> {
             }
             Err(error) => Err(files::file_failed(&error)),
         },
-        Some(FileKind::Link) => match memory.workspace().state(at.path()) {
+        Some(FileKind::Link) => match workspace.state(at.path()) {
             State::Link { target } => {
                 line(format!("delete the link {shown} (to {})", target.display()))
             }
@@ -136,15 +88,15 @@ fn shown(memory: &Arc<Memory>, at: &Resolved) -> Result<Display, Outcome> {
     }
 }
 
-fn delete(memory: &Arc<Memory>, at: &Resolved) -> Result<Outcome, Outcome> {
-    let name = memory.workspace().shown(at.path());
+fn delete(call: &Call<'_>, at: &Resolved) -> Result<Outcome, Outcome> {
+    let name = call.name(at);
     let display = match at.kind() {
-        Some(FileKind::File) => shown(memory, at)?,
+        Some(FileKind::File) => shown(call, at)?,
         _ => Display::Line {
             text: format!("deleted {name}"),
         },
     };
-    memory
+    call.memory
         .workspace()
         .delete_entry(at)
         .map_err(|error| files::file_failed(&error))?;

@@ -1,18 +1,14 @@
 //! `edit_file`: replaces one exact passage, or all that are alike.
 
-use std::path::PathBuf;
-
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
+use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Content, EditError, Edited, Expected, Resolved, replace};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 use crate::memory::Memory;
 use crate::truncate::{self, Pieces};
 
@@ -21,7 +17,7 @@ const ERROR_TOKENS_MAX: usize = 1500;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
     old_string: String,
     new_string: String,
@@ -41,77 +37,45 @@ impl Arguments for Args {
     ];
 }
 
-pub(crate) struct EditFile {
-    spec: ToolSpec,
-}
+pub(crate) struct EditFile;
 
-impl EditFile {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "edit_file",
-                description: include_str!("edit_file.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: false,
-            },
-        }
+impl FileTool for EditFile {
+    type Args = Args;
+    type Plan = Planned;
+
+    const NAME: &'static str = "edit_file";
+    const PROSE: &'static str = include_str!("edit_file.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = false;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let before = known_content(&call.memory, &at)?;
+        let (old, new) = (&args.old_string, &args.new_string);
+        let edited = replace(&before.bytes, old, new, args.replace_all);
+        let edited = edited.map_err(|error| not_replaced(&call.name(&at), "", &error))?;
+        Ok(Planned { at, before, edited })
+    }
+
+    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
+        let Planned { at, before, edited } = planned;
+        Ok(files::diff(
+            &call.name(at),
+            Some(&before.bytes),
+            &edited.bytes,
+        ))
+    }
+
+    fn act(_: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        edit(call, &planned)
     }
 }
 
-impl Tool for EditFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, &args.path, Access::Write)?;
-        let shown = memory.workspace().shown(at.path());
-        let (before, edited) = plan(&memory, &at, &args)?;
-        Ok(Preview {
-            display: files::diff(&shown, Some(&before.bytes), &edited.bytes),
-        })
-    }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, &args.path, Access::Write)?;
-            edit(&memory, &at, &args)
-        })
-    }
-}
-
-fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<(Content, Edited), Outcome> {
-    let before = known_content(memory, at)?;
-    let edited = replace(
-        &before.bytes,
-        &args.old_string,
-        &args.new_string,
-        args.replace_all,
-    )
-    .map_err(|error| not_replaced(&memory.workspace().shown(at.path()), "", &error))?;
-    Ok((before, edited))
+/// The content before, and after the edit.
+pub(crate) struct Planned {
+    at: Resolved,
+    before: Content,
+    edited: Edited,
 }
 
 /// What is in a file, if it is what this session last saw of it.
@@ -126,14 +90,15 @@ pub(crate) fn known_content(memory: &Memory, at: &Resolved) -> Result<Content, O
     Ok(content)
 }
 
-fn edit(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
-    let (before, edited) = plan(memory, at, args)?;
+fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
+    let Planned { at, before, edited } = planned;
+    let memory = &call.memory;
     let stamp = memory
         .workspace()
         .write(at, &edited.bytes, Expected::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
     memory.know(at.path(), stamp);
-    let shown = memory.workspace().shown(at.path());
+    let shown = call.name(at);
     let display = files::diff(&shown, Some(&before.bytes), &edited.bytes);
     let times = if edited.count == 1 {
         "1 replacement".to_owned()

@@ -63,16 +63,6 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// Where a call's path leads, for a look before it runs: the call is bound to that place.
-pub(crate) fn place_shown(
-    memory: &Memory,
-    context: &CallContext,
-    path: &str,
-    access: Access,
-) -> Result<Resolved, Outcome> {
-    only(places_shown(memory, context, &[Spot::at(path, access)])?)
-}
-
 /// Where the paths of a call lead, for a look before it runs: the call is bound to those places.
 pub(crate) fn places_shown(
     memory: &Memory,
@@ -89,16 +79,6 @@ pub(crate) fn bind(places: &[PathBuf], context: &CallContext) {
     if let Some(memory) = Memory::of(&context.memory) {
         memory.pin(&context.call, places);
     }
-}
-
-/// Where a call's path leads, now that it runs.
-pub(crate) fn place(
-    memory: &Memory,
-    context: &CallContext,
-    path: &str,
-    access: Access,
-) -> Result<Resolved, Outcome> {
-    only(places(memory, context, &[Spot::at(path, access)])?)
 }
 
 /// Where the paths of a call lead, now that it runs: each to the place that was judged for it.
@@ -132,7 +112,8 @@ fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, Resolved)>
     found.map_err(|error| path_failed(&error))
 }
 
-fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
+/// The place of a call that names one path.
+pub(crate) fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
     let mut places = places.into_iter();
     places
         .next()
@@ -229,8 +210,11 @@ pub(crate) fn changed(path: &Path, state: State) -> Changed {
             bytes,
             mode,
         },
-        State::Link { target } => FileState::Link {
-            target: target.to_string_lossy().into_owned(),
+        State::Link { target } => match target.into_os_string().into_string() {
+            Ok(target) => FileState::Link { target },
+            Err(_) => FileState::Unknown {
+                why: "it is a link to a name that is no text".to_owned(),
+            },
         },
         State::Directory => FileState::Directory,
         State::Unknown { why } => FileState::Unknown { why },

@@ -1,22 +1,19 @@
 //! `glob`: files by a pattern of their path, the newest first.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::{CallStatus, Display};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{
     Access, FileKind, GLOBBED_MAX, GlobQuery, Globbed, PathError, Resolved, SearchError,
 };
 
-use crate::arguments::{self, Arguments, path_aliases};
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
-use crate::memory::Memory;
 use crate::truncate::{self, Pieces};
 
 const SHOWN_MAX: usize = 1000;
@@ -25,7 +22,7 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     /// As rg -g, from `path`
     pattern: String,
     path: Option<String>,
@@ -99,94 +96,60 @@ impl Args {
     }
 }
 
-pub(crate) struct Glob {
-    spec: ToolSpec,
-}
+pub(crate) struct Glob;
 
-impl Glob {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "glob",
-                description: include_str!("glob.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Read,
-                read_only: true,
-                deferred: false,
-            },
-        }
-    }
-}
+impl FileTool for Glob {
+    type Args = Args;
+    type Plan = Base;
 
-impl Tool for Glob {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
+    const NAME: &'static str = "glob";
+    const PROSE: &'static str = include_str!("glob.md");
+    const FAMILY: Family = Family::Read;
+    const DEFERRED: bool = false;
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Base, Outcome> {
         let leading = args.leading()?;
-        let places = files::places_shown(&memory, context, &args.spots(leading.as_ref()))?;
-        let at = places.last().map(|at| at.path().display().to_string());
-        let text = format!("find {} in {}", args.pattern, at.unwrap_or_default());
-        Ok(Preview {
-            display: Display::Line { text },
-        })
+        let mut places = call.places(&args.spots(leading.as_ref()))?;
+        let at = places
+            .pop()
+            .ok_or_else(|| Outcome::failed("the call names no path"))?;
+        let pattern = match leading {
+            Some(leading) => leading.rest,
+            // `./*.rs` is in that directory only; for ripgrep it would be nowhere.
+            None => match args.pattern.strip_prefix("./") {
+                Some(rest) => format!("/{rest}"),
+                None => args.pattern.clone(),
+            },
+        };
+        Ok(Base { at, pattern })
     }
 
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
+    fn shown(args: &Args, base: &Base, _: &Call<'_>) -> Result<Display, Outcome> {
+        let text = format!("find {} in {}", args.pattern, base.at.path().display());
+        Ok(Display::Line { text })
     }
 
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let leading = args.leading()?;
-            let mut places = files::places(&memory, &context, &args.spots(leading.as_ref()))?;
-            let at = places
-                .pop()
-                .ok_or_else(|| Outcome::failed("the call names no path"))?;
-            let pattern = match &leading {
-                Some(leading) => leading.rest.clone(),
-                // `./*.rs` is in that directory only; for ripgrep it would be nowhere.
-                None => match args.pattern.strip_prefix("./") {
-                    Some(rest) => format!("/{rest}"),
-                    None => args.pattern.clone(),
-                },
-            };
-            find(&memory, &context, &at, &pattern, &args)
-        })
+    fn act(args: &Args, base: Base, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        find(call, &base, args.include_ignored)
     }
 }
 
-fn find(
-    memory: &Arc<Memory>,
-    context: &CallContext,
-    at: &Resolved,
-    pattern: &str,
-    args: &Args,
-) -> Result<Outcome, Outcome> {
+/// The directory that is searched, and the pattern from there.
+pub(crate) struct Base {
+    at: Resolved,
+    pattern: String,
+}
+
+fn find(call: &Call<'_>, base: &Base, include_ignored: bool) -> Result<Outcome, Outcome> {
+    let Base { at, pattern } = base;
+    let memory = &call.memory;
     let query = GlobQuery {
-        pattern: pattern.to_owned(),
-        include_ignored: args.include_ignored,
+        pattern: pattern.clone(),
+        include_ignored,
         limit: SHOWN_MAX,
         time_max: TIME_MAX,
     };
-    let stop = || context.cancel.is_cancelled();
+    let stop = || call.context.cancel.is_cancelled();
     let found = if pattern.is_empty() {
         // The pattern had no wildcard: it is the file, or it is not.
         let paths: Vec<PathBuf> = match at.kind() {
@@ -224,7 +187,7 @@ fn find(
         text.push_str(&format!("[{note}]\n"));
     }
     let line = format!("{} files", found.total);
-    if context.cancel.is_cancelled() {
+    if call.context.cancel.is_cancelled() {
         text.push_str("[stopped before all files were seen]\n");
         return Ok(Outcome {
             status: CallStatus::Interrupted,

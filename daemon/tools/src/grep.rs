@@ -1,23 +1,16 @@
 //! `grep`: lines of files that match a pattern, as ripgrep finds them.
 
-use std::path::PathBuf;
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::{CallStatus, Display};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Found, Mode, Query, Resolved, SearchError};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
-use crate::memory::Memory;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
 
 const LIMIT_DEFAULT: u64 = 250;
@@ -40,7 +33,7 @@ enum OutputMode {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     /// Rust regex
     pattern: String,
     path: Option<String>,
@@ -78,90 +71,33 @@ impl Arguments for Args {
     ];
 }
 
-pub(crate) struct Grep {
-    spec: ToolSpec,
-}
+pub(crate) struct Grep;
 
-impl Grep {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "grep",
-                description: include_str!("grep.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Read,
-                read_only: true,
-                deferred: false,
-            },
-        }
-    }
-}
+impl FileTool for Grep {
+    type Args = Args;
+    type Plan = Resolved;
 
-impl Tool for Grep {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    const NAME: &'static str = "grep";
+    const PROSE: &'static str = include_str!("grep.md");
+    const FAMILY: Family = Family::Read;
+    const DEFERRED: bool = false;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+        let path = args.path.as_deref().filter(|path| !path.is_empty());
+        call.place(Spot::at(path.unwrap_or("."), Access::Read))
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, args.place(), Access::Read)?;
+    fn shown(args: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
         let text = format!("search {} for {}", at.path().display(), args.pattern);
-        Ok(Preview {
-            display: Display::Line { text },
-        })
+        Ok(Display::Line { text })
     }
 
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let cancel = Arc::clone(&context.cancel);
-        let stopped = Arc::clone(&stop);
-        let search = files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, args.place(), Access::Read)?;
-            search(&memory, &at, &args, &stopped)
-        });
-        async move {
-            tokio::pin!(search);
-            // Cancel-safe: the search runs on its own thread and is told to stop.
-            tokio::select! {
-                biased;
-                outcome = &mut search => outcome,
-                () = cancel.cancelled() => {
-                    stop.store(true, Ordering::Relaxed);
-                    search.await
-                }
-            }
-        }
-        .boxed()
+    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        search(call, &at, &args.query())
     }
 }
 
 impl Args {
-    fn place(&self) -> &str {
-        self.path
-            .as_deref()
-            .filter(|path| !path.is_empty())
-            .unwrap_or(".")
-    }
-
     fn query(&self) -> Query {
         let around = |lines: Option<u64>| {
             usize::try_from(lines.or(self.context).unwrap_or(0).min(CONTEXT_MAX))
@@ -191,19 +127,15 @@ impl Args {
     }
 }
 
-fn search(
-    memory: &Arc<Memory>,
-    at: &Resolved,
-    args: &Args,
-    stop: &AtomicBool,
-) -> Result<Outcome, Outcome> {
-    let query = args.query();
+fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outcome> {
+    let memory = &call.memory;
+    let stop = || call.context.cancel.is_cancelled();
     let found = memory
         .workspace()
-        .search(at, &query, &|| stop.load(Ordering::Relaxed))
+        .search(at, query, &stop)
         .map_err(|error| not_searched(&error))?;
     let shown = |path: &std::path::Path| memory.workspace().shown(path);
-    let text = rows(&found, &query, &shown);
+    let text = rows(&found, query, &shown);
     let mut text = truncate::cut(
         Pieces::whole(&text),
         TOKENS_MAX,
@@ -211,10 +143,10 @@ fn search(
     )
     .text;
     let line = format!("{} matches in {} files", found.matches, found.files);
-    for note in notes(&found, &query) {
+    for note in notes(&found, query) {
         text.push_str(&format!("[{note}]\n"));
     }
-    if stop.load(Ordering::Relaxed) {
+    if stop() {
         text.push_str("[stopped before all files were searched]\n");
         return Ok(Outcome {
             status: CallStatus::Interrupted,

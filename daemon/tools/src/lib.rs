@@ -8,6 +8,7 @@ mod arguments;
 mod capture;
 mod clean;
 mod command;
+mod file_tool;
 mod files;
 mod filter;
 mod lasting;

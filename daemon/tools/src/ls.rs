@@ -1,19 +1,14 @@
 //! `ls`: what is in a directory, as a tree.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, FileKind, Inside, Leaf, PathError, Resolved, What};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
-use crate::memory::Memory;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
 
 const DEPTH_DEFAULT: u64 = 2;
@@ -23,7 +18,7 @@ const TOKENS_MAX: usize = 16_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: Option<String>,
     /// 1 to 5; default 2
     depth: Option<u64>,
@@ -37,81 +32,41 @@ impl Arguments for Args {
     ];
 }
 
-impl Args {
-    fn place(&self) -> &str {
-        self.path.as_deref().unwrap_or(".")
-    }
-}
+pub(crate) struct Ls;
 
-pub(crate) struct Ls {
-    spec: ToolSpec,
-}
+impl FileTool for Ls {
+    type Args = Args;
+    type Plan = Resolved;
 
-impl Ls {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "ls",
-                description: include_str!("ls.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Read,
-                read_only: true,
-                deferred: false,
-            },
-        }
-    }
-}
+    const NAME: &'static str = "ls";
+    const PROSE: &'static str = include_str!("ls.md");
+    const FAMILY: Family = Family::Read;
+    const DEFERRED: bool = false;
 
-impl Tool for Ls {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+        call.place(Spot::at(args.path.as_deref().unwrap_or("."), Access::Read))
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, args.place(), Access::Read)?;
+    fn shown(_: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
         let text = format!("list {}", at.path().display());
-        Ok(Preview {
-            display: Display::Line { text },
-        })
+        Ok(Display::Line { text })
     }
 
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, args.place(), Access::Read)?;
-            list(&memory, &at, &args)
-        })
+    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        list(call, &at, args)
     }
 }
 
-fn list(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+fn list(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
     let depth = args.depth.unwrap_or(DEPTH_DEFAULT);
     if !(1..=DEPTH_MAX).contains(&depth) {
         return Err(Outcome::refused(format!(
             "`depth` must be 1 to {DEPTH_MAX}, not {depth}"
         )));
     }
-    let shown = memory.workspace().shown(at.path());
-    let listing = memory
+    let shown = call.name(at);
+    let listing = call
+        .memory
         .workspace()
         .list(at, usize::try_from(depth).unwrap_or(1), ENTRIES_MAX)
         .map_err(|error| match error {

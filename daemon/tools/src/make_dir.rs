@@ -1,23 +1,18 @@
 //! `make_dir`: a directory, and those above it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Resolved, State};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
-use crate::memory::Memory;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
 }
 
@@ -26,97 +21,57 @@ impl Arguments for Args {
         path_aliases![("directory", "path"), ("dir", "path")];
 }
 
-pub(crate) struct MakeDir {
-    spec: ToolSpec,
-}
+pub(crate) struct MakeDir;
 
-impl MakeDir {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "make_dir",
-                description: include_str!("make_dir.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: true,
-            },
+impl FileTool for MakeDir {
+    type Args = Args;
+    type Plan = Resolved;
+
+    const NAME: &'static str = "make_dir";
+    const PROSE: &'static str = include_str!("make_dir.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = true;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+        call.place(Spot::at(&args.path, Access::Write))
+    }
+
+    fn shown(_: &Args, at: &Resolved, call: &Call<'_>) -> Result<Display, Outcome> {
+        Ok(Display::Line {
+            text: format!("make the directory {}", call.name(at)),
+        })
+    }
+
+    fn act(_: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        let workspace = call.memory.workspace();
+        let shown = call.name(&at);
+        // Those that are missing now are those that are made.
+        let mut missing: Vec<_> = at
+            .path()
+            .ancestors()
+            .take_while(|path| workspace.state(path) == State::Absent)
+            .collect();
+        missing.reverse();
+        let made = workspace
+            .make_directory(&at)
+            .map_err(|error| files::file_failed(&error))?;
+        if !made {
+            return Ok(files::done_line(
+                format!("the directory `{shown}` exists already"),
+                format!("{shown}: exists already"),
+            ));
         }
-    }
-}
-
-impl Tool for MakeDir {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, &args.path, Access::Write)?;
-        let shown = memory.workspace().shown(at.path());
-        Ok(Preview {
-            display: Display::Line {
-                text: format!("make the directory {shown}"),
-            },
+        let changed = missing
+            .iter()
+            .map(|path| files::changed(path, State::Directory));
+        Ok(Outcome {
+            changed: changed.collect(),
+            ..files::done_line(
+                format!("made the directory `{shown}`"),
+                format!("made {shown}"),
+            )
         })
     }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, &args.path, Access::Write)?;
-            make(&memory, &at)
-        })
-    }
-}
-
-fn make(memory: &Arc<Memory>, at: &Resolved) -> Result<Outcome, Outcome> {
-    let workspace = memory.workspace();
-    let shown = workspace.shown(at.path());
-    // Those that are missing now are those that are made.
-    let mut missing: Vec<_> = at
-        .path()
-        .ancestors()
-        .take_while(|path| workspace.state(path) == State::Absent)
-        .collect();
-    missing.reverse();
-    let made = workspace
-        .make_directory(at)
-        .map_err(|error| files::file_failed(&error))?;
-    if !made {
-        return Ok(files::done_line(
-            format!("the directory `{shown}` exists already"),
-            format!("{shown}: exists already"),
-        ));
-    }
-    let changed = missing
-        .iter()
-        .map(|path| files::changed(path, State::Directory));
-    Ok(Outcome {
-        changed: changed.collect(),
-        ..files::done_line(
-            format!("made the directory `{shown}`"),
-            format!("made {shown}"),
-        )
-    })
 }
 
 #[cfg(test)]

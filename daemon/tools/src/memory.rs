@@ -159,7 +159,16 @@ impl Memory {
 
     /// The content of a file is known at this state. Blocks: short content is kept, to tell later what others changed.
     pub(crate) fn know(&self, path: &Path, stamp: Stamp) {
-        let content = self.content(path, &stamp);
+        self.keep(path, stamp, self.content(path, &stamp));
+    }
+
+    /// As `know`, by whoever holds all the bytes that the stamp is of: the file is not read again for them.
+    pub(crate) fn know_content(&self, path: &Path, stamp: Stamp, bytes: &[u8]) {
+        let short = bytes.len() as u64 <= known::CONTENT_MAX;
+        self.keep(path, stamp, short.then(|| bytes.into()));
+    }
+
+    fn keep(&self, path: &Path, stamp: Stamp, content: Option<Content>) {
         let mut kept = self.kept();
         let used = kept.tick();
         kept.read

@@ -1,18 +1,15 @@
 //! `multi_edit`: several replacements in one file, all or none.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
+use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Content, Expected, Resolved, replace};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::memory::Memory;
-use crate::{edit_file, files};
+use crate::arguments::{Arguments, path_aliases};
+use crate::edit_file;
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +24,7 @@ struct Edit {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
     edits: Vec<Edit>,
 }
@@ -37,82 +34,50 @@ impl Arguments for Args {
         path_aliases![("changes", "edits"), ("replacements", "edits")];
 }
 
-pub(crate) struct MultiEdit {
-    spec: ToolSpec,
-}
+pub(crate) struct MultiEdit;
 
-impl MultiEdit {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "multi_edit",
-                description: include_str!("multi_edit.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: false,
-            },
-        }
-    }
-}
+impl FileTool for MultiEdit {
+    type Args = Args;
+    type Plan = Planned;
 
-impl Tool for MultiEdit {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    const NAME: &'static str = "multi_edit";
+    const PROSE: &'static str = include_str!("multi_edit.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = false;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        plan(call, at, args)
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
+        let Planned {
+            at, before, bytes, ..
+        } = planned;
+        Ok(files::diff(&call.name(at), Some(&before.bytes), bytes))
     }
 
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, &args.path, Access::Write)?;
-        let shown = memory.workspace().shown(at.path());
-        let planned = plan(&memory, &at, &args)?;
-        Ok(Preview {
-            display: files::diff(&shown, Some(&planned.before.bytes), &planned.bytes),
-        })
-    }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, &args.path, Access::Write)?;
-            edit(&memory, &at, &args)
-        })
+    fn act(args: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        edit(call, &planned, args.edits.len())
     }
 }
 
 /// The content before, and after all the edits.
-struct Planned {
+pub(crate) struct Planned {
+    at: Resolved,
     before: Content,
     bytes: Vec<u8>,
     /// Replacements in all.
     count: usize,
 }
 
-fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Planned, Outcome> {
+fn plan(call: &Call<'_>, at: Resolved, args: &Args) -> Result<Planned, Outcome> {
     if args.edits.is_empty() {
         return Err(Outcome::refused(
             "`edits` is empty; give at least one `old_string` with its `new_string`",
         ));
     }
-    let before = edit_file::known_content(memory, at)?;
+    let before = edit_file::known_content(&call.memory, &at)?;
     let mut bytes = before.bytes.clone();
     let mut count = 0;
     for (index, edit) in args.edits.iter().enumerate() {
@@ -127,37 +92,39 @@ fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Planned, Out
                     args.edits.len()
                 ),
             };
-            edit_file::not_replaced(&memory.workspace().shown(at.path()), &which, &error)
+            edit_file::not_replaced(&call.name(&at), &which, &error)
         })?;
         bytes = edited.bytes;
         count += edited.count;
     }
     Ok(Planned {
+        at,
         before,
         bytes,
         count,
     })
 }
 
-fn edit(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+fn edit(call: &Call<'_>, planned: &Planned, edits: usize) -> Result<Outcome, Outcome> {
     let Planned {
+        at,
         before,
         bytes,
         count,
-    } = plan(memory, at, args)?;
-    let shown = memory.workspace().shown(at.path());
-    if bytes == before.bytes {
+    } = planned;
+    let memory = &call.memory;
+    let shown = call.name(at);
+    if *bytes == before.bytes {
         return Err(Outcome::failed(format!(
             "`{shown}` was not changed: the edits take each other back"
         )));
     }
     let stamp = memory
         .workspace()
-        .write(at, &bytes, Expected::File(before.stamp))
+        .write(at, bytes, Expected::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
     memory.know(at.path(), stamp);
-    let display = files::diff(&shown, Some(&before.bytes), &bytes);
-    let edits = args.edits.len();
+    let display = files::diff(&shown, Some(&before.bytes), bytes);
     Ok(Outcome {
         changed: vec![files::changed_file(memory, at.path(), &stamp)],
         ..files::done(

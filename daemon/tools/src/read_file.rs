@@ -1,19 +1,14 @@
 //! `read_file`: numbered lines of a text file.
 
-use std::path::PathBuf;
-
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Kept, Resolved, Window};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 use crate::memory::Memory;
 use crate::truncate;
 
@@ -23,7 +18,7 @@ const LINE_CHARS_MAX: usize = 2000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
     /// First line, from 1
     offset: Option<u64>,
@@ -36,68 +31,32 @@ impl Arguments for Args {
         path_aliases![("start_line", "offset"), ("lines", "limit")];
 }
 
-pub(crate) struct ReadFile {
-    spec: ToolSpec,
-}
+pub(crate) struct ReadFile;
 
-impl ReadFile {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "read_file",
-                description: include_str!("read_file.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Read,
-                read_only: true,
-                deferred: false,
-            },
-        }
+impl FileTool for ReadFile {
+    type Args = Args;
+    type Plan = Resolved;
+
+    const NAME: &'static str = "read_file";
+    const PROSE: &'static str = include_str!("read_file.md");
+    const FAMILY: Family = Family::Read;
+    const DEFERRED: bool = false;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+        call.place(Spot::at(&args.path, Access::Read))
+    }
+
+    fn shown(_: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
+        let text = format!("read {}", at.path().display());
+        Ok(Display::Line { text })
+    }
+
+    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        read(call, &at, args)
     }
 }
 
-impl Tool for ReadFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, &args.path, Access::Read)?;
-        Ok(Preview {
-            display: Display::Line {
-                text: format!("read {}", at.path().display()),
-            },
-        })
-    }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, &args.path, Access::Read)?;
-            read(&memory, &at, &args)
-        })
-    }
-}
-
-fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
     let first = args.offset.unwrap_or(1).max(1);
     let lines_max = args
         .limit
@@ -110,11 +69,12 @@ fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Out
         line_bytes_max: LINE_CHARS_MAX * 4,
         bytes_max: TOKENS_MAX * 4,
     };
-    let kept = memory
+    let kept = call
+        .memory
         .workspace()
         .window(at, window)
         .map_err(|error| files::file_failed(&error))?;
-    let shown = memory.workspace().shown(at.path());
+    let shown = call.name(at);
     if let Some(kind) = not_text(&shown, &kept.head) {
         return Err(Outcome::failed(format!(
             "`{shown}` is {kind} of {} bytes and cannot be read as text; look into it with a program through `bash`",
@@ -122,7 +82,7 @@ fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Out
         )));
     }
     if kept.total == 0 {
-        memory.know(at.path(), kept.stamp);
+        known(&call.memory, at, &kept);
         return Ok(files::done_line(
             "(empty file)".to_owned(),
             format!("read {shown}: empty"),
@@ -134,7 +94,7 @@ fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Out
             kept.total
         )));
     }
-    memory.know(at.path(), kept.stamp);
+    known(&call.memory, at, &kept);
     let (mut text, count) = numbered(&kept, first);
     let last = first + count - 1;
     if last < kept.total {
@@ -149,6 +109,17 @@ fn read(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Out
     }
     let line = format!("read {shown}: lines {first}–{last} of {}", kept.total);
     Ok(files::done_line(text, line))
+}
+
+/// Remembers that the file was read, at the state of this very reading.
+fn known(memory: &Memory, at: &Resolved, kept: &Kept) {
+    if kept.stamp.size == kept.head.len() as u64 {
+        // The beginning is all of it.
+        memory.know_content(at.path(), kept.stamp, &kept.head);
+    } else {
+        // The window may lack any part of a longer one, and the ends of its lines: its content takes a second reading.
+        memory.know(at.path(), kept.stamp);
+    }
 }
 
 /// The lines with their numbers, as many as the token limit holds.

@@ -11,6 +11,7 @@ use crate::bash_output::BashOutput;
 use crate::copy_file::CopyFile;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
+use crate::file_tool;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::kill_shell::KillShell;
@@ -44,23 +45,23 @@ impl Default for Options {
 #[must_use]
 pub fn builtin(options: Options) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(ApplyPatch::new()),
-        Arc::new(CopyFile::new()),
-        Arc::new(DeleteFile::new()),
-        Arc::new(Glob::new()),
-        Arc::new(Ls::new()),
-        Arc::new(MakeDir::new()),
-        Arc::new(MoveFile::new()),
-        Arc::new(MultiEdit::new()),
+        file_tool::tool::<ApplyPatch>(),
+        file_tool::tool::<CopyFile>(),
+        file_tool::tool::<DeleteFile>(),
+        file_tool::tool::<Glob>(),
+        file_tool::tool::<Ls>(),
+        file_tool::tool::<MakeDir>(),
+        file_tool::tool::<MoveFile>(),
+        file_tool::tool::<MultiEdit>(),
         Arc::new(Ask::new()),
         Arc::new(Bash::new(options.bash_timeout_ms)),
         Arc::new(BashOutput::new()),
-        Arc::new(EditFile::new()),
-        Arc::new(Grep::new()),
+        file_tool::tool::<EditFile>(),
+        file_tool::tool::<Grep>(),
         Arc::new(KillShell::new()),
-        Arc::new(ReadFile::new()),
+        file_tool::tool::<ReadFile>(),
         Arc::new(TodoWrite::new()),
-        Arc::new(WriteFile::new()),
+        file_tool::tool::<WriteFile>(),
     ];
     tools.sort_by_key(|tool| tool.spec().name);
     let specs = tools.iter().map(|tool| tool.spec());

@@ -9,6 +9,7 @@ use contract::Outcome;
 
 use crate::arguments::Arguments;
 use crate::edit_file;
+use crate::file_tool::Call;
 use crate::files::{self, Spot};
 use crate::memory::Memory;
 
@@ -42,16 +43,6 @@ impl Arguments for Args {
     ];
 }
 
-impl Args {
-    /// Source and destination; `access` is what is done to the source.
-    pub(crate) fn spots(&self, access: Access) -> [Spot<'_>; 2] {
-        [
-            Spot::itself(&self.source, access),
-            Spot::at(&self.destination, Access::Write),
-        ]
-    }
-}
-
 /// The two places, and what stands at the second.
 pub(crate) struct Pair {
     pub(crate) from: Resolved,
@@ -59,8 +50,13 @@ pub(crate) struct Pair {
     pub(crate) expected: Expected,
 }
 
-/// The places as they are: the source there, the destination free, or a known file that may be replaced.
-pub(crate) fn pair(memory: &Memory, args: &Args, places: Vec<Resolved>) -> Result<Pair, Outcome> {
+/// The places as they are: the source there, the destination free, or a known file that may be replaced. `access` is
+/// what is done to the source.
+pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair, Outcome> {
+    let places = call.places(&[
+        Spot::itself(&args.source, access),
+        Spot::at(&args.destination, Access::Write),
+    ])?;
     let Ok([from, to]) = <[Resolved; 2]>::try_from(places) else {
         return Err(Outcome::failed("the call names no pair of paths"));
     };
@@ -69,12 +65,12 @@ pub(crate) fn pair(memory: &Memory, args: &Args, places: Vec<Resolved>) -> Resul
             path: from.path().to_owned(),
         }));
     }
-    let shown = memory.workspace().shown(to.path());
+    let shown = call.name(&to);
     let expected = match to.kind() {
         None => Expected::Absent,
         Some(FileKind::Directory) => {
             let name = from.path().file_name().unwrap_or_default();
-            let whole = memory.workspace().shown(&to.path().join(name));
+            let whole = call.memory.workspace().shown(&to.path().join(name));
             return Err(Outcome::failed(format!(
                 "`{shown}` is a directory; `destination` is the whole new path, such as `{whole}`"
             )));
@@ -84,14 +80,13 @@ pub(crate) fn pair(memory: &Memory, args: &Args, places: Vec<Resolved>) -> Resul
                 "`{shown}` exists already; nothing was changed. Choose another name, or read the file and set `overwrite`"
             )));
         }
-        Some(_) => Expected::File(edit_file::known_content(memory, &to)?.stamp),
+        Some(_) => Expected::File(edit_file::known_content(&call.memory, &to)?.stamp),
     };
     Ok(Pair { from, to, expected })
 }
 
 /// What is done, in a line.
-pub(crate) fn line(memory: &Memory, verb: &str, pair: &Pair) -> String {
-    let shown = |at: &Resolved| memory.workspace().shown(at.path());
+pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &Pair) -> String {
     let what = match pair.from.kind() {
         Some(FileKind::Directory) => "the directory ",
         Some(FileKind::Link) => "the link ",
@@ -103,8 +98,8 @@ pub(crate) fn line(memory: &Memory, verb: &str, pair: &Pair) -> String {
     };
     format!(
         "{verb} {what}`{}` to `{}`{over}",
-        shown(&pair.from),
-        shown(&pair.to)
+        call.name(&pair.from),
+        call.name(&pair.to)
     )
 }
 

@@ -1,24 +1,18 @@
 //! `write_file`: a whole file, or more at its end.
 
-use std::path::PathBuf;
-
-use std::sync::Arc;
-
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::future::BoxFuture;
+use contract::{Family, Outcome};
 use proto::item::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use workspace::{Access, Content, Expected, Resolved};
 
-use crate::arguments::{self, Arguments, path_aliases};
-use crate::files;
-use crate::memory::Memory;
+use crate::arguments::{Arguments, path_aliases};
+use crate::file_tool::{Call, FileTool};
+use crate::files::{self, Spot};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     path: String,
     content: String,
     /// Add at the end instead
@@ -34,92 +28,62 @@ impl Arguments for Args {
     ];
 }
 
-pub(crate) struct WriteFile {
-    spec: ToolSpec,
-}
+pub(crate) struct WriteFile;
 
-impl WriteFile {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: "write_file",
-                description: include_str!("write_file.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Edit,
-                read_only: false,
-                deferred: false,
-            },
-        }
-    }
-}
+impl FileTool for WriteFile {
+    type Args = Args;
+    type Plan = Planned;
 
-impl Tool for WriteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    const NAME: &'static str = "write_file";
+    const PROSE: &'static str = include_str!("write_file.md");
+    const FAMILY: Family = Family::Edit;
+    const DEFERRED: bool = false;
+
+    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        plan(call, at, args)
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
+    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
+        let shown = call.name(&planned.at);
+        Ok(files::diff(&shown, planned.old(), &planned.bytes))
     }
 
-    fn preview(
-        &self,
-        arguments: &Map<String, Value>,
-        context: &CallContext,
-    ) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let memory = files::memory(context)?;
-        let at = files::place_shown(&memory, context, &args.path, Access::Write)?;
-        let shown = memory.workspace().shown(at.path());
-        let planned = plan(&memory, &at, &args)?;
-        let old = planned
-            .before
-            .as_ref()
-            .map(|before| before.bytes.as_slice());
-        Ok(Preview {
-            display: files::diff(&shown, old, &planned.bytes),
-        })
-    }
-
-    fn bind(&self, places: &[PathBuf], context: &CallContext) {
-        files::bind(places, context);
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args: Args = arguments::typed(arguments)?;
-            let memory = files::memory(&context)?;
-            let at = files::place(&memory, &context, &args.path, Access::Write)?;
-            write(&memory, &at, &args)
-        })
+    fn act(args: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+        write(call, &planned, args.append)
     }
 }
 
 /// What the file is, and what it shall be.
-struct Planned {
+pub(crate) struct Planned {
+    at: Resolved,
     before: Option<Content>,
     bytes: Vec<u8>,
     /// The content before is what this session last saw (or there was none).
     known: bool,
 }
 
-fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Planned, Outcome> {
+impl Planned {
+    fn old(&self) -> Option<&[u8]> {
+        self.before.as_ref().map(|before| before.bytes.as_slice())
+    }
+}
+
+fn plan(call: &Call<'_>, at: Resolved, args: &Args) -> Result<Planned, Outcome> {
     let Some(_) = at.kind() else {
         return Ok(Planned {
+            at,
             before: None,
             bytes: args.content.clone().into_bytes(),
             known: true,
         });
     };
-    let before = memory
+    let before = call
+        .memory
         .workspace()
-        .read(at)
+        .read(&at)
         .map_err(|error| files::file_failed(&error))?;
-    let guarded = files::guard(memory, at.path(), &before.stamp);
+    let guarded = files::guard(&call.memory, at.path(), &before.stamp);
     let bytes = if args.append {
         // What is added takes nothing away, so it needs no earlier look.
         [before.bytes.as_slice(), args.content.as_bytes()].concat()
@@ -128,20 +92,23 @@ fn plan(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Planned, Out
         args.content.clone().into_bytes()
     };
     Ok(Planned {
+        at,
         before: Some(before),
         bytes,
         known: guarded.is_ok(),
     })
 }
 
-fn write(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
-    let shown = memory.workspace().shown(at.path());
+fn write(call: &Call<'_>, planned: &Planned, append: bool) -> Result<Outcome, Outcome> {
     let Planned {
+        at,
         before,
         bytes,
         known,
-    } = plan(memory, at, args)?;
-    let old = before.as_ref().map(|before| before.bytes.as_slice());
+    } = planned;
+    let memory = &call.memory;
+    let shown = call.name(at);
+    let old = planned.old();
     if old == Some(bytes.as_slice()) {
         return Ok(files::done_line(
             format!("`{shown}` has this content already"),
@@ -153,13 +120,13 @@ fn write(memory: &Arc<Memory>, at: &Resolved, args: &Args) -> Result<Outcome, Ou
         .map_or(Expected::Absent, |before| Expected::File(before.stamp));
     let stamp = memory
         .workspace()
-        .write(at, &bytes, expected)
+        .write(at, bytes, expected)
         .map_err(|error| files::file_failed(&error))?;
-    if known {
+    if *known {
         memory.know(at.path(), stamp);
     }
-    let display = files::diff(&shown, old, &bytes);
-    let verb = match (&before, args.append) {
+    let display = files::diff(&shown, old, bytes);
+    let verb = match (before, append) {
         (None, _) => "created",
         (Some(_), true) => "appended to",
         (Some(_), false) => "replaced",

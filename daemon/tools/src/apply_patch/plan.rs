@@ -19,7 +19,7 @@ const ERROR_TOKENS_MAX: usize = 1500;
 const DIFF_MAX: usize = 64 * 1024;
 
 /// All that a patch does.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     planned: Vec<Planned>,
     /// A line for each file, and notes.
     told: Vec<String>,

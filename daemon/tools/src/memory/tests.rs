@@ -51,3 +51,18 @@ fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_ord
     assert!(new.memory.known(Path::new("/f1")).is_none(), "the oldest");
     assert_eq!(new.memory.known(Path::new("/f0")), Some(stamp(2)));
 }
+
+#[test]
+fn content_that_is_given_is_not_read_again() {
+    let scene = Scene::new();
+    let path = scene.put("a", "new\n");
+    let stamp = Stamp {
+        mtime_ns: 0,
+        size: 4,
+        inode: 0,
+        sha256: [0; 32],
+    };
+    scene.memory.know_content(&path, stamp, b"old\n");
+    let note = scene.memory.changed_by_others().unwrap();
+    assert!(note.contains("-old\n+new"), "{note}");
+}

@@ -1,0 +1,165 @@
+//! What all file tools are to the engine: their facts, the reading of their arguments, the binding of a call to its
+//! places, and work beside the runtime.
+//!
+//! A file tool writes what is its own as a `FileTool`. Called by `registry`, which takes the `Tool` that `tool` makes
+//! of it.
+
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::tool::Touch;
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::future::BoxFuture;
+use proto::item::Display;
+use serde_json::{Map, Value};
+use workspace::Resolved;
+
+use crate::arguments::{self, Arguments};
+use crate::files::{self, Spot};
+use crate::memory::Memory;
+
+/// A tool that works on files: what is its own.
+pub(crate) trait FileTool: Send + Sync + 'static {
+    type Args: Arguments;
+    /// What a call comes to before anything is done: where its paths lead and, for a change, what is to become of what
+    /// is there.
+    type Plan;
+
+    const NAME: &'static str;
+    /// The prose that the model reads, as it stands in its file.
+    const PROSE: &'static str;
+    /// One that returns content, `Family::Read`, never changes anything.
+    const FAMILY: Family;
+    const DEFERRED: bool;
+
+    /// Finds the places of a call and works out what it comes to. Changes nothing.
+    ///
+    /// # Errors
+    /// An outcome where it is already clear that the call must fail.
+    fn plan(args: &Self::Args, call: &Call<'_>) -> Result<Self::Plan, Outcome>;
+
+    /// What a person should see before a yes. Changes nothing.
+    ///
+    /// # Errors
+    /// As `plan`.
+    fn shown(args: &Self::Args, plan: &Self::Plan, call: &Call<'_>) -> Result<Display, Outcome>;
+
+    /// Does it. Blocks.
+    ///
+    /// # Errors
+    /// An outcome that is a failure.
+    fn act(args: &Self::Args, plan: Self::Plan, call: &Call<'_>) -> Result<Outcome, Outcome>;
+
+    /// Paths of a call that are no arguments of their own.
+    fn touches(_arguments: &Map<String, Value>) -> Vec<Touch> {
+        Vec::new()
+    }
+}
+
+/// A call of a file tool, while it is looked at or runs.
+pub(crate) struct Call<'a> {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) context: &'a CallContext,
+    stage: Stage,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy)]
+enum Stage {
+    /// It is looked at before it runs: it is bound to the places that are found.
+    Look,
+    /// It runs: its paths must lead to the places that it was bound to.
+    Run,
+}
+
+impl<'a> Call<'a> {
+    fn new(context: &'a CallContext, stage: Stage) -> Result<Self, Outcome> {
+        Ok(Self {
+            memory: files::memory(context)?,
+            context,
+            stage,
+        })
+    }
+
+    /// Where the only path of the call leads.
+    pub(crate) fn place(&self, spot: Spot<'_>) -> Result<Resolved, Outcome> {
+        files::only(self.places(&[spot])?)
+    }
+
+    /// Where all the paths of the call lead. Asked once: what the call is bound to is used up by it.
+    pub(crate) fn places(&self, spots: &[Spot<'_>]) -> Result<Vec<Resolved>, Outcome> {
+        match self.stage {
+            Stage::Look => files::places_shown(&self.memory, self.context, spots),
+            Stage::Run => files::places(&self.memory, self.context, spots),
+        }
+    }
+
+    /// A place as it is named to model and person.
+    pub(crate) fn name(&self, at: &Resolved) -> String {
+        self.memory.workspace().shown(at.path())
+    }
+}
+
+/// The `Tool` that a file tool is.
+pub(crate) fn tool<T: FileTool>() -> Arc<dyn Tool> {
+    Arc::new(AsTool::<T> {
+        spec: ToolSpec {
+            name: T::NAME,
+            description: T::PROSE.trim_ascii(),
+            schema: arguments::schema::<T::Args>(),
+            family: T::FAMILY,
+            read_only: T::FAMILY == Family::Read,
+            deferred: T::DEFERRED,
+        },
+        own: PhantomData,
+    })
+}
+
+struct AsTool<T> {
+    spec: ToolSpec,
+    own: PhantomData<T>,
+}
+
+impl<T: FileTool> Tool for AsTool<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        arguments::canonical::<T::Args>(&self.spec.schema, arguments)
+    }
+
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Preview, Outcome> {
+        let args = arguments::typed(arguments.clone())?;
+        let call = Call::new(context, Stage::Look)?;
+        let plan = T::plan(&args, &call)?;
+        let display = T::shown(&args, &plan, &call)?;
+        Ok(Preview { display })
+    }
+
+    fn bind(&self, places: &[PathBuf], context: &CallContext) {
+        files::bind(places, context);
+    }
+
+    fn touches(&self, arguments: &Map<String, Value>) -> Vec<Touch> {
+        T::touches(arguments)
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        files::blocking(move || {
+            let args = arguments::typed(arguments)?;
+            let call = Call::new(&context, Stage::Run)?;
+            let plan = T::plan(&args, &call)?;
+            T::act(&args, plan, &call)
+        })
+    }
+}
