@@ -16,7 +16,7 @@ use crate::{output, reach, text};
 /// Go back to the end of a turn: hide what was said after it, and give files the content they had then.
 ///
 /// Nothing is erased: `--undo` takes the newest rewind back. A file that somebody else has changed since is left alone,
-/// and told. Exits 0 when all was done, 1 where a file was left, could not be restored, or was never kept.
+/// and told; what was changed while a command of the session ran counts as the command's. Exits 0 when all was done, 1 where a file was left, could not be restored, or was never kept.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.

@@ -46,11 +46,17 @@ impl Actor {
             .or_else(|| wordless(&prompt.text))
             .or_else(|| {
                 if when == When::Now && !self.is_settled() {
-                    return Some(Failure::new(
-                        ErrorName::Busy,
-                        "A turn is running.",
-                        "Queue the prompt, steer the turn with it, or interrupt the turn.",
-                    ));
+                    let (what, hint) = match self.machine.is_idle() {
+                        true => (
+                            "Other prompts wait before it.",
+                            "Queue it behind them, or take them back first.",
+                        ),
+                        false => (
+                            "A turn is running.",
+                            "Queue the prompt, steer the turn with it, or interrupt the turn.",
+                        ),
+                    };
+                    return Some(Failure::new(ErrorName::Busy, what, hint));
                 }
                 (facts.queue.len() >= QUEUE_MAX).then(|| {
                     Failure::new(

@@ -39,7 +39,9 @@ impl FileTool for DeleteFile {
     const DEFERRED: bool = true;
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
-        call.place(Spot::itself(&args.path, Access::Write))
+        let at = call.place(Spot::itself(&args.path, Access::Write))?;
+        unchanged(call, &at)?;
+        Ok(at)
     }
 
     fn shown(_: &Args, at: &Resolved, call: &Call<'_>) -> Result<Display, Outcome> {
@@ -48,6 +50,18 @@ impl FileTool for DeleteFile {
 
     fn act(_: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
         delete(call, &at)
+    }
+}
+
+/// A file need not have been read to be deleted; but one that was read goes only as it was seen.
+fn unchanged(call: &Call<'_>, at: &Resolved) -> Result<(), Outcome> {
+    if at.kind() != Some(FileKind::File) || call.memory.known(at.path()).is_none() {
+        return Ok(());
+    }
+    // What cannot be read is told where it is shown or deleted.
+    match call.memory.workspace().read(at) {
+        Ok(now) => files::guard(&call.memory, at.path(), &now.stamp),
+        Err(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Prompts that wait, and are changed while they do.
 
-use proto::params::session::{EditParams, QueueOutput, ReorderParams, Signal, Until};
+use proto::params::session::{
+    EditParams, PromptParams, QueueOutput, ReorderParams, Signal, Until, When,
+};
 use proto::{Body, ErrorName, PromptId, RequestId};
 
 use super::house::{House, Scripted, begin, begin_with, prompt, until};
@@ -43,6 +45,18 @@ fn reorder(prompt_id: PromptId, position: u64, request_id: Option<RequestId>) ->
 fn texts(output: &QueueOutput) -> Vec<&str> {
     let queue = output.queue.iter();
     queue.map(|queued| queued.text.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_for_now_is_told_what_is_in_its_way() {
+    let (house, _) = with_three().await;
+    let now = PromptParams {
+        when: When::Now,
+        ..prompt("now")
+    };
+    let refused = house.handle.prompt(now, "ann".into()).await.unwrap_err();
+    assert_eq!(refused.name, ErrorName::Busy);
+    assert_eq!(refused.message, "Other prompts wait before it.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

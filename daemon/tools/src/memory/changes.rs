@@ -1,12 +1,13 @@
 //! What others have changed of the files that a session has read.
 //!
 //! A look at each, and a reading of those that were touched; each change is told once. What is told does not count as
-//! read: an edit is refused until the file is read again, unless all of its content stood in the note.
+//! read, not even where all of the content stood in the note: a note comes with the result of a call that was decided
+//! without it, and so were the others of that answer. An edit is refused until the file is read again.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use workspace::{Access, FileKind, Glance, Stamp};
+use workspace::{Access, FileKind, Glance};
 
 use super::Memory;
 use super::known::{CONTENT_MAX, Content, Known, Told, forget_contents};
@@ -168,7 +169,7 @@ impl Memory {
         if now.stamp.size > CONTENT_MAX {
             return Some(Change::Unseen);
         }
-        Some(Change::Content(now.bytes, now.stamp))
+        Some(Change::Content(now.bytes))
     }
 
     /// A file whose content may be kept.
@@ -196,13 +197,13 @@ enum Change {
     Gone,
     /// It has another content, which is too long to be shown or cannot be read.
     Unseen,
-    Content(Vec<u8>, Stamp),
+    Content(Vec<u8>),
 }
 
 impl Change {
     fn into_content(self) -> Option<Content> {
         match self {
-            Self::Content(bytes, _) => Some(bytes.into()),
+            Self::Content(bytes) => Some(bytes.into()),
             Self::Gone | Self::Unseen => None,
         }
     }
@@ -211,15 +212,15 @@ impl Change {
     fn name(&self, shown: &str) -> String {
         match self {
             Self::Gone => format!("`{shown}` was deleted"),
-            Self::Unseen | Self::Content(..) => format!("`{shown}` changed"),
+            Self::Unseen | Self::Content(_) => format!("`{shown}` changed"),
         }
     }
 
     /// The change as a diff, where it is one and there is room for it: takes that from `left`. Sets what the next change
-    /// is told against, and where all of the content was shown, what is known of the file.
+    /// is told against.
     fn show(self, shown: &str, after: &mut Known, left: &mut usize) -> Option<String> {
-        let (new, stamp) = match self {
-            Self::Content(new, stamp) => (new, stamp),
+        let new = match self {
+            Self::Content(new) => new,
             Self::Gone => return None,
             Self::Unseen => {
                 after.content = None;
@@ -232,10 +233,6 @@ impl Change {
         }
         if !diff.cut {
             after.content = Some(new.into());
-        }
-        if diff.whole {
-            after.stamp = stamp;
-            after.told = Told::Stamp;
         }
         Some(diff.text)
     }
@@ -257,8 +254,6 @@ struct Diff {
     text: String,
     /// Not all of it is there.
     cut: bool,
-    /// Every line of the new content is there.
-    whole: bool,
 }
 
 impl Diff {
@@ -272,25 +267,22 @@ impl Diff {
         // The first two lines name the file.
         let mut lines = change.text.split_inclusive('\n').skip(2);
         let mut text = String::new();
-        let (mut count, mut of_new, mut cut) = (0, 0, false);
+        let (mut count, mut cut) = (0, false);
         for line in lines.by_ref() {
             if count == LINES_MAX || line.len() > LINE_BYTES_MAX {
                 cut = true;
                 break;
             }
             count += 1;
-            of_new += usize::from(line.starts_with([' ', '+']));
             text.push_str(line);
         }
         if cut {
             let rest = lines.count() + 1;
             text.push_str(&format!("[{rest} more lines of the diff]"));
         }
-        let all = new.split_inclusive(|byte| *byte == b'\n').count();
         Some(Self {
             text: text.trim_end_matches('\n').to_owned(),
             cut,
-            whole: !cut && of_new == all,
         })
     }
 }

@@ -53,18 +53,44 @@ async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read
 }
 
 #[tokio::test]
-async fn a_short_file_that_stood_whole_in_the_note_may_be_edited() {
-    let scene = Scene::new();
-    scene.put("a", "one\n");
-    read(&scene, "a").await;
-    meddle(&scene, "a", "one\ntwo\n");
-    assert_eq!(
-        scene.memory.changed_by_others().unwrap(),
-        "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
-    );
-    let edit = json!({"path": "a", "old_string": "two", "new_string": "2"});
-    scene.ok("edit_file", edit).await;
-    assert_eq!(scene.content("a"), "one\n2\n");
+async fn a_short_file_that_stood_whole_in_a_note_is_no_less_guarded() {
+    for (tool, arguments) in [
+        (
+            "edit_file",
+            json!({"path": "a", "old_string": "one", "new_string": "1"}),
+        ),
+        (
+            "multi_edit",
+            json!({"path": "a", "edits": [{"old_string": "one", "new_string": "1"}]}),
+        ),
+        ("write_file", json!({"path": "a", "content": "mine\n"})),
+        ("delete_file", json!({"path": "a"})),
+        (
+            "move_file",
+            json!({"source": "b", "destination": "a", "overwrite": true}),
+        ),
+        (
+            "copy_file",
+            json!({"source": "b", "destination": "a", "overwrite": true}),
+        ),
+    ] {
+        let scene = Scene::new();
+        scene.put("a", "one\n");
+        scene.put("b", "other\n");
+        read(&scene, "a").await;
+        read(&scene, "b").await;
+        meddle(&scene, "a", "one\ntwo\n");
+        // Looked at before the call runs, and told only with its result: the model decided without it.
+        assert_eq!(
+            scene.memory.changed_by_others().unwrap(),
+            "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
+        );
+        let text = scene.fails(tool, arguments.clone()).await;
+        assert!(text.contains("changed since"), "{tool}: {text}");
+        assert_eq!(scene.content("a"), "one\ntwo\n", "{tool}");
+        read(&scene, "a").await;
+        scene.ok(tool, arguments).await;
+    }
 }
 
 #[tokio::test]
