@@ -6,7 +6,7 @@ use proto::params::history::RewindParams;
 use proto::params::session::OneParams;
 use serde_json::json;
 use testkit::Script;
-use tests::House;
+use tests::{House, until};
 
 const PROJECT: &str = "\
 //- greet.sh
@@ -69,4 +69,73 @@ fn a_rewind_takes_back_what_a_tool_and_a_command_did_and_its_undoing_gives_it_ag
         assert_eq!(house.read("made/new"), "n\n", "{told:?}");
         assert!(!house.project().join("notes").exists(), "{told:?}");
     });
+}
+
+/// The daemon is killed while it puts some hundreds of files back. The client asks again by itself, or it is gone too:
+/// either way one undoing gives back every file as it was before the rewind.
+#[test]
+fn a_daemon_that_is_killed_in_a_rewind_loses_no_file() {
+    for repeats in [true, false] {
+        let script = Script::new()
+            .runs("for i in $(seq 300); do echo changed >> $i; done; for i in $(seq 600); do echo $i > new$i; done")
+            .says("Done.");
+        let house = House::playing(&script);
+        for number in 1..=300 {
+            std::fs::write(house.project().join(number.to_string()), "one\n").unwrap();
+        }
+        let git = std::process::Command::new("git")
+            .args(["init", "-q", "."])
+            .current_dir(house.project())
+            .status();
+        if !git.is_ok_and(|status| status.success()) {
+            return;
+        }
+        house.daemon();
+        let _ = house
+            .reasonix(&["run", "--on-ask", "allow", "Change it all"])
+            .expect_code(0);
+        let before = tree(&house);
+        assert_eq!(before.len(), 900);
+        let rewind = house.start(&["rewind", "1", "0", "-q"]);
+        // What goes, goes from the end.
+        let first = house.project().join("new99");
+        until("the first file to be gone", || {
+            (!first.exists()).then_some(())
+        });
+        if !repeats {
+            rewind.signal(rustix::process::Signal::KILL);
+        }
+        house.kill_daemon();
+        house.wait_for_daemon();
+        let done = rewind.done();
+        if repeats {
+            let _ = done.expect_code(0);
+            let after = tree(&house);
+            assert_eq!(after.len(), 300);
+            assert!(after.values().all(|content| content == "one\n"));
+        }
+        let _ = house
+            .reasonix(&["rewind", "1", "--undo", "-q"])
+            .expect_code(0);
+        assert_eq!(tree(&house), before, "repeated: {repeats}");
+        let _ = house
+            .reasonix(&["rewind", "1", "--undo", "-q"])
+            .expect_code(64);
+        assert_eq!(tree(&house), before, "repeated: {repeats}");
+        house.log(proto::Pid(1)).check();
+    }
+}
+
+/// All files of the project, which has no directories.
+fn tree(house: &House) -> std::collections::BTreeMap<String, String> {
+    let entries = std::fs::read_dir(house.project()).unwrap();
+    let files = entries
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_name() != ".git");
+    files
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect()
 }

@@ -129,7 +129,11 @@ impl Actor {
                 let _ = reply.send(self.inspect(part));
             }
             Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
-            Command::KeepForRewind { kept, reply } => self.keep_for_rewind(kept, reply),
+            Command::KeepForRewind {
+                kept,
+                undoes,
+                reply,
+            } => self.keep_for_rewind(kept, undoes, reply),
             Command::Marks { reply } => {
                 let _ = reply.send(Ok(self.marks()));
             }

@@ -25,6 +25,8 @@ pub(crate) use shadow::{Entry, Kind};
 const TREE_MAX: usize = 20_000;
 /// Changed places of one call that are told.
 const CHANGED_MAX: usize = 20_000;
+/// Places of one call that are named where no checkpoint holds them.
+const NAMED_MAX: usize = 3;
 /// Bytes of changed files that are read after a command to tell what they are.
 const HASHED_MAX: u64 = 256 * 1024 * 1024;
 
@@ -109,8 +111,12 @@ impl Keeper {
         }
         match self.take(&repository, &tree, path) {
             Ok((id, own)) => {
+                let blind = tree.blind.as_ref().map(|why| {
+                    format!("Changes by commands to files that git tracks and ignores cannot be taken back: {why}.")
+                });
                 let record = CheckpointCreated {
                     tree: Some(id),
+                    skipped: blind,
                     ..CheckpointCreated::default()
                 };
                 let own = Some(own.to_json());
@@ -162,8 +168,43 @@ impl Keeper {
         if left > 0 {
             changed.push(unknown(format!("it changed {left} more files")));
         }
+        let unkept = before.unkept_differences(&after);
+        let (crowded, nameless): (Vec<_>, Vec<_>) =
+            unkept.into_iter().partition(|path| path.to_str().is_some());
+        if !crowded.is_empty() {
+            changed.push(unknown(format!(
+                "what it changed of tracked files among very many ignored ones ({}) is in no checkpoint",
+                first_of(&crowded)
+            )));
+        }
+        if !nameless.is_empty() {
+            changed.push(unknown(format!(
+                "what it changed where names are no text ({}) is in no checkpoint",
+                first_of(&nameless)
+            )));
+        }
+        let ignored = self.workspace.newly_ignored(before, &after);
+        if !ignored.is_empty() {
+            changed.push(unknown(format!(
+                "it changed what git ignores, and what came and is ignored now ({}) is in no checkpoint",
+                first_of(&ignored)
+            )));
+        }
         changed
     }
+}
+
+/// The first of these places for a person to read, with what is no text in them written so that it can be read.
+fn first_of(paths: &[PathBuf]) -> String {
+    let named = paths.iter().take(NAMED_MAX);
+    let mut named: Vec<String> = named
+        .map(|path| format!("{:?}", path.as_os_str()))
+        .collect();
+    let more = paths.len().saturating_sub(NAMED_MAX);
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
+    named.join(", ")
 }
 
 /// What stands at a place, as records have it.

@@ -128,6 +128,8 @@ pub enum Command {
     /// What a rewind is about to change.
     KeepForRewind {
         kept: Checkpoint,
+        /// The rewind that is taken back by it.
+        undoes: Option<Seq>,
         reply: Reply<()>,
     },
     /// The turns that are shown.

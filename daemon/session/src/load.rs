@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use contract::{Prefix, Tool};
 use proto::params::session::{SessionSummary, When};
-use proto::record::{Level, Notice, PromptQueued, SessionCreated};
+use proto::record::{CheckpointCreated, Level, Notice, PromptQueued, SessionCreated};
 use proto::state::{Kind, Posture};
 use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use serde::Deserialize;
@@ -33,6 +33,7 @@ use crate::journal::{Broken, Cause, Closed, Journal};
 use crate::keeping::Keeping;
 use crate::keys::Keys;
 use crate::notes::Notes;
+use crate::rewind::Planned;
 use crate::setup::{Assembly, Setup};
 use crate::shells::Children;
 use crate::supervisor::Supervisor;
@@ -82,6 +83,11 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         match raw.record() {
             Ok(record) => {
                 facts.apply(&record);
+                if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
+                    && let Some(own) = raw.own
+                {
+                    facts.begun_to_undo(Planned::of(own.get()).undoes);
+                }
                 if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
                     missed.apply(&bit);
                 }

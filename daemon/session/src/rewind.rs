@@ -3,8 +3,11 @@
 //! The actor says where to and lets no turn start meanwhile. The files are a task's work (`restore`), on a thread that
 //! may block; its end comes back to the actor, who writes the record.
 
+mod broken;
 mod past;
 mod restore;
+
+pub(crate) use broken::Planned;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,10 +15,13 @@ use std::sync::Arc;
 
 use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
 use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound};
-use proto::{Body, ErrorName, Failure, Seq};
+use proto::{ErrorName, Failure, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::facts::{Mark, content_of_rewind};
 use turn::{Facts, Input};
+
+use broken::Broken;
+use past::Past;
 
 use crate::actor::Actor;
 use crate::answers::refuse;
@@ -37,6 +43,8 @@ pub enum Begun {
 /// Where to, and with what.
 pub struct Going {
     aim: Aim,
+    /// Rewinds that broke off: their checkpoints.
+    broken_off: Vec<Seq>,
     bench: Arc<Bench>,
     created: Option<SessionCreated>,
     /// `None`: nothing is to be done, only told.
@@ -51,6 +59,8 @@ struct Aim {
     /// The newest turn that is to stay; of an undoing: the newest that is shown then.
     to_turn: u64,
     undoes: Option<Seq>,
+    /// What is taken back are rewinds that broke off.
+    takes_back_broken: bool,
     shown: Option<Vec<(Seq, Seq)>>,
     /// Turns that are hidden, or shown again.
     turns: u64,
@@ -120,6 +130,7 @@ impl Actor {
         let facts = self.machine.facts();
         let going = Going {
             aim,
+            broken_off: facts.broken_off.iter().map(|broken| broken.seq).collect(),
             bench: Arc::clone(&self.bench),
             created: facts.created.clone(),
             happened: (!params.dry_run).then(|| Waiting {
@@ -156,7 +167,12 @@ impl Actor {
     }
 
     /// Keeps what stands at the places that a rewind is about to change. Answers when that is on disk.
-    pub(crate) fn keep_for_rewind(&mut self, kept: Checkpoint, reply: Reply<()>) {
+    pub(crate) fn keep_for_rewind(
+        &mut self,
+        kept: Checkpoint,
+        undoes: Option<Seq>,
+        reply: Reply<()>,
+    ) {
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }
@@ -166,7 +182,7 @@ impl Actor {
             ..kept.record
         };
         let now = self.now();
-        let effects = self.machine.record(Body::CheckpointCreated(record), now);
+        let effects = self.machine.keep_for_rewind(record, undoes, now);
         let seq = self.machine.facts().seq;
         self.perform(effects);
         self.reply_when(seq, reply, ());
@@ -198,7 +214,7 @@ impl Actor {
         let facts = self.machine.facts();
         Marks {
             marks: facts.marks.clone(),
-            undo: facts.undoable().is_some(),
+            undo: facts.undoable().is_some() || !facts.broken_off.is_empty(),
             bench: Arc::clone(&self.bench),
         }
     }
@@ -229,6 +245,7 @@ fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
         what: params.what,
         to_turn,
         undoes: None,
+        takes_back_broken: false,
         turn: if conversation {
             plan.to_turn
         } else {
@@ -254,6 +271,29 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
             "Give `to_turn` or `undo`, not both.",
         ));
     }
+    let of_all = |what: What| match params.what {
+        What::Both => Ok(()),
+        asked if asked == what => Ok(()),
+        _ => Err(Failure::new(
+            ErrorName::InvalidParams,
+            "An undo takes back all that the newest rewind did.",
+            "Leave `what` away.",
+        )),
+    };
+    if let Some(broken) = facts.undoable_broken_off() {
+        // It did not come to the conversation.
+        of_all(What::Code)?;
+        return Ok(Aim {
+            what: What::Code,
+            to_turn: facts.shown_turn(),
+            undoes: Some(broken.seq),
+            takes_back_broken: true,
+            shown: None,
+            turns: 0,
+            turn: facts.shown_turn(),
+            back: BTreeSet::new(),
+        });
+    }
     let Some(rewind) = facts.undoable() else {
         return Err(Failure::new(
             ErrorName::NotFound,
@@ -261,13 +301,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
             "`reasonix rewind SESSION TURN` makes one.",
         ));
     };
-    if params.what != What::Both && params.what != rewind.what {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            "An undo takes back all that the newest rewind did.",
-            "Leave `what` away.",
-        ));
-    }
+    of_all(rewind.what)?;
     let plan = facts.plan_undo(rewind);
     let conversation = rewind.what != What::Code;
     let turn = if conversation {
@@ -279,6 +313,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
         what: rewind.what,
         to_turn: turn,
         undoes: Some(rewind.seq),
+        takes_back_broken: false,
         shown: conversation.then_some(plan.shown),
         turns: if conversation { plan.turns } else { 0 },
         turn,
@@ -362,12 +397,19 @@ impl Going {
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
+                Some(_) if self.aim.takes_back_broken => Past::default(),
                 Some(seq) => past::of_undo(keeper.dir(), seq)?,
                 None => past::read(keeper.dir(), &self.aim.back)?,
             };
             notes = past.notes();
             let path = self.bench.path();
-            let restore = restore::Restore::plan(&keeper, &path, past, self.params.force)?;
+            let wish = restore::Wish {
+                broken: Broken::read(keeper.dir(), &self.broken_off)?,
+                undoes: self.aim.undoes,
+                takes_back_broken: self.aim.takes_back_broken,
+                force: self.params.force,
+            };
+            let restore = restore::Restore::plan(&keeper, &path, past, wish)?;
             files = if self.params.dry_run {
                 restore.foretold()
             } else {
@@ -389,7 +431,12 @@ impl Going {
 
     /// Has the actor write down what stands there now.
     fn keep(&self, handle: &SessionHandle, kept: Checkpoint) -> Result<(), Failure> {
-        let asked = handle.ask(|reply| Command::KeepForRewind { kept, reply });
+        let undoes = self.aim.undoes;
+        let asked = handle.ask(|reply| Command::KeepForRewind {
+            kept,
+            undoes,
+            reply,
+        });
         tokio::runtime::Handle::current().block_on(asked)
     }
 

@@ -5,6 +5,7 @@ pub mod world;
 
 mod arguments;
 mod away;
+mod checkpoints;
 mod children;
 mod deleting;
 mod environment;
@@ -22,6 +23,7 @@ mod order;
 mod posture;
 mod printed;
 mod queue;
+mod rewind_broken;
 mod rewind_properties;
 mod rewinding;
 mod signals;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Scope};
+use proto::params::history::What;
 use proto::params::question::Question;
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{ApprovalResolved, ChildSpawned, QuestionAnswered, SessionCreated, Todo};
@@ -68,6 +69,8 @@ pub struct Facts {
     pub(crate) reset_due: bool,
     /// Files were kept for a rewind of which neither the end nor its breaking off has been logged yet.
     pub(crate) half_rewound: bool,
+    /// Rewinds of files that have begun and not come to their end, oldest first: none was finished or taken back yet.
+    pub broken_off: Vec<BrokenOff>,
     /// What stood before the words of the session's first message: said again where a rewind has hidden that.
     pub(crate) opening: Option<String>,
     /// What people allowed for the rest of the session.
@@ -91,6 +94,15 @@ pub struct Facts {
     pub last_line: String,
     /// What was done for which `request_id`, and when.
     pub requests: HashMap<RequestId, Done>,
+}
+
+/// A rewind of files of which only the beginning is known: what it was about to change was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenOff {
+    /// Its checkpoint.
+    pub seq: Seq,
+    /// The rewind that it was to take back.
+    pub undoes: Option<Seq>,
 }
 
 /// State, what for, and why.
@@ -213,7 +225,11 @@ impl Facts {
             Body::CacheReset(_) => self.reset_due = false,
             Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
             Body::CheckpointCreated(checkpoint) => {
-                self.half_rewound |= checkpoint.call.is_none();
+                if checkpoint.call.is_none() {
+                    self.half_rewound = true;
+                    let (seq, undoes) = (record.seq, None);
+                    self.broken_off.push(BrokenOff { seq, undoes });
+                }
                 if let Some(open) = &mut self.open {
                     let paths = checkpoint.files.iter().map(|kept| kept.path.clone());
                     open.kept.extend(paths);
@@ -223,6 +239,10 @@ impl Facts {
             Body::SessionRewound(rewound) => {
                 self.reset_due |= rewound.shown.is_some();
                 self.half_rewound = false;
+                if rewound.what != What::Conversation {
+                    // It took in what they had done, or took it back.
+                    self.broken_off.clear();
+                }
                 self.apply_rewound(rewound, record);
                 let to_turn = rewound.undoes.is_none().then_some(rewound.to_turn);
                 let content = content_of_rewind(to_turn, rewound.what);

@@ -45,11 +45,11 @@ use std::collections::BTreeSet;
 use proto::item::{UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::record::{
-    Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionSet, SessionState,
-    TurnStarted,
+    CheckpointCreated, Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionSet,
+    SessionState, TurnStarted,
 };
 use proto::state::{Kind, State, WaitingFor};
-use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId};
+use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId, Seq};
 
 use crate::facts::Facts;
 use crate::hold::Hold;
@@ -225,6 +225,18 @@ impl Machine {
         let mut step = self.begin(now);
         step.append(body);
         step.effects
+    }
+
+    /// Appends the checkpoint of a rewind. `undoes`: what that is to take back.
+    pub fn keep_for_rewind(
+        &mut self,
+        kept: CheckpointCreated,
+        undoes: Option<Seq>,
+        now: Now,
+    ) -> Vec<Effect> {
+        let effects = self.record(Body::CheckpointCreated(kept), now);
+        self.facts.begun_to_undo(undoes);
+        effects
     }
 
     fn begin(&mut self, now: Now) -> Step<'_> {

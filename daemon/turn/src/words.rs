@@ -32,7 +32,7 @@ pub const WAS_ENDED: &str =
 pub const LOG_WAS_BROKEN: &str =
     "The log had calls without a result where none can be; they were given one.";
 /// Also a mark: it is said once.
-pub const HALF_REWOUND: &str = "Files were being put back, and that broke off: some may be as they were then, and some not. Rewind again to finish it.";
+pub const HALF_REWOUND: &str = "Files were being put back, and that broke off: some may be as they were then, and some not. Rewind again to finish it, or undo it to have all as it was.";
 /// Why a command in the background ended that a recovery finds in the log.
 pub const CHILD_LOST: &str = "the daemon stopped";
 

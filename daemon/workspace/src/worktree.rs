@@ -1,13 +1,17 @@
 //! What stands in the workspace, by name, size and time only: so that it can be told what a command has changed.
 //!
-//! Sees what git would see: no ignored files, nothing in `.git`, no repositories inside of this one, no links followed.
-//! Reads a file only where its time is too young to be trusted. Called by `session`, before and after commands.
+//! Sees what git would see: no ignored files that are not tracked, nothing in `.git`, no repositories inside of this one,
+//! no links followed. Reads a file only where its time is too young to be trusted. Called by `session`, before and after
+//! commands.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+mod index;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ignore::WalkBuilder;
@@ -18,6 +22,9 @@ use crate::workspace::Workspace;
 
 /// A file that was changed a shorter time ago than this may be changed again without a new time or size.
 const YOUNG: Duration = Duration::from_millis(100);
+
+/// Names in ignored directories that are looked at for the sake of tracked files in them.
+const OPENED_MAX: usize = 1_000;
 
 /// What a place is, as far as that can be told without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +53,23 @@ pub struct Leaf {
 pub struct Tree {
     /// By path from the root.
     pub places: BTreeMap<PathBuf, Mark>,
+    /// What no checkpoint holds, looked at so that it can be told that it has changed: what has no text for a path, and
+    /// what git tracks among more ignored files than are looked at.
+    pub unkept: BTreeMap<PathBuf, Mark>,
     /// What stands beside them and is not looked at: ignored, closed, a repository of its own. Not what is below that.
     /// Also directories that could not be read; the root itself (``) where it is not known which.
     pub hidden: BTreeSet<PathBuf>,
+    /// Why it is not known what git tracks: then what is ignored is hidden, tracked or not.
+    pub blind: Option<String>,
+    /// The files that say what is ignored, where they are not among the places. By absolute path.
+    rules: BTreeMap<PathBuf, Leaf>,
 }
 
 impl Tree {
+    fn at(&self, path: &Path) -> Option<&Mark> {
+        self.places.get(path).or_else(|| self.unkept.get(path))
+    }
+
     /// Whether a place was there, or may have been, without being looked at.
     #[must_use]
     pub fn hides(&self, path: &Path) -> bool {
@@ -61,24 +79,62 @@ impl Tree {
     /// The places that are not the same in both, in order. What was hidden before and is not now has not changed.
     #[must_use]
     pub fn differences(&self, after: &Self) -> Vec<PathBuf> {
-        let gone = self
-            .places
-            .keys()
-            .filter(|path| !after.places.contains_key(*path));
-        let other = after
-            .places
-            .iter()
-            .filter(|(path, mark)| match self.places.get(*path) {
-                Some(before) => !before.same(mark),
-                None => !self.hides(path),
-            });
-        let mut all: Vec<PathBuf> = gone.chain(other.map(|(path, _)| path)).cloned().collect();
+        self.different(&self.places, &after.places)
+    }
+
+    /// The places that are not the same in both, in order, also those that were hidden before: what is known of this one
+    /// says nothing of them.
+    #[must_use]
+    pub fn news(&self, after: &Self) -> Vec<PathBuf> {
+        let mut all = self.differences(after);
+        all.extend(less(&after.places, &self.places));
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// As `differences`, of what no checkpoint holds.
+    #[must_use]
+    pub fn unkept_differences(&self, after: &Self) -> Vec<PathBuf> {
+        self.different(&self.unkept, &after.unkept)
+    }
+
+    fn different(
+        &self,
+        before: &BTreeMap<PathBuf, Mark>,
+        after: &BTreeMap<PathBuf, Mark>,
+    ) -> Vec<PathBuf> {
+        let mut all = less(before, after);
+        let other = after.iter().filter(|(path, mark)| match before.get(*path) {
+            Some(before) => !before.same(mark),
+            None => !self.hides(path),
+        });
+        all.extend(other.map(|(path, _)| path.clone()));
         all.sort();
         all
+    }
+
+    /// Whether what is ignored is said otherwise in the later look.
+    fn rules_differ(&self, after: &Self) -> bool {
+        let among = |tree: &Self| -> BTreeMap<PathBuf, Mark> {
+            let rules = tree.places.iter().filter(|(path, _)| is_rule(path));
+            rules.map(|(path, mark)| (path.clone(), *mark)).collect()
+        };
+        self.rules != after.rules || !self.different(&among(self), &among(after)).is_empty()
     }
 }
 
 impl Mark {
+    /// `None`: nothing is there, or what is none of these.
+    fn of(path: &Path) -> Option<Self> {
+        let meta = path.symlink_metadata().ok()?;
+        let kind = meta.file_type();
+        if kind.is_dir() {
+            return Some(Self::Directory);
+        }
+        (kind.is_file() || kind.is_symlink()).then(|| Self::Leaf(Leaf::of(&meta)))
+    }
+
     /// Whether its times alone do not say that it is as it was.
     #[must_use]
     pub fn is_young(&self) -> bool {
@@ -103,18 +159,14 @@ impl Mark {
 }
 
 impl Workspace {
-    /// Looks at all files of the workspace root. `before`: an earlier look, so that what was too young in it is read.
+    /// Looks at all files of the workspace root. `before`: an earlier look, so that what was too young in it is read, and
+    /// what was seen in it is looked at whether or not it is ignored by now.
     ///
     /// # Errors
     /// There are more than `max` files.
     pub fn survey(&self, max: usize, before: Option<&Tree>) -> Result<Tree, TooMany> {
         let root = self.root();
-        let mut tree = Tree::default();
-        let young_since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .saturating_sub(YOUNG);
-        let young_since = i128::try_from(young_since.as_nanos()).unwrap_or(i128::MAX);
+        let mut look = Looking::new(self, max, before);
         let mut walk = WalkBuilder::new(root);
         walk.standard_filters(false)
             .parents(true)
@@ -125,53 +177,74 @@ impl Workspace {
         walk.filter_entry(|entry| {
             let inner = entry.depth() > 0
                 && entry.file_type().is_some_and(|kind| kind.is_dir())
-                && entry.path().join(".git").symlink_metadata().is_ok();
+                && is_repository(entry.path());
             entry.file_name() != ".git" && !inner
         });
         let mut hidden = BTreeSet::new();
         for entry in walk.build() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    hidden.extend(unread(&error, root));
-                    continue;
+            match entry {
+                Ok(entry) => {
+                    if let Ok(relative) = entry.path().strip_prefix(root) {
+                        look.take(relative)?;
+                    }
                 }
-            };
-            let path = entry.path();
-            let Ok(relative) = path.strip_prefix(root) else {
-                continue;
-            };
-            // A name that is no text cannot be told to anybody.
-            let nameless = relative.as_os_str().is_empty() || relative.to_str().is_none();
-            if nameless || self.is_masked(path) || self.read_denied(path).is_some() {
-                continue;
+                Err(error) => hidden.extend(unread(&error, root)),
             }
-            let Ok(meta) = path.symlink_metadata() else {
-                continue;
-            };
-            let kind = meta.file_type();
-            let mark = if kind.is_dir() {
-                Mark::Directory
-            } else if kind.is_file() || kind.is_symlink() {
-                let mut leaf = Leaf::of(&meta);
-                let earlier = before.and_then(|before| before.places.get(relative));
-                let was_young = matches!(earlier, Some(Mark::Leaf(leaf)) if leaf.sha256.is_some());
-                let young = leaf.mtime_ns.max(leaf.ctime_ns) >= young_since;
-                if kind.is_file() && (young || was_young) {
-                    leaf.sha256 = self.hash(path);
-                }
-                Mark::Leaf(leaf)
-            } else {
-                continue;
-            };
-            if tree.places.len() >= max {
-                return Err(TooMany { max });
-            }
-            tree.places.insert(relative.to_owned(), mark);
         }
+        let repository = self.repository();
+        if let Some(repository) = &repository {
+            look.take_tracked(repository)?;
+        }
+        if let Some(before) = before {
+            let mut passed_over = less(&before.places, &look.tree.places);
+            passed_over.append(&mut less(&before.unkept, &look.tree.unkept));
+            for path in passed_over {
+                look.take_passed_over(&path)?;
+            }
+        }
+        let mut tree = look.tree;
         hidden.append(&mut beside(root, &tree, max, names_in)?);
         tree.hidden = hidden;
+        tree.rules = self.rules(&tree, repository.as_ref());
         Ok(tree)
+    }
+
+    /// The files that say what is ignored and that are not among the places: ignored themselves, or above the root.
+    fn rules(&self, tree: &Tree, repository: Option<&Repository>) -> BTreeMap<PathBuf, Leaf> {
+        let root = self.root();
+        let hidden = tree.hidden.iter().filter(|path| is_rule(path));
+        let mut paths: Vec<PathBuf> = hidden.map(|path| root.join(path)).collect();
+        if let Some(repository) = repository {
+            paths.push(repository.exclude.clone());
+            let above = root.ancestors().skip(1);
+            let above = above.take_while(|above| above.starts_with(&repository.top));
+            paths.extend(above.map(|above| above.join(".gitignore")));
+        }
+        let there = paths.into_iter().filter_map(|path| {
+            let leaf = Leaf::of(&path.symlink_metadata().ok()?);
+            Some((path, leaf))
+        });
+        there.collect()
+    }
+
+    /// What has come between two looks and is ignored in the second, where what is ignored was said otherwise in the
+    /// first: it may not have been ignored when it came.
+    #[must_use]
+    pub fn newly_ignored(&self, before: &Tree, after: &Tree) -> Vec<PathBuf> {
+        if !before.rules_differ(after) {
+            return Vec::new();
+        }
+        let fresh = after
+            .hidden
+            .iter()
+            .filter(|path| before.at(path).is_none() && !before.hides(path));
+        let ignored = fresh.filter(|relative| {
+            let path = self.root().join(relative);
+            let closed = self.is_masked(&path) || self.read_denied(&path).is_some();
+            let git = relative.file_name() == Some(OsStr::new(".git")) || is_repository(&path);
+            !closed && !git && Mark::of(&path).is_some()
+        });
+        ignored.cloned().collect()
     }
 
     /// Whether a file may be read by us.
@@ -192,8 +265,8 @@ impl Workspace {
         }
     }
 
-    /// Where the repository that the workspace root is a work tree of keeps its objects, and its own rules of what is
-    /// ignored. `None`: it is no work tree.
+    /// Where the repository that the workspace root is a work tree of keeps its objects, its index, and its own rules of
+    /// what is ignored. `None`: it is no work tree.
     #[must_use]
     pub fn repository(&self) -> Option<Repository> {
         let mut at = self.root();
@@ -211,12 +284,207 @@ impl Workspace {
     }
 }
 
+/// What a directory is that the walk has passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Open,
+    /// There is too much in it that is ignored, all of which would be hidden by its name.
+    Crowded,
+    /// Behind a link, or in a repository of its own.
+    Elsewhere,
+}
+
+/// A look that goes on.
+struct Looking<'a> {
+    workspace: &'a Workspace,
+    before: Option<&'a Tree>,
+    max: usize,
+    young_since: i128,
+    tree: Tree,
+    /// Directories that the walk has passed over.
+    ways: HashMap<PathBuf, Way>,
+    /// Names in those of them that were opened.
+    opened: usize,
+}
+
+impl<'a> Looking<'a> {
+    fn new(workspace: &'a Workspace, max: usize, before: Option<&'a Tree>) -> Self {
+        let young_since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_sub(YOUNG);
+        Self {
+            workspace,
+            before,
+            max,
+            young_since: i128::try_from(young_since.as_nanos()).unwrap_or(i128::MAX),
+            tree: Tree::default(),
+            ways: HashMap::new(),
+            opened: 0,
+        }
+    }
+
+    /// Looks at a place, unless it is closed.
+    fn take(&mut self, relative: &Path) -> Result<(), TooMany> {
+        let path = self.workspace.root().join(relative);
+        let closed =
+            || self.workspace.is_masked(&path) || self.workspace.read_denied(&path).is_some();
+        if relative.as_os_str().is_empty() || closed() {
+            return Ok(());
+        }
+        let Some(mut mark) = Mark::of(&path) else {
+            return Ok(());
+        };
+        if let Mark::Leaf(leaf) = &mut mark {
+            let earlier = self.before.and_then(|before| before.at(relative));
+            let young = leaf.mtime_ns.max(leaf.ctime_ns) >= self.young_since;
+            if !leaf.link && (young || earlier.is_some_and(Mark::is_young)) {
+                leaf.sha256 = self.workspace.hash(&path);
+            }
+        }
+        if self.tree.places.len() + self.tree.unkept.len() >= self.max {
+            return Err(TooMany { max: self.max });
+        }
+        // A name that is no text cannot be told to anybody.
+        let is_kept = relative.to_str().is_some()
+            && self
+                .before
+                .is_none_or(|before| !before.unkept.contains_key(relative))
+            && !self.is_crowded(relative);
+        let places = if is_kept {
+            &mut self.tree.places
+        } else {
+            &mut self.tree.unkept
+        };
+        places.insert(relative.to_owned(), mark);
+        Ok(())
+    }
+
+    fn is_crowded(&self, relative: &Path) -> bool {
+        let above = relative.parent();
+        above.is_some_and(|above| self.ways.get(above) == Some(&Way::Crowded))
+    }
+
+    /// Looks at what git tracks and the walk has passed over: rules of what is ignored are for the rest.
+    fn take_tracked(&mut self, repository: &Repository) -> Result<(), TooMany> {
+        let root = self.workspace.root();
+        let Ok(prefix) = root.strip_prefix(&repository.top) else {
+            return Ok(());
+        };
+        let mut prefix = prefix.as_os_str().as_bytes().to_vec();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        // By their bytes: paths are compared name by name, which takes longer than all the rest here.
+        let seen = self.tree.places.keys().chain(self.tree.unkept.keys());
+        let seen: HashSet<&[u8]> = seen.map(|path| path.as_os_str().as_bytes()).collect();
+        let mut passed_over = BTreeSet::new();
+        let told = self.workspace.tracked(repository, &mut |name| {
+            if let Some(name) = name.strip_prefix(prefix.as_slice())
+                && !seen.contains(name)
+            {
+                passed_over.insert(PathBuf::from(OsStr::from_bytes(name)));
+            }
+        });
+        self.tree.blind = told.err();
+        for path in passed_over {
+            let is_leaf = matches!(Mark::of(&root.join(&path)), Some(Mark::Leaf(_)));
+            if is_leaf {
+                self.take_passed_over(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a place that the walk has not come to, with the directories that it is in.
+    fn take_passed_over(&mut self, relative: &Path) -> Result<(), TooMany> {
+        let plain = |part| matches!(part, Component::Normal(name) if name != ".git");
+        if !relative.components().all(plain) {
+            return Ok(());
+        }
+        match relative.parent() {
+            Some(above) if self.way(above)? != Way::Elsewhere => self.take(relative),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a directory is; one that is open is looked at.
+    fn way(&mut self, dir: &Path) -> Result<Way, TooMany> {
+        if dir.as_os_str().is_empty() || self.tree.at(dir) == Some(&Mark::Directory) {
+            return Ok(Way::Open);
+        }
+        if let Some(way) = self.ways.get(dir) {
+            return Ok(*way);
+        }
+        let above = match dir.parent() {
+            Some(above) => self.way(above)?,
+            None => Way::Elsewhere,
+        };
+        let path = self.workspace.root().join(dir);
+        let is_ours = Mark::of(&path) == Some(Mark::Directory) && !is_repository(&path);
+        let way = match above {
+            Way::Open if is_ours => self.open(dir, &path),
+            Way::Crowded if is_ours => Way::Crowded,
+            Way::Open | Way::Crowded | Way::Elsewhere => Way::Elsewhere,
+        };
+        self.ways.insert(dir.to_owned(), way);
+        if way == Way::Open {
+            self.take(dir)?;
+        }
+        Ok(way)
+    }
+
+    fn open(&mut self, dir: &Path, path: &Path) -> Way {
+        // What was open stays open: else it would seem to have gone.
+        let before = self.before.and_then(|before| before.at(dir));
+        if before == Some(&Mark::Directory) {
+            return Way::Open;
+        }
+        let entries = std::fs::read_dir(path).into_iter().flatten();
+        let names = entries.take(OPENED_MAX + 1).count();
+        if self.opened + names > OPENED_MAX {
+            return Way::Crowded;
+        }
+        self.opened += names;
+        Way::Open
+    }
+}
+
+/// The paths of one look that are not in the other. Goes along both at once: to compare paths takes long.
+fn less(all: &BTreeMap<PathBuf, Mark>, but: &BTreeMap<PathBuf, Mark>) -> Vec<PathBuf> {
+    let mut but = but.keys().peekable();
+    let paths = all.keys().filter(|path| {
+        while but.next_if(|other| other < path).is_some() {}
+        but.next_if(|other| other == path).is_none()
+    });
+    paths.cloned().collect()
+}
+
+fn is_repository(dir: &Path) -> bool {
+    dir.join(".git").symlink_metadata().is_ok()
+}
+
+/// Whether a file says what is ignored.
+fn is_rule(path: &Path) -> bool {
+    // Nearly all are not: that is seen without taking the path apart.
+    path.as_os_str().as_bytes().ends_with(b".gitignore")
+        && path.file_name() == Some(OsStr::new(".gitignore"))
+}
+
 /// A repository's own directory, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     pub objects: PathBuf,
     /// It names its objects by SHA-1, as nearly all do.
     pub sha1: bool,
+    /// Bytes of a name of an object.
+    name_bytes: usize,
+    /// The top of the work tree.
+    top: PathBuf,
+    /// What is of this work tree alone, not of others of the same repository: the index.
+    dir: PathBuf,
+    /// Rules of what is ignored that are no part of the work tree.
+    exclude: PathBuf,
 }
 
 impl Repository {
@@ -227,14 +495,25 @@ impl Repository {
             let text = std::fs::read_to_string(dot_git).ok()?;
             dir = top.join(text.strip_prefix("gitdir:")?.trim());
         }
+        let own = std::fs::canonicalize(&dir).ok()?;
         if let Ok(common) = std::fs::read_to_string(dir.join("commondir")) {
             dir = dir.join(common.trim());
         }
         let config = std::fs::read_to_string(dir.join("config")).unwrap_or_default();
+        let config = config.to_ascii_lowercase();
         let objects = std::fs::canonicalize(dir.join("objects")).ok()?;
+        let sha1 = !config.contains("objectformat");
         Some(Self {
             objects,
-            sha1: !config.to_ascii_lowercase().contains("objectformat"),
+            sha1,
+            name_bytes: if sha1 || !config.contains("sha256") {
+                20
+            } else {
+                32
+            },
+            top: top.to_owned(),
+            dir: own,
+            exclude: dir.join("info/exclude"),
         })
     }
 }
@@ -247,7 +526,7 @@ fn beside(
     max: usize,
     names: impl Fn(&Path) -> std::io::Result<Vec<OsString>>,
 ) -> Result<BTreeSet<PathBuf>, TooMany> {
-    let seen = tree.places.iter();
+    let seen = tree.places.iter().chain(&tree.unkept);
     let directories = seen.filter(|(_, mark)| **mark == Mark::Directory);
     let directories = directories.map(|(path, _)| path.as_path());
     let mut hidden = BTreeSet::new();
@@ -255,7 +534,7 @@ fn beside(
         match names(&root.join(directory)) {
             Ok(names) => {
                 let paths = names.into_iter().map(|name| directory.join(name));
-                hidden.extend(paths.filter(|path| !tree.places.contains_key(path)));
+                hidden.extend(paths.filter(|path| tree.at(path).is_none()));
             }
             Err(_) => {
                 hidden.insert(directory.to_owned());

@@ -53,6 +53,10 @@ impl Keeper {
                         .look_below(place, true, BELOW_MAX, BELOW_BYTES)
                     {
                         Ok(inside) => {
+                            // Whose name is no text no record can name.
+                            if inside.iter().any(|look| look.path.to_str().is_none()) {
+                                found.unkept.insert(place.clone());
+                            }
                             let fresh = inside
                                 .into_iter()
                                 .filter(|look| seen.insert(look.path.clone()));

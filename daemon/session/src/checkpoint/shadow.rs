@@ -82,7 +82,7 @@ impl Keeper {
         let whole = last.is_none();
         let paths = match &last {
             // Those that are young too: their times do not say whether they are the same.
-            Some((before, _)) => before.differences(tree),
+            Some((before, _)) => before.news(tree),
             None => {
                 // An index of an earlier life: what it holds is not known.
                 let _ = std::fs::remove_file(self.git_dir().join("index"));

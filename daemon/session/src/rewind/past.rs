@@ -99,7 +99,7 @@ pub fn of_undo(dir: &Path, rewind: Seq) -> Result<Past, Failure> {
     let restored = rewound
         .files
         .into_iter()
-        .filter(|file| file.result == RewoundResult::Restored);
+        .filter(|file| file.result == RewoundResult::Restored || file.before != file.after);
     let places = restored.map(|file| {
         let touched = Touched {
             was: Was::State(file.before),
@@ -154,7 +154,7 @@ fn scan(dir: &Path, take: &mut dyn FnMut(Record, Option<Own>)) -> Result<(), Fai
         .map_err(|error| unreadable(&store::reason(&error)))
 }
 
-fn unreadable(why: &str) -> Failure {
+pub fn unreadable(why: &str) -> Failure {
     Failure::new(
         ErrorName::Storage,
         format!("The log of the session cannot be read: {why}"),
@@ -204,7 +204,9 @@ impl Past {
             }
             Body::SessionRewound(rewound) => {
                 for file in rewound.files {
-                    if matches!(file.result, RewoundResult::Restored | RewoundResult::Same) {
+                    // One that had broken off may have changed what this one then left.
+                    let same = file.result == RewoundResult::Same;
+                    if same || file.result == RewoundResult::Restored || file.before != file.after {
                         self.left.insert(file.path, file.after);
                     }
                 }

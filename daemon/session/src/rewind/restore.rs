@@ -7,10 +7,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use proto::record::{CheckpointCreated, FileState, RewoundFile, RewoundResult};
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
 use workspace::{FileError, Look, State, Wanted};
 
+use super::broken::{Broken, Planned};
 use super::past::{Past, Touched, Was};
 use crate::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back, state};
 
@@ -22,8 +23,21 @@ pub struct Restore<'a> {
     keeper: &'a Keeper,
     /// Where `git` is looked for.
     path: &'a str,
+    wish: Wish,
     /// By path.
     items: Vec<Item>,
+}
+
+/// How it is to be done.
+pub struct Wish {
+    /// Rewinds that broke off before.
+    pub broken: Broken,
+    /// The rewind that is taken back.
+    pub undoes: Option<Seq>,
+    /// What is taken back are those that broke off.
+    pub takes_back_broken: bool,
+    /// Also what somebody else has changed since.
+    pub force: bool,
 }
 
 struct Item {
@@ -34,8 +48,10 @@ struct Item {
     result: RewoundResult,
     /// It is to be changed.
     due: bool,
-    /// What stood there before.
+    /// What stood there before: with those that broke off, before them.
     before: FileState,
+    /// What stands there, before anything is changed.
+    stands: FileState,
 }
 
 /// Where the content comes from.
@@ -55,7 +71,7 @@ impl<'a> Restore<'a> {
         keeper: &'a Keeper,
         path: &'a str,
         mut past: Past,
-        force: bool,
+        wish: Wish,
     ) -> Result<Self, Failure> {
         add_cut_off(keeper, path, &mut past);
         let mut trees = Trees {
@@ -70,11 +86,23 @@ impl<'a> Restore<'a> {
                 Was::State(was) => (was.clone(), Source::Kept),
                 Was::Tree(turn) => trees.was(*turn, place),
             };
-            items.extend(item(keeper, place, was, source, touched, force));
+            items.extend(item(keeper, place, was, source, touched, &wish));
         }
+        let others = wish.broken.places();
+        let others = others.filter(|place| !past.places.contains_key(*place));
+        let others: Vec<_> = others
+            .filter_map(|place| back_from_broken(keeper, place, &wish))
+            .collect();
+        items.extend(
+            others
+                .into_iter()
+                .map(|item| item.unless_needed(&items))
+                .collect::<Vec<_>>(),
+        );
         let mut restore = Self {
             keeper,
             path,
+            wish,
             items,
         };
         restore.add_directories();
@@ -109,6 +137,7 @@ impl<'a> Restore<'a> {
             result: RewoundResult::Restored,
             due: true,
             before: FileState::Absent,
+            stands: FileState::Absent,
         }));
         self.items
             .sort_by(|one, other| one.look.path.cmp(&other.look.path));
@@ -127,8 +156,9 @@ impl<'a> Restore<'a> {
         mut self,
         keep: impl FnOnce(Checkpoint) -> Result<(), Failure>,
     ) -> Result<Vec<RewoundFile>, Failure> {
-        self.keep(keep)?;
         let contents = self.kept_contents()?;
+        self.keep(keep)?;
+        self.clear_litter();
         // What goes, goes first and from below; then what comes, from above.
         for item in self.items.iter_mut().rev() {
             if item.due && item.was == FileState::Absent {
@@ -181,8 +211,24 @@ impl<'a> Restore<'a> {
             files,
             ..CheckpointCreated::default()
         };
-        let own = (!own.content.is_empty()).then(|| own.to_json());
+        // With it the next life knows how far this came, should it break off.
+        let due = self.items.iter().filter(|item| item.due);
+        let planned = Planned {
+            undoes: self.wish.undoes,
+            after: due.map(|item| (item.name(), item.was.clone())).collect(),
+        };
+        let own = Some(planned.beside(&own));
         keep(Checkpoint { record, own })
+    }
+
+    /// Removes what a daemon that died while it put files back had not finished writing.
+    fn clear_litter(&self) {
+        let workspace = self.keeper.workspace();
+        for path in self.wish.broken.litter() {
+            let look = workspace.look(&path, false);
+            // Best effort: it is no file of anybody.
+            let _ = workspace.restore(&look, Wanted::Absent);
+        }
     }
 
     /// Content that stands in lines of the log.
@@ -266,19 +312,25 @@ fn item(
     was: FileState,
     source: Source,
     touched: &Touched,
-    force: bool,
+    wish: &Wish,
 ) -> Option<Item> {
     let look = keeper.workspace().look(Path::new(place), false);
-    let before = state(look.there.clone());
-    let (result, due) = match (&was, &before) {
-        _ if was == before => {
+    let stands = state(look.there.clone());
+    let before = wish.broken.before(place, &stands);
+    let (result, due) = match (&was, &stands) {
+        // One that broke off has done it already.
+        _ if was == stands && before != stands => (RewoundResult::Restored, false),
+        _ if was == stands => {
             // Looked at before a call that did nothing there.
             touched.now.as_ref()?;
             (RewoundResult::Same, false)
         }
         (FileState::Unknown { why }, _) => (RewoundResult::Failed { why: why.clone() }, false),
         (_, FileState::Unknown { why }) => (RewoundResult::Failed { why: why.clone() }, false),
-        _ if force || touched.now.as_ref() == Some(&before) => (RewoundResult::Restored, true),
+        // What one that broke off has left is nobody else's.
+        _ if wish.force || before != stands || touched.now.as_ref() == Some(&stands) => {
+            (RewoundResult::Restored, true)
+        }
         _ => (RewoundResult::ChangedSince, false),
     };
     Some(Item {
@@ -288,16 +340,51 @@ fn item(
         result,
         due,
         before,
+        stands,
+    })
+}
+
+/// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
+/// that, or, where it is not them that are taken back, what somebody has made of it since.
+fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
+    let look = keeper.workspace().look(Path::new(place), false);
+    let stands = state(look.there.clone());
+    let mut was = wish.broken.before(place, &stands);
+    let (mut result, mut due) = (RewoundResult::Restored, true);
+    if was == stands {
+        if !wish.takes_back_broken || wish.broken.is_untouched(place, &stands) {
+            return None;
+        }
+        was = wish.broken.first(place)?.clone();
+        if let FileState::Unknown { why } = &stands {
+            (result, due) = (RewoundResult::Failed { why: why.clone() }, false);
+        } else if !wish.force {
+            (result, due) = (RewoundResult::ChangedSince, false);
+        }
+    }
+    let before = if wish.takes_back_broken {
+        stands.clone()
+    } else {
+        was.clone()
+    };
+    Some(Item {
+        look,
+        was,
+        source: Source::Kept,
+        result,
+        due,
+        before,
+        stands,
     })
 }
 
 fn told(items: Vec<Item>) -> Vec<RewoundFile> {
     let told = items.into_iter().map(|item| RewoundFile {
-        path: item.look.path.to_string_lossy().into_owned(),
+        path: item.name(),
         after: if item.result == RewoundResult::Restored {
             item.was
         } else {
-            item.before.clone()
+            item.stands
         },
         result: item.result,
         before: item.before,
@@ -306,6 +393,23 @@ fn told(items: Vec<Item>) -> Vec<RewoundFile> {
 }
 
 impl Item {
+    fn name(&self) -> String {
+        self.look.path.to_string_lossy().into_owned()
+    }
+
+    /// A directory that one that broke off has made stays where something comes in it, as if it were made now.
+    fn unless_needed(mut self, others: &[Self]) -> Self {
+        let made = self.was == FileState::Absent && self.stands == FileState::Directory;
+        let holds = |other: &Self| {
+            other.was != FileState::Absent && other.look.path.starts_with(&self.look.path)
+        };
+        if made && others.iter().any(holds) {
+            (self.before, self.was) = (FileState::Absent, FileState::Directory);
+            self.due = false;
+        }
+        self
+    }
+
     fn give_up(&mut self, result: RewoundResult) {
         self.due = false;
         self.result = result;
@@ -356,7 +460,7 @@ impl Item {
     fn put(&mut self, keeper: &Keeper, wanted: Wanted<'_>) {
         self.due = false;
         let workspace = keeper.workspace();
-        let done = if self.before == FileState::Directory || self.before == FileState::Absent {
+        let done = if self.stands == FileState::Directory || self.stands == FileState::Absent {
             // What was in it is gone by now, or what it is in has come.
             let look = workspace.look(&self.look.path, false);
             if look.there == self.look.there || look.there == State::Directory {

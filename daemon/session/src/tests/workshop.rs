@@ -348,7 +348,13 @@ impl Workshop {
 
     /// The daemon stops and starts again.
     pub async fn restart(&mut self) {
+        self.restart_over(|_| ()).await;
+    }
+
+    /// As `restart`; in between, this is done, with the session's directory.
+    pub async fn restart_over(&mut self, work: impl FnOnce(&Path)) {
         self.supervisor.shutdown().await;
+        work(&self.home.session_dir(self.handle.id()));
         self.supervisor = supervise(&self.home, &self.outside);
         let pid = self.handle.pid().to_string();
         self.handle = self.supervisor.find(&pid).await.unwrap();
@@ -410,7 +416,7 @@ impl Workshop {
     }
 }
 
-fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
+pub fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path

@@ -5,7 +5,7 @@ use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
 use proto::{Record, Seq, Stamp};
 
-use super::Facts;
+use super::{BrokenOff, Facts};
 
 /// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,6 +140,29 @@ impl Facts {
     pub fn undoable(&self) -> Option<&Rewind> {
         let mut rewinds = self.rewinds.iter().rev();
         rewinds.find(|rewind| !rewind.undoing && !rewind.undone)
+    }
+
+    /// The newest rewind of files that broke off, where that is what an undoing takes back: it came after all that can be
+    /// taken back, and was not itself about to take back the newest of these. That one is taken back again then.
+    #[must_use]
+    pub fn undoable_broken_off(&self) -> Option<BrokenOff> {
+        let whole = self.undoable().map(|rewind| rewind.seq);
+        let newest = self.broken_off.last().copied();
+        newest.filter(|broken| {
+            Some(broken.seq) > whole && (whole.is_none() || broken.undoes != whole)
+        })
+    }
+
+    /// The newest record is the checkpoint of a rewind that takes this one back: its line says so, and no record does.
+    pub fn begun_to_undo(&mut self, undoes: Option<Seq>) {
+        let seq = self.seq;
+        if let Some(broken) = self
+            .broken_off
+            .last_mut()
+            .filter(|broken| broken.seq == seq)
+        {
+            broken.undoes = undoes;
+        }
     }
 
     /// How many turns the rewind of this record has hidden, or shown again.

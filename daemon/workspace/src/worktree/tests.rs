@@ -1,4 +1,5 @@
 use super::*;
+use crate::workspace::Options;
 use crate::workspace::tests::Scene;
 
 /// A work tree, without git's help.
@@ -126,4 +127,196 @@ fn what_the_walk_could_not_read_is_named_or_else_all_may_be_there() {
         ..Tree::default()
     };
     assert!(all.hides(Path::new("any/thing")));
+}
+
+/// Runs a line of shell in the work tree; false where there is no git.
+fn git(scene: &Scene, line: &str) -> bool {
+    let mut shell = std::process::Command::new("/bin/sh");
+    let line = format!("command -v git >/dev/null || exit 127; {line}");
+    let shell = shell.arg("-c").arg(line).current_dir(scene.ws(""));
+    let done = shell
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(matches!(done.status.code(), Some(0 | 127)), "{done:?}");
+    done.status.success()
+}
+
+/// A real repository with tracked files in an ignored directory, and others beside them.
+fn tracked_and_ignored(init: &str) -> Option<Scene> {
+    let scene = Scene::new();
+    scene.put(".gitignore", "dist/\n*.log\n");
+    for name in [
+        "a",
+        "a.log",
+        "b.log",
+        "dist/a",
+        "dist/other",
+        "dist/deep/b",
+        "dist/deep/c",
+    ] {
+        scene.put(name, "one");
+    }
+    let add = "git add -A && git add -f a.log dist/a dist/deep/b dist/deep/c";
+    git(&scene, &format!("git init -q {init} . && {add}")).then_some(scene)
+}
+
+#[test]
+fn what_git_tracks_is_seen_whatever_is_ignored_however_the_index_is_written() {
+    let written = [
+        "git update-index --index-version 2",
+        "git update-index --index-version 4",
+        "touch n && git add -N n && rm n && git update-index --index-version 3 && git rm -q --cached n",
+        "git update-index --split-index && git update-index --force-remove a && git add a",
+        "git config core.untrackedCache true && git update-index --untracked-cache",
+    ];
+    for init in ["", "--object-format=sha256"] {
+        for line in written {
+            let Some(scene) = tracked_and_ignored(init) else {
+                return;
+            };
+            assert!(git(&scene, line));
+            let tree = scene.workspace.survey(100, None).unwrap();
+            assert_eq!(tree.blind, None, "{init} {line}");
+            assert_eq!(
+                names(tree.places.into_keys()),
+                [
+                    ".gitignore",
+                    "a",
+                    "a.log",
+                    "dist",
+                    "dist/a",
+                    "dist/deep",
+                    "dist/deep/b",
+                    "dist/deep/c"
+                ],
+                "{init} {line}"
+            );
+            assert_eq!(names(tree.hidden), [".git", "b.log", "dist/other"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_tracked_is_seen_from_below_the_top_too_and_nowhere_else() {
+    let Some(scene) = tracked_and_ignored("") else {
+        return;
+    };
+    scene.put("dist/d.log", "one");
+    scene.put("dist/e.log", "one");
+    assert!(git(&scene, "git add -f dist/d.log"));
+    let below = Options {
+        root: scene.ws("dist"),
+        cwd: scene.ws("dist"),
+        user_home: scene.top.join("home"),
+        ..Options::default()
+    };
+    let below = Workspace::open(below).unwrap();
+    let tree = below.survey(100, None).unwrap();
+    let seen = tree.places.keys().cloned();
+    let logs = seen.filter(|path| path.extension().is_some());
+    assert_eq!(names(logs), ["d.log"]);
+    // A link in the way, and a repository that has come there.
+    std::fs::rename(scene.ws("dist"), scene.ws("moved")).unwrap();
+    scene.link("dist", "moved");
+    let tree = scene.workspace.survey(100, None).unwrap();
+    assert!(!tree.places.contains_key(Path::new("dist/a")));
+    std::fs::remove_file(scene.ws("dist")).unwrap();
+    scene.put("dist/.git/HEAD", "ref: refs/heads/main\n");
+    scene.put("dist/a", "one");
+    let tree = scene.workspace.survey(100, None).unwrap();
+    assert!(!tree.places.contains_key(Path::new("dist/a")));
+}
+
+#[test]
+fn a_tracked_file_among_very_many_ignored_ones_is_compared_and_is_no_place() {
+    let Some(scene) = tracked_and_ignored("") else {
+        return;
+    };
+    let look = |before: Option<&Tree>| scene.workspace.survey(5000, before).unwrap();
+    let open = look(None);
+    for number in 0..OPENED_MAX {
+        scene.put(&format!("dist/many-{number}"), "");
+    }
+    // It was open before that.
+    scene.put("dist/a", "two");
+    let still = look(Some(&open));
+    assert_eq!(names(open.differences(&still)), ["dist/a"]);
+    assert!(open.unkept_differences(&still).is_empty());
+
+    let before = look(None);
+    assert_eq!(
+        names(before.hidden.iter().cloned()),
+        [".git", "b.log", "dist"]
+    );
+    scene.put("dist/a", "six");
+    std::fs::remove_file(scene.ws("dist/deep/b")).unwrap();
+    let after = look(Some(&before));
+    assert!(before.differences(&after).is_empty());
+    let changed = before.unkept_differences(&after);
+    assert_eq!(names(changed), ["dist/a", "dist/deep/b"]);
+}
+
+#[test]
+fn an_index_that_cannot_be_read_is_said() {
+    let Some(scene) = tracked_and_ignored("") else {
+        return;
+    };
+    let whole = std::fs::read(scene.ws(".git/index")).unwrap();
+    let mut other = whole.clone();
+    other[7] = 9;
+    for index in [&whole[..40], &other, b"DIRC", b""] {
+        scene.put(".git/index", index);
+        let tree = scene.workspace.survey(100, None).unwrap();
+        assert!(tree.blind.is_some(), "{index:?}");
+        assert_eq!(names(tree.places.into_keys()), [".gitignore", "a"]);
+    }
+}
+
+#[test]
+fn a_name_that_is_no_text_is_compared_and_is_no_place() {
+    let scene = scene();
+    let cafe = scene.ws("").join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&cafe).unwrap();
+    std::fs::write(cafe.join("x"), "one").unwrap();
+    let look = |before: Option<&Tree>| scene.workspace.survey(100, before).unwrap();
+    let before = look(None);
+    assert!(before.unkept_differences(&look(Some(&before))).is_empty());
+    std::fs::write(cafe.join("x"), "two").unwrap();
+    std::fs::write(cafe.join("y"), "new").unwrap();
+    let after = look(Some(&before));
+    let changed = before.unkept_differences(&after);
+    assert_eq!(names(changed), ["caf\u{fffd}/x", "caf\u{fffd}/y"]);
+    assert!(before.differences(&after).is_empty());
+}
+
+#[test]
+fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
+    let scene = scene();
+    let before = scene.workspace.survey(100, None).unwrap();
+    scene.put(".gitignore", "ignored\n*.log\nd\n");
+    scene.put("d/b", "new");
+    scene.put("d/c", "came");
+    scene.put("x.log", "came");
+    let after = scene.workspace.survey(100, Some(&before)).unwrap();
+    assert_eq!(names(before.differences(&after)), [".gitignore", "d/b"]);
+    let fresh = scene.workspace.newly_ignored(&before, &after);
+    assert_eq!(names(fresh), ["d/c", "x.log"]);
+    // The same rules as before: what comes now is ignored, and that is all.
+    scene.put("y.log", "came");
+    let later = scene.workspace.survey(100, Some(&after)).unwrap();
+    assert_eq!(
+        scene.workspace.newly_ignored(&after, &later),
+        [] as [PathBuf; 0]
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_an_index_holds_it_is_read_to_an_end(bytes: Vec<u8>, version in 2..5_u8, count: u8) {
+        let mut index = b"DIRC".to_vec();
+        index.extend([0, 0, 0, version, 0, 0, 0, count]);
+        index.extend(bytes);
+        let _ = index::names(&index, 20, &mut |_| {});
+    }
 }

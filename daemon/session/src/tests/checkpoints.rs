@@ -1,0 +1,204 @@
+//! What a command may change, seen as git sees it: tracked files whatever is ignored, names that are no text, rules that
+//! the command itself has changed.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use proto::params::history::What;
+use proto::record::RewoundResult;
+use serde_json::json;
+
+use super::workshop::{Workshop, has_git, results, run};
+
+fn sh(command: &str) -> (&'static str, serde_json::Value) {
+    ("sh", json!({ "command": command }))
+}
+
+/// A project with a file that is tracked and ignored, and one beside it that is only ignored.
+async fn shop() -> Workshop {
+    let shop = Workshop::open(true, |project| {
+        std::fs::create_dir_all(project.join("dist/deep")).unwrap();
+        for (path, content) in [
+            (".gitignore", "dist/\n"),
+            ("a.c", "one\n"),
+            ("dist/a", "old\n"),
+            ("dist/deep/b", "old\n"),
+            ("dist/other", "mine\n"),
+        ] {
+            std::fs::write(project.join(path), content).unwrap();
+        }
+    })
+    .await;
+    run(&shop.project, "git add -f dist/a dist/deep/b");
+    shop
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tracked_file_goes_back_whatever_is_ignored() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    let before = shop.tree();
+    shop.turn(&[
+        sh("echo new > dist/a; rm -r dist/deep; echo n > dist/new"),
+        sh("echo newer > dist/a; git rm -q --cached dist/a; echo 2 > dist/a"),
+    ])
+    .await;
+    let told = shop.rewind(0, What::Both).await;
+    assert_eq!(
+        results(&shop, &told),
+        [
+            ("dist/a".to_owned(), RewoundResult::Restored),
+            ("dist/deep".to_owned(), RewoundResult::Restored),
+            ("dist/deep/b".to_owned(), RewoundResult::Restored),
+        ]
+    );
+    assert!(told.notes.is_empty(), "{:?}", told.notes);
+    let mut after = shop.tree();
+    // It was ignored when it came.
+    assert_eq!(after.remove("dist/new").as_deref(), Some("644 n\n"));
+    assert_eq!(after, before);
+    shop.undo().await;
+    assert_eq!(shop.tree()["dist/a"], "644 2\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_untracked_ignored_and_untouched_is_not_told() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    shop.turn(&[sh(
+        "echo '*.c' >> .gitignore; git rm -q --cached dist/a a.c; echo 2 > dist/other",
+    )])
+    .await;
+    let told = shop.rewind(0, What::Code).await;
+    assert_eq!(
+        results(&shop, &told),
+        [(".gitignore".to_owned(), RewoundResult::Restored)]
+    );
+    assert!(told.notes.is_empty(), "{:?}", told.notes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_a_file_whose_name_is_no_text_is_told() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    let cafe = shop.project.join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::write(&cafe, "old").unwrap();
+    // It is there, and nothing happens to it.
+    shop.turn(&[sh("echo two > a.c")]).await;
+    // What happens to it, and to one that is new.
+    shop.turn(&[sh(
+        "for f in caf*; do echo new > \"$f\"; done; mkdir d; touch d/$(printf 'n\\351w')",
+    )])
+    .await;
+    let listed = shop.handle.checkpoints().await.unwrap();
+    assert!(listed.turns[0].notes.is_empty(), "{:?}", listed.turns);
+    let told = shop.rewind(0, What::Both).await;
+    assert_eq!(
+        told.notes,
+        [
+            "Turn 2: Of a call of `sh`: what it changed where names are no text (\"caf\\xE9\", \"d/n\\xE9w\") \
+            is in no checkpoint."
+        ]
+    );
+    assert_eq!(shop.tree()["a.c"], "644 one\n");
+    assert_eq!(std::fs::read(&cafe).unwrap(), b"new\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_under_a_rule_that_came_with_it_is_told() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    shop.turn(&[sh("echo '*.c' >> .gitignore; echo two > a.c; echo c > c.c")])
+        .await;
+    shop.turn(&[sh(
+        "echo out > .git/info/exclude; mkdir out; echo 1 > out/x",
+    )])
+    .await;
+    let told = shop.rewind(0, What::Both).await;
+    let note = |turn: u64, name: &str| {
+        format!(
+            "Turn {turn}: Of a call of `sh`: it changed what git ignores, and what came and is ignored now (\"{name}\") \
+            is in no checkpoint."
+        )
+    };
+    assert_eq!(told.notes, [note(1, "c.c"), note(2, "out")]);
+    let tree = shop.tree();
+    assert_eq!(tree["a.c"], "644 one\n");
+    assert_eq!(tree[".gitignore"], "644 dist/\n");
+    assert_eq!(tree["c.c"], "644 c\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_ignored_no_more_in_a_later_turn_is_kept_by_that() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    shop.turn(&[sh("echo two > a.c")]).await;
+    run(&shop.project, "git add -f dist/other");
+    shop.turn(&[sh("echo yours > dist/other")]).await;
+    run(
+        &shop.project,
+        "git rm -q --cached dist/other; rm .gitignore",
+    );
+    shop.turn(&[sh("echo theirs > dist/other")]).await;
+    let other = || shop.tree()["dist/other"].clone();
+    shop.rewind(2, What::Both).await;
+    assert_eq!(other(), "644 yours\n");
+    shop.rewind(1, What::Both).await;
+    assert_eq!(other(), "644 mine\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tracked_file_among_very_many_ignored_ones_is_told() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    for number in 0..1_000 {
+        shop.write(&format!("dist/many-{number}"), "");
+    }
+    shop.turn(&[sh("echo new > dist/a; echo two > a.c")]).await;
+    let told = shop.rewind(0, What::Both).await;
+    assert_eq!(
+        results(&shop, &told),
+        [("a.c".to_owned(), RewoundResult::Restored)]
+    );
+    assert_eq!(
+        told.notes,
+        [
+            "Turn 1: Of a call of `sh`: what it changed of tracked files among very many ignored ones (\"dist/a\") \
+            is in no checkpoint."
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_index_cannot_be_read_it_is_told_what_is_not_kept() {
+    if !has_git() {
+        return;
+    }
+    let shop = shop().await;
+    shop.write(".git/index", "no index");
+    shop.turn(&[sh("echo new > dist/a; echo two > a.c")]).await;
+    let told = shop.rewind(0, What::Both).await;
+    assert_eq!(
+        results(&shop, &told),
+        [("a.c".to_owned(), RewoundResult::Restored)]
+    );
+    assert_eq!(
+        told.notes,
+        [
+            "Turn 1: Changes by commands to files that git tracks and ignores cannot be taken back: git's index is \
+            written in a way that is not known here."
+        ]
+    );
+}

@@ -1,0 +1,151 @@
+//! What git tracks, by the repository's index: read as git writes it (versions 2 to 4, split ones too), no git is run.
+//!
+//! Trusts nothing that stands there: the project's commands may write to it. Called by a survey.
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+use crate::read::FileError;
+use crate::workspace::Workspace;
+
+use super::Repository;
+
+/// Bytes of an index that is read.
+const INDEX_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of a name that can stand in a work tree.
+const NAME_MAX: usize = 4096;
+/// Where an entry has its mode, and where the object's name begins.
+const MODE_AT: usize = 24;
+const STAT_BYTES: usize = 40;
+
+impl Workspace {
+    /// Gives each tracked file by its name from the top of the work tree; some more than once. Not submodules.
+    ///
+    /// # Errors
+    /// In words: why it cannot be told.
+    pub(super) fn tracked(
+        &self,
+        repository: &Repository,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), String> {
+        let mut next = Some("index".to_owned());
+        let mut read = HashSet::new();
+        while let Some(name) = next.take().filter(|name| read.insert(name.clone())) {
+            let Some(bytes) = self.index_bytes(&repository.dir.join(name))? else {
+                return Ok(());
+            };
+            let base = names(&bytes, repository.name_bytes, take);
+            let base = base.ok_or("git's index is written in a way that is not known here")?;
+            // What the base has and this one has deleted counts as tracked all the same: it is looked at, no more.
+            next = base.map(|base| format!("sharedindex.{base}"));
+        }
+        Ok(())
+    }
+
+    /// `None`: there is none, so nothing is tracked.
+    fn index_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        let cannot = |why: &dyn std::fmt::Display| format!("git's index cannot be read: {why}");
+        let open = match self.open_regular(path) {
+            Ok(open) => open,
+            Err(FileError::Missing { .. }) => return Ok(None),
+            Err(error) => return Err(cannot(&error)),
+        };
+        let mut bytes = Vec::new();
+        let read = open.file.take(INDEX_MAX + 1).read_to_end(&mut bytes);
+        read.map_err(|error| cannot(&error))?;
+        if bytes.len() as u64 > INDEX_MAX {
+            return Err(cannot(&"it is too large"));
+        }
+        Ok(Some(bytes))
+    }
+}
+
+/// Gives the names of an index, and says which other one (by its hash, in hex) it is an addition to. `None`: it is no
+/// index.
+pub(super) fn names(
+    bytes: &[u8],
+    name_bytes: usize,
+    take: &mut dyn FnMut(&[u8]),
+) -> Option<Option<String>> {
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
+    }
+    let version = word(bytes, 4)?;
+    let count = word(bytes, 8)?;
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let (mut at, mut name) = (12, Vec::new());
+    for _ in 0..count {
+        let begun = at;
+        let mode = word(bytes, at + MODE_AT)?;
+        at += STAT_BYTES + name_bytes;
+        let flags = u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?);
+        at += 2;
+        if version >= 3 && flags & 0x4000 != 0 {
+            at += 2;
+        }
+        if version == 4 {
+            let dropped = offset(bytes, &mut at)?;
+            name.truncate(name.len().checked_sub(dropped)?);
+        } else {
+            name.clear();
+        }
+        let rest = bytes.get(at..)?;
+        let end = memchr::memchr(0, rest)?;
+        name.extend_from_slice(rest.get(..end)?);
+        at += end + 1;
+        if version < 4 {
+            // Each entry is filled up to eight bytes.
+            at = begun + (at - begun).next_multiple_of(8);
+        }
+        // A submodule, or a directory of which the index says no more than that, is no file. A name that is empty
+        // stands for one of the other index.
+        let is_file = matches!(mode >> 12, 0o10 | 0o12);
+        if is_file && !name.is_empty() && name.len() <= NAME_MAX {
+            take(&name);
+        }
+    }
+    base(bytes, at, name_bytes)
+}
+
+/// What the extensions after the entries say of another index.
+fn base(bytes: &[u8], mut at: usize, name_bytes: usize) -> Option<Option<String>> {
+    // The hash of all that stands before is the last.
+    while at + 8 + name_bytes <= bytes.len() {
+        let kind = bytes.get(at..at + 4)?;
+        let length = usize::try_from(word(bytes, at + 4)?).ok()?;
+        at += 8;
+        if kind == b"link" {
+            let hash = bytes.get(at..at + name_bytes)?;
+            let is_set = hash.iter().any(|byte| *byte != 0);
+            let text = || hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Some(is_set.then(text));
+        }
+        at = at.checked_add(length)?;
+    }
+    Some(None)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_be_bytes(four.try_into().ok()?))
+}
+
+/// How much of the name before is dropped: seven bits a byte, the highest first.
+fn offset(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut next = || {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        Some(byte)
+    };
+    let mut byte = next()?;
+    let mut value = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        byte = next()?;
+        value = value.checked_add(1)?.checked_mul(128)?;
+        value = value.checked_add(usize::from(byte & 0x7f))?;
+    }
+    Some(value)
+}
