@@ -3,8 +3,7 @@
 use std::error::Error as _;
 use std::io;
 
-use client::start::StartError;
-use client::{CallError, ConnectError};
+use client::{CallError, ConnectError, hint};
 use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
@@ -112,7 +111,7 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Self::Usage { hint, .. } | Self::Failed { hint, .. } => hint.clone(),
-            Self::Call(error) => call_hint(error),
+            Self::Call(error) => hint::of(error),
             Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
             Self::Io { .. } => "see `--verbose` for the system's reason".to_owned(),
             Self::Closed | Self::Away { .. } | Self::Stopped { .. } => String::new(),
@@ -145,25 +144,6 @@ pub fn describe(failure: &Failure) -> Value {
         data.insert("message".to_owned(), failure.message.clone().into());
     }
     data
-}
-
-/// Who answered a question before us, what, and when; `None` for any other failure.
-pub fn answered_before(failure: &Failure) -> Option<String> {
-    if failure.name != ErrorName::AlreadyResolved {
-        return None;
-    }
-    let detail = |name: &str| failure.details.get(name).and_then(Value::as_str);
-    let (Some(by), Some(decision)) = (detail("by"), detail("decision")) else {
-        return Some(failure.message.clone());
-    };
-    let decision = match decision {
-        "allow_once" => "allowed once",
-        "allow_session" => "allowed for the session",
-        "deny" => "denied",
-        other => other,
-    };
-    let at = detail("at").map_or_else(String::new, |at| format!(" at {at}"));
-    Some(format!("{by} answered it already: {decision}{at}"))
 }
 
 /// The exit code of a failure that the daemon named.
@@ -204,58 +184,6 @@ fn call_code(error: &CallError) -> u8 {
         CallError::Unknown { .. } => NO_DAEMON,
         CallError::Answer { .. } | CallError::Pieces { .. } | CallError::Gap { .. } => 1,
     }
-}
-
-fn call_hint(error: &CallError) -> String {
-    let hint = match error {
-        CallError::Failure(failure) | CallError::Connect(ConnectError::Refused(failure)) => {
-            return failure.hint.clone();
-        }
-        CallError::Connect(error) => match error {
-            ConnectError::Absent { .. } | ConnectError::Gone { .. } => {
-                "`reasonix daemon start` starts one"
-            }
-            ConnectError::Stopped { .. } => {
-                "`reasonix daemon start` starts it again; its sessions go on"
-            }
-            ConnectError::Start(StartError::NotFound) => {
-                "install `reasonixd` beside `reasonix`, or name it by `REASONIX_DAEMON`"
-            }
-            ConnectError::Start(StartError::Home { .. }) => {
-                "set `REASONIX_HOME` to a directory that you can write"
-            }
-            ConnectError::Start(StartError::Spawn { .. } | StartError::Mute { .. }) => {
-                "look at `REASONIX_DAEMON`: it must name a program"
-            }
-            ConnectError::Ended { .. } | ConnectError::Silent { .. } => {
-                "`reasonix daemon logs` shows more"
-            }
-            ConnectError::Socket { .. } => {
-                "the socket belongs to somebody else, or its directory is closed to you"
-            }
-            ConnectError::Foreign { .. } => {
-                "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
-            }
-            ConnectError::Open { .. } => {
-                "close it to others (mode 700), or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
-            }
-            ConnectError::Hello(_) => {
-                "client and daemon may be of different versions: `reasonix doctor` tells"
-            }
-            ConnectError::Homeless { .. } | ConnectError::Refused(_) => "",
-        },
-        CallError::Lost { .. } => "look whether it was done before doing it again",
-        CallError::Timeout { .. } => {
-            "`reasonix daemon status` and `reasonix daemon logs` tell what it does"
-        }
-        CallError::TooLarge { .. } => "put the text into a file and name the file in the prompt",
-        CallError::Unknown { .. } => "`reasonix daemon restart` starts the one that is installed",
-        CallError::Answer { .. } | CallError::Pieces { .. } => {
-            "client and daemon may be of different versions: `reasonix doctor` tells"
-        }
-        CallError::Gap { .. } => "`reasonix doctor` checks the session's log",
-    };
-    hint.to_owned()
 }
 
 /// Tells a person on standard error; returns the exit code.

@@ -9,14 +9,14 @@ mod output;
 mod paint;
 mod person;
 mod reach;
-mod reply;
 pub mod schema;
 mod signals;
 mod terminal;
-mod text;
 mod when;
 
 use std::process::ExitCode;
+
+use client::{reply, text};
 
 /// The program: reads the arguments, does what they say, tells how it went by the exit code.
 pub fn main() -> ExitCode {

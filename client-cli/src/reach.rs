@@ -1,14 +1,11 @@
 //! From a command's name to a connected client, and small questions that several commands ask of it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use client::{CallError, Client, ConnectError, Listener, Options, Paths, Start, Told};
 use proto::hello::Role;
-use proto::methods::{SessionGet, SessionInspect, SessionList, SessionRead};
-use proto::params::session::{
-    InspectOutput, InspectParams, InspectPart, ListParams, OneParams, ReadParams, SessionSummary,
-};
+use proto::methods::{SessionGet, SessionList, SessionRead};
+use proto::params::session::{ListParams, OneParams, ReadParams, SessionSummary};
 use proto::state::State;
 use proto::{Event, Seq};
 
@@ -77,24 +74,6 @@ pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), E
         turns => format!("the session has had {turns} turns"),
     };
     Err(Error::usage(format!("There is no turn {turn}."), hint))
-}
-
-/// Values that this process has for variables that a session lost with an earlier life of the daemon. None where the
-/// daemon does not say: a prompt goes on without them.
-pub async fn lost_environment(client: &Client, session: &str) -> BTreeMap<String, String> {
-    let params = InspectParams {
-        session: session.to_owned(),
-        part: InspectPart::Env,
-    };
-    let Ok(InspectOutput::Env { lost, .. }) = client.call::<SessionInspect>(&params).await else {
-        return BTreeMap::new();
-    };
-    if lost.is_empty() {
-        return BTreeMap::new();
-    }
-    let mut own = environment(&client.hello().await.key_variables);
-    own.retain(|name, _| lost.contains(name));
-    own
 }
 
 /// Connects only if a daemon runs.
@@ -190,13 +169,4 @@ pub async fn last_session(
             "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
         )
     })
-}
-
-/// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
-pub fn environment(keys: &[String]) -> BTreeMap<String, String> {
-    let harmless = |name: &str| !proto::secret_name(name) && !keys.iter().any(|key| key == name);
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| harmless(name))
-        .collect()
 }

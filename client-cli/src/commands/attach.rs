@@ -4,7 +4,6 @@ mod away;
 mod back;
 mod input;
 mod question;
-mod queue;
 mod say;
 
 use std::time::Duration;
@@ -29,8 +28,8 @@ use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
 
+use client::queue::Queue;
 use input::Said;
-use queue::Queue;
 
 /// A second Ctrl-C within this time leaves at once.
 const TWICE: Duration = Duration::from_secs(2);
@@ -162,7 +161,7 @@ async fn here(
     let params = CreateParams {
         session: SessionId::new(),
         cwd,
-        env: reach::environment(&client.hello().await.key_variables),
+        env: client::environment::own(&client.hello().await.key_variables),
         credentials: client.credentials().await,
         model,
         kind: Kind::Interactive,

@@ -19,7 +19,6 @@ use crate::exit::Error;
 use crate::paint::Painter;
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
-use reach::environment;
 
 const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
 const MEDIAN: &str = include_str!("../demo/median.sh");
@@ -178,7 +177,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
     let params = CreateParams {
         session,
         cwd: reach::utf8(&place.project)?,
-        env: environment(&client.hello().await.key_variables),
+        env: client::environment::own(&client.hello().await.key_variables),
         prompt: Some(PROMPT.to_owned()),
         kind: Kind::Interactive,
         on_ask: Some(OnAsk::Allow),

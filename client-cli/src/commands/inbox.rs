@@ -281,7 +281,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
 fn told(sent: Result<(), CallError>, id: &str) -> Result<(), Error> {
     match sent {
         Ok(()) => Ok(()),
-        Err(CallError::Failure(failure)) => Err(match exit::answered_before(&failure) {
+        Err(CallError::Failure(failure)) => Err(match client::hint::answered_before(&failure) {
             Some(words) => Error::Failed {
                 what: format!("question {id}: {words}"),
                 hint: String::new(),

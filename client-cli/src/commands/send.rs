@@ -34,7 +34,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let hint = "say what to do: `reasonix send SESSION \"now the tests\"`";
     let prompt = prompt::gather(&args.text, hint)?;
     let client = reach::daemon("send").await?;
-    let env = reach::lost_environment(&client, &args.session).await;
+    let env = client::environment::lost(&client, &args.session).await;
     let params = PromptParams {
         session: args.session,
         text: prompt,

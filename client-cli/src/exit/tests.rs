@@ -1,6 +1,7 @@
 //! Every error has its exit code and, where a person can act, a hint.
 
 use super::*;
+use client::start::StartError;
 
 #[test]
 fn each_name_has_the_exit_code_of_who_can_act() {

@@ -5,11 +5,16 @@
 mod backoff;
 pub mod call;
 pub mod connect;
+pub mod environment;
+pub mod hint;
 mod lost;
 pub mod paths;
+pub mod queue;
 mod replace;
+pub mod reply;
 pub mod start;
 pub mod subscription;
+pub mod text;
 pub mod trace;
 pub mod transcript;
 mod transport;

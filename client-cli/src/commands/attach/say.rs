@@ -20,8 +20,8 @@ use proto::{ApprovalId, PromptId, RequestId};
 use super::Attached;
 use super::input::{HELP, Said};
 use crate::commands::queue::pick;
-use crate::exit::{self, Error};
-use crate::{output, reach};
+use crate::exit::Error;
+use crate::output;
 
 impl Attached {
     /// Does what a line says.
@@ -76,7 +76,7 @@ impl Attached {
             }
             // What the daemon refuses is said; the session is still there.
             Err(Error::Call(CallError::Failure(failure))) => {
-                if let Some(words) = exit::answered_before(&failure) {
+                if let Some(words) = client::hint::answered_before(&failure) {
                     return self.note(&words);
                 }
                 self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
@@ -231,7 +231,7 @@ impl Attached {
             self.client.call::<SessionSet>(&params).await?;
         }
         let env = if std::mem::take(&mut self.unsure) {
-            reach::lost_environment(&self.client, &self.session).await
+            client::environment::lost(&self.client, &self.session).await
         } else {
             BTreeMap::new()
         };

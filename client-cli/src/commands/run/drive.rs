@@ -149,7 +149,7 @@ async fn create(
     let params = CreateParams {
         session,
         cwd,
-        env: reach::environment(&hello.key_variables),
+        env: client::environment::own(&hello.key_variables),
         credentials: client.credentials().await,
         // A person who is to be asked must be attached before the turn begins.
         prompt: (!interactive).then(|| prompt.clone()),
@@ -253,7 +253,7 @@ async fn resume(
             output::progress(&words);
         }
     }
-    let env = reach::lost_environment(client, &session.to_string()).await;
+    let env = client::environment::lost(client, &session.to_string()).await;
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
         let (prompt_id, seq) = give(client, session, prompt, env).await?;

@@ -9,7 +9,7 @@ use proto::params::approval::{AnswerParams, Approval, Decision};
 use proto::params::question::{self, Question};
 use proto::{ApprovalId, ErrorName, QuestionId, RequestId};
 
-use crate::exit::{self, Error};
+use crate::exit::Error;
 use crate::output;
 use crate::paint::Painter;
 use crate::reply::Replies;
@@ -140,7 +140,7 @@ impl Questions {
                     ErrorName::AlreadyResolved | ErrorName::Stale | ErrorName::NotFound
                 ) =>
             {
-                let words = exit::answered_before(&failure).unwrap_or(failure.message);
+                let words = client::hint::answered_before(&failure).unwrap_or(failure.message);
                 output::progress(&format!("! {}", text::line(&words)));
             }
             Err(error) => return Err(error.into()),

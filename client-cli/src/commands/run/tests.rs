@@ -19,7 +19,7 @@ fn the_arguments_hold_together() {
 
 #[test]
 fn only_harmless_names_reach_the_tools() {
-    let env = crate::reach::environment(&["PATH".to_owned()]);
+    let env = client::environment::own(&["PATH".to_owned()]);
     assert!(
         !env.contains_key("PATH"),
         "a variable that holds a key by the daemon's word is none for tools"

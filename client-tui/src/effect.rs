@@ -1,0 +1,217 @@
+//! What the interface wants done: calls of the daemon, and things of the terminal. `update` makes them, `perform` does
+//! them, and what became of them comes back as an [`Answer`].
+
+use std::path::PathBuf;
+
+use proto::params::approval::{self, Approval};
+use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
+use proto::params::history::{
+    CheckpointsOutput, DeleteOutput, DeleteParams, ForkOutput, ForkParams, RewindOutput,
+    RewindParams, StatsOutput, StatsParams,
+};
+use proto::params::question::{self, Question};
+use proto::params::session::{
+    CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
+    PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
+};
+use proto::params::{history, process};
+use proto::{Event as Record, Pid};
+
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Calls the daemon.
+    Call(Call),
+    /// Follows another session from now on: pid, id or name. What was followed is let go.
+    Follow {
+        follow: u64,
+        session: String,
+    },
+    /// Lets go of the session that is followed; nothing is.
+    Unfollow,
+    /// Ends the interface.
+    Leave(Leave),
+    /// Gives the terminal back and stops the process, as the shell's job control does.
+    Suspend,
+    /// The screen may show anything: draw all of it anew.
+    Redraw,
+    /// What the transcript looks like has changed: what is on the screen of it is printed again.
+    Reprint,
+    Bell,
+    /// The title of the terminal's window. Cleaned by who sets it.
+    Title(String),
+    /// A notification of the terminal (OSC 9), where nobody looks.
+    Notify(String),
+    /// Puts text on the clipboard.
+    Copy(String),
+    /// Opens the person's editor with this text; comes back as [`Answer::Edited`].
+    Edit(String),
+    /// Reads a directory for the menu of files; comes back as [`Answer::Directory`].
+    Directory(PathBuf),
+    /// Offers this process's keys to a session that lost its own.
+    OfferKeys,
+    /// Writes what a session was to a file that must not exist.
+    Export {
+        session: String,
+        file: PathBuf,
+        format: history::ExportFormat,
+    },
+    /// Reads the last events of a session, for a preview.
+    Preview {
+        session: String,
+    },
+    /// Reads durable events before what is shown, for reading back.
+    Earlier {
+        session: String,
+        before: proto::Seq,
+    },
+}
+
+/// A call of the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// Makes a session, with its first prompt.
+    Create(Box<CreateParams>),
+    /// The keys and lost variables of this process are added where `renew` says so. `takeover`: it is a headless run's
+    /// session, which becomes a person's first.
+    Prompt {
+        params: PromptParams,
+        renew: bool,
+        takeover: bool,
+    },
+    Interrupt {
+        session: String,
+    },
+    Signal(SignalParams),
+    Set(Box<SetParams>),
+    Approve(approval::AnswerParams),
+    Reply(question::AnswerParams),
+    Unqueue(UnqueueParams),
+    EditQueued(EditParams),
+    Reorder(ReorderParams),
+    Sessions(ListParams),
+    Processes(process::ListParams),
+    /// All open questions, of all sessions.
+    Waiting,
+    KillProcess(Pid),
+    Checkpoints {
+        session: String,
+    },
+    Rewind(RewindParams),
+    Fork(ForkParams),
+    Inspect(InspectParams),
+    Stats(StatsParams),
+    Delete(DeleteParams),
+    Trust(TrustGetParams),
+    SetTrust(TrustSetParams),
+}
+
+/// What became of an effect. Failures of all of them are [`Trouble`]s.
+#[derive(Debug)]
+pub enum Answer {
+    /// `Create`, with the prompt that it was made with, which is given back where it failed.
+    Created {
+        prompt: String,
+        result: Result<CreateOutput, Trouble>,
+    },
+    /// `Prompt`, likewise.
+    Prompted {
+        prompt: String,
+        result: Result<(), Trouble>,
+    },
+    /// `Interrupt`: whether anything ran.
+    Interrupted(Result<bool, Trouble>),
+    /// Calls whose success is told by an event, or needs no words. `what`: which it was.
+    Done {
+        what: Call,
+        result: Result<(), Trouble>,
+    },
+    Sessions(Result<ListOutput, Trouble>),
+    Processes(Result<process::ListOutput, Trouble>),
+    Waiting(Result<(Vec<Approval>, Vec<Question>), Trouble>),
+    Checkpoints(Result<CheckpointsOutput, Trouble>),
+    Rewound {
+        params: RewindParams,
+        result: Result<RewindOutput, Trouble>,
+    },
+    Forked(Result<ForkOutput, Trouble>),
+    Inspected(Result<Box<InspectOutput>, Trouble>),
+    Stats {
+        params: StatsParams,
+        result: Result<StatsOutput, Trouble>,
+    },
+    Deleted(Result<DeleteOutput, Trouble>),
+    Trust(Result<TrustOutput, Trouble>),
+    TrustSet(Result<TrustOutput, Trouble>),
+    Edited(Result<String, Trouble>),
+    /// What a directory holds: names, those of directories with a slash at the end.
+    Directory {
+        directory: PathBuf,
+        names: Vec<String>,
+    },
+    Copied(Result<Copied, Trouble>),
+    /// Where it was written, and how many bytes.
+    Exported(Result<(PathBuf, u64), Trouble>),
+    Preview {
+        session: String,
+        result: Result<Vec<Record>, Trouble>,
+    },
+    Earlier {
+        session: String,
+        result: Result<Vec<Record>, Trouble>,
+    },
+}
+
+/// How a text came to the clipboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// The terminal was asked to; whether it did is not known.
+    Terminal,
+    /// It is too long for a terminal: it was written here.
+    File(PathBuf),
+}
+
+/// Why something did not work, for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub what: String,
+    /// What to do about it; empty where there is nothing.
+    pub hint: String,
+    /// The daemon's name of the failure, where it said one.
+    pub name: Option<proto::ErrorName>,
+}
+
+impl Trouble {
+    /// One of our own.
+    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            hint: hint.into(),
+            name: None,
+        }
+    }
+}
+
+impl From<client::CallError> for Trouble {
+    fn from(error: client::CallError) -> Self {
+        let failure = error.failure();
+        let answered = failure.and_then(client::hint::answered_before);
+        Self {
+            hint: match answered {
+                Some(_) => String::new(),
+                None => client::hint::of(&error),
+            },
+            name: failure.map(|failure| failure.name),
+            what: answered.unwrap_or_else(|| error.to_string()),
+        }
+    }
+}
+
+/// How the interface ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leave {
+    /// For the program that started us.
+    pub code: u8,
+    /// What is told below the transcript, when the terminal is as it was.
+    pub words: Vec<String>,
+}

@@ -1,0 +1,60 @@
+//! What can happen to the interface. Everything that changes the model comes as one of these.
+
+use crossterm::event::KeyEvent;
+use proto::{Event as Record, Failure};
+
+use crate::effect::Answer;
+
+/// Something happened.
+#[derive(Debug)]
+pub enum Event {
+    Key(KeyEvent),
+    /// A bracketed paste, as the terminal gave it.
+    Paste(String),
+    /// Columns and rows.
+    Resize(u16, u16),
+    /// Whether the terminal's window has the focus.
+    Focus(bool),
+    /// Turns of the mouse wheel in full screen, up where negative.
+    Wheel(i16),
+    /// Time went by; comes while something moves or runs out.
+    Tick,
+    /// Of the session that is followed. `follow`: which following it is; what comes of an earlier one is old.
+    Heard {
+        follow: u64,
+        heard: Heard,
+    },
+    /// What became of an effect.
+    Answered(Answer),
+    Signal(Signal),
+}
+
+/// What the follower of a session tells.
+#[derive(Debug)]
+pub enum Heard {
+    /// It is attached: this is the session.
+    Attached {
+        session: proto::SessionId,
+        pid: proto::Pid,
+    },
+    Record(Box<Record>),
+    /// The connection was lost and is being made again.
+    Lost,
+    /// It is there again. A `sync`, or a `snapshot`, follows.
+    Reconnected,
+    /// The log cannot be written at present.
+    Unwritable(Box<Failure>),
+    /// It cannot be followed any more: why, and what to do.
+    Ended(crate::effect::Trouble),
+}
+
+/// A signal to the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    Interrupt,
+    Terminate,
+    /// The terminal is gone.
+    HangUp,
+    /// The shell has brought us back to the foreground.
+    Continue,
+}

@@ -1,0 +1,5 @@
+//! Words of the composer.
+
+super::catalog! {
+    Todo1 = "x", "x";
+}

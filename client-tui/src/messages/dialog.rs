@@ -1,0 +1,5 @@
+//! Words of the dialog.
+
+super::catalog! {
+    Todo1 = "x", "x";
+}

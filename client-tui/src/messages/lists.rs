@@ -1,0 +1,5 @@
+//! Words of the lists.
+
+super::catalog! {
+    Todo1 = "x", "x";
+}

@@ -1,0 +1,5 @@
+//! Words of the status.
+
+super::catalog! {
+    Todo1 = "x", "x";
+}

@@ -1,0 +1,5 @@
+//! Words of the transcript.
+
+super::catalog! {
+    Todo1 = "x", "x";
+}

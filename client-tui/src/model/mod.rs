@@ -1,0 +1,223 @@
+//! All that the interface knows. Only `update` changes it; `view` reads it.
+
+pub mod approval;
+pub mod composer;
+pub mod confirm;
+pub mod list;
+pub mod pager;
+pub mod question;
+pub mod session;
+pub mod transcript;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use proto::{Seq, SessionId};
+
+use crate::messages::Language;
+use crate::theme::Theme;
+
+/// How long a line of ours stands above the composer.
+pub const TOAST: Duration = Duration::from_secs(6);
+
+/// Keys pressed so soon after a question was drawn were meant for something else: they do not answer it.
+pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
+
+/// The state of the interface.
+#[derive(Debug)]
+pub struct Model {
+    pub look: Look,
+    pub place: Place,
+    /// What is followed; `None` before the first prompt of a new session.
+    pub session: Option<session::Session>,
+    pub transcript: transcript::Transcript,
+    pub composer: composer::Composer,
+    /// What lies over the composer, or over all.
+    pub dialog: Option<Dialog>,
+    pub link: Link,
+    pub toast: Option<Toast>,
+    /// The moment of the event that is being handled. Durations only.
+    pub now: Instant,
+    /// Whether the terminal's window has the focus; terminals that do not tell are taken to have it.
+    pub focused: bool,
+    /// When Ctrl-C, or Esc on an empty line, was pressed last: twice means more.
+    pub pressed: Option<(Pressed, Instant)>,
+    /// The newest record of each session that was seen here: what came since is unread.
+    pub seen: HashMap<SessionId, Seq>,
+    /// Which following is the newest: events of earlier ones are old.
+    pub follow: u64,
+    /// Rows above the end of the transcript in full screen; 0: it follows what comes.
+    pub scroll: usize,
+    /// How often the spinner has moved.
+    pub beat: u64,
+    /// The title of the window as it was set last.
+    pub title: String,
+    /// A prompt is on its way that makes the session.
+    pub creating: bool,
+}
+
+/// A key that means more when it is pressed twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pressed {
+    Interrupt,
+    Back,
+}
+
+/// How everything looks, and what of it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub theme: Theme,
+    pub language: Language,
+    pub columns: u16,
+    pub rows: u16,
+    /// The alternate screen with our own scrolling, in place of the terminal's scrollback.
+    pub fullscreen: bool,
+    /// The terminal understands links (OSC 8).
+    pub links: bool,
+    /// What tools printed is open.
+    pub output: bool,
+    /// Reasoning is open.
+    pub reasoning: bool,
+    /// The list of things to do is shown.
+    pub todos: bool,
+    pub vim: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            theme: Theme::Dark,
+            language: Language::English,
+            columns: 80,
+            rows: 24,
+            fullscreen: false,
+            links: false,
+            output: false,
+            reasoning: false,
+            todos: true,
+            vim: false,
+        }
+    }
+}
+
+/// Where the interface was started, and what new sessions are made with.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Absolute.
+    pub cwd: PathBuf,
+    /// Of the person, to write paths short.
+    pub home: Option<PathBuf>,
+    /// A new session but for its id and prompt: directory, environment, keys, model.
+    pub template: CreateParams,
+    /// What this client may do.
+    pub role: Role,
+    /// The model that a new session gets, for the status line; empty where it is not known.
+    pub model: String,
+}
+
+/// The way to the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Link {
+    /// Nothing is followed.
+    None,
+    /// Attached; what was before is being replayed.
+    Replaying,
+    Live,
+    /// Lost since then, and being made again.
+    Lost(Instant),
+    /// It cannot be followed any more.
+    Ended(crate::effect::Trouble),
+}
+
+/// A line of ours above the composer, for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toast {
+    pub tone: Tone,
+    pub words: String,
+    /// When it goes.
+    pub until: Instant,
+}
+
+/// How much a line of ours matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tone {
+    Info,
+    Good,
+    Warning,
+    Error,
+}
+
+/// What lies over the composer, or over all. The composer's draft stays.
+#[derive(Debug)]
+pub enum Dialog {
+    Approval(approval::ApprovalDialog),
+    Question(question::QuestionDialog),
+    List(list::ListDialog),
+    Pager(pager::Pager),
+    Confirm(confirm::Confirm),
+}
+
+impl Dialog {
+    /// Whether it takes the whole screen.
+    #[must_use]
+    pub fn covers(&self) -> bool {
+        match self {
+            Self::Pager(_) => true,
+            Self::List(list) => list.covers(),
+            Self::Approval(_) | Self::Question(_) | Self::Confirm(_) => false,
+        }
+    }
+}
+
+impl Model {
+    /// The interface at its start: nothing is followed.
+    #[must_use]
+    pub fn new(look: Look, place: Place, now: Instant) -> Self {
+        Self {
+            composer: composer::Composer::new(look.vim),
+            look,
+            place,
+            session: None,
+            transcript: transcript::Transcript::default(),
+            dialog: None,
+            link: Link::None,
+            toast: None,
+            now,
+            focused: true,
+            pressed: None,
+            seen: HashMap::new(),
+            follow: 0,
+            scroll: 0,
+            beat: 0,
+            title: String::new(),
+            creating: false,
+        }
+    }
+
+    /// A line above the composer, for a while.
+    pub fn toast(&mut self, tone: Tone, words: impl Into<String>) {
+        self.toast = Some(Toast {
+            tone,
+            words: words.into(),
+            until: self.now + TOAST,
+        });
+    }
+
+    /// A failure above the composer, with what to do about it.
+    pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+        let words = match trouble.hint.is_empty() {
+            true => trouble.what.clone(),
+            false => format!("{} · {}", trouble.what, trouble.hint),
+        };
+        self.toast(Tone::Error, words);
+    }
+
+    /// What this client may do in the session that it follows.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.place.role
+    }
+}

@@ -1,0 +1,243 @@
+//! The session that is followed, as events change it.
+
+use std::time::Instant;
+
+use client::queue::Queue;
+use proto::live::{ClientPresence, Live, Snapshot};
+use proto::outcome::UsageTotals;
+use proto::params::approval::Approval;
+use proto::params::question::Question;
+use proto::params::session::SessionSummary;
+use proto::record::{ChildSpawned, Todo};
+use proto::state::{Kind, Posture, State, WaitingFor};
+use proto::{Body, CallId, Event, Pid, Seq, SessionId};
+
+/// What is known of it.
+#[derive(Debug)]
+pub struct Session {
+    pub id: SessionId,
+    pub pid: Pid,
+    pub name: Option<String>,
+    pub cwd: String,
+    /// `provider/model`.
+    pub model: String,
+    pub state: State,
+    pub waiting_for: Option<WaitingFor>,
+    /// Why the state was entered.
+    pub cause: String,
+    pub posture: Posture,
+    pub kind: Kind,
+    pub paused: bool,
+    /// Why it takes no more work, where it cannot be written.
+    pub read_only: Option<String>,
+    pub usage: UsageTotals,
+    /// Prompt tokens of the newest request, and how many of those came from the cache.
+    pub context_tokens: u64,
+    pub cached_tokens: u64,
+    /// 0: not known.
+    pub context_window: u64,
+    pub turns: u64,
+    pub queue: Queue,
+    pub todos: Vec<Todo>,
+    /// Commands in the background.
+    pub children: Vec<ChildSpawned>,
+    /// Open questions about calls, oldest first.
+    pub approvals: Vec<Approval>,
+    /// Open questions of the model, oldest first.
+    pub questions: Vec<Question>,
+    /// Other clients that are attached, as far as they were seen to come.
+    pub others: Vec<ClientPresence>,
+    /// The newest record that was taken.
+    pub seq: Seq,
+    /// When the running turn began here; `None`: none runs.
+    pub began: Option<Instant>,
+    /// Calls that run.
+    pub running: Vec<(CallId, String)>,
+    /// The daemon may have had another life: the next prompt brings keys and variables again.
+    pub unsure: bool,
+    /// Keys were offered to it; once is enough.
+    pub offered: bool,
+}
+
+impl Session {
+    /// From the moment of attaching; a `snapshot` says more.
+    #[must_use]
+    pub fn new(id: SessionId, pid: Pid) -> Self {
+        Self {
+            id,
+            pid,
+            name: None,
+            cwd: String::new(),
+            model: String::new(),
+            state: State::Idle,
+            waiting_for: None,
+            cause: String::new(),
+            posture: Posture::Ask,
+            kind: Kind::Interactive,
+            paused: false,
+            read_only: None,
+            usage: UsageTotals::default(),
+            context_tokens: 0,
+            cached_tokens: 0,
+            context_window: 0,
+            turns: 0,
+            queue: Queue::default(),
+            todos: Vec::new(),
+            children: Vec::new(),
+            approvals: Vec::new(),
+            questions: Vec::new(),
+            others: Vec::new(),
+            seq: Seq::default(),
+            began: None,
+            running: Vec::new(),
+            unsure: true,
+            offered: false,
+        }
+    }
+
+    /// Whether a turn runs or waits for somebody.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        matches!(self.state, State::Running | State::Waiting)
+    }
+
+    /// Takes the state at the moment of attaching.
+    pub fn snapshot(&mut self, snapshot: &Snapshot, now: Instant) {
+        self.summary(&snapshot.session, now);
+        self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
+        self.todos.clone_from(&snapshot.todos);
+        self.seq = snapshot.seq;
+        self.unsure = true;
+    }
+
+    fn summary(&mut self, summary: &SessionSummary, now: Instant) {
+        self.name.clone_from(&summary.name);
+        self.cwd.clone_from(&summary.cwd);
+        self.model.clone_from(&summary.model);
+        self.enter(summary.state, summary.waiting_for, &summary.cause, now);
+        self.posture = summary.posture;
+        self.kind = summary.kind;
+        self.read_only.clone_from(&summary.read_only);
+        self.usage = summary.usage;
+        self.context_tokens = summary.context_tokens;
+        self.context_window = summary.context_window;
+        self.turns = summary.turns;
+    }
+
+    fn enter(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, now: Instant) {
+        self.state = state;
+        self.waiting_for = waiting_for;
+        cause.clone_into(&mut self.cause);
+        self.paused = state == State::Paused;
+        match self.busy() {
+            true => self.began = self.began.or(Some(now)),
+            false => self.began = None,
+        }
+    }
+
+    /// Takes what an event says of the session.
+    pub fn fold(&mut self, event: &Event, now: Instant) {
+        let Some(seq) = event.seq else {
+            if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
+                self.live(live, now);
+            }
+            return;
+        };
+        let Ok(body) = event.body() else { return };
+        self.queue.fold(seq, &body);
+        // What a replay tells of before the snapshot, the snapshot has.
+        if seq > self.seq {
+            self.seq = seq;
+            self.record(body, now);
+        }
+    }
+
+    fn live(&mut self, live: Live, now: Instant) {
+        match live {
+            Live::Snapshot(snapshot) => self.snapshot(&snapshot, now),
+            Live::Sync(sync) => {
+                self.approvals = sync.pending;
+                self.questions = sync.questions;
+            }
+            Live::ClientJoined(client) => self.others.push(client),
+            Live::ClientLeft(client) => {
+                let mut others = self.others.iter();
+                if let Some(index) = others.position(|other| *other == client) {
+                    self.others.remove(index);
+                }
+            }
+            Live::Text(_)
+            | Live::Reasoning(_)
+            | Live::ToolArgs(_)
+            | Live::ToolOutput(_)
+            | Live::Partial(_)
+            | Live::Status(_) => {}
+        }
+    }
+
+    fn record(&mut self, body: Body, now: Instant) {
+        match body {
+            Body::SessionCreated(created) => {
+                self.model = format!("{}/{}", created.provider, created.model);
+                self.cwd = created.cwd;
+                self.name = created.name;
+                self.posture = created.posture;
+                self.kind = created.kind;
+                self.context_window = created.context_window;
+            }
+            Body::SessionState(state) => {
+                self.enter(state.state, state.waiting_for, &state.cause, now);
+            }
+            Body::SessionExited(_) => self.enter(State::Exited, None, "", now),
+            Body::SessionReopened(_) => self.enter(State::Idle, None, "", now),
+            Body::SessionSet(set) => {
+                self.posture = set.posture.unwrap_or(self.posture);
+                self.kind = set.kind.unwrap_or(self.kind);
+                self.paused = set.paused.unwrap_or(self.paused);
+                if set.name.is_some() {
+                    self.name = set.name;
+                }
+            }
+            Body::TurnStarted(_) => self.turns = self.turns.saturating_add(1),
+            Body::TurnEnded(_) => self.running.clear(),
+            Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
+            Body::ToolFinished(finished) => {
+                self.running.retain(|(call, _)| *call != finished.call);
+            }
+            Body::ApprovalRequested(approval) => self.approvals.push(approval),
+            Body::ApprovalResolved(resolved) => {
+                let open = |approval: &Approval| approval.approval_id != resolved.approval_id;
+                self.approvals.retain(open);
+            }
+            Body::QuestionAsked(question) => self.questions.push(question),
+            Body::QuestionAnswered(answered) => {
+                let open = |question: &Question| question.question_id != answered.question_id;
+                self.questions.retain(open);
+            }
+            Body::TodoUpdated(updated) => self.todos = updated.todos,
+            Body::ChildSpawned(child) => self.children.push(child),
+            Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
+            Body::Usage(usage) => {
+                self.usage.add(&UsageTotals::of(&usage));
+                if usage.reported {
+                    self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
+                    self.cached_tokens = usage.cached_tokens;
+                }
+            }
+            Body::SessionSuspended(_)
+            | Body::PromptQueued(_)
+            | Body::PromptUnqueued(_)
+            | Body::PromptEdited(_)
+            | Body::PromptMoved(_)
+            | Body::User(_)
+            | Body::Assistant(_)
+            | Body::Tool(_)
+            | Body::PolicyDecided(_)
+            | Body::CheckpointCreated(_)
+            | Body::SessionRewound(_)
+            | Body::CacheReset(_)
+            | Body::Notice(_)
+            | Body::Unknown { .. } => {}
+        }
+    }
+}

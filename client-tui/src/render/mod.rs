@@ -1,0 +1,72 @@
+//! Text to lines: pure, by width and theme. What models and tools wrote is cleaned before it becomes a line.
+
+pub mod diff;
+pub mod highlight;
+pub mod markdown;
+pub mod wrap;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ratatui::text::Line;
+
+use crate::messages::Language;
+use crate::model::Look;
+use crate::theme::Theme;
+
+/// Lines that were made, kept as long as what they were made of and how stays the same.
+#[derive(Debug, Default)]
+pub struct Cache {
+    kept: HashMap<Key, (Made, Rc<Vec<Line<'static>>>)>,
+}
+
+/// What the lines are of: entry of the transcript (generation and id) and part of it.
+pub type Key = (u64, u64, usize);
+
+/// How they were made: another look, another text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub theme: Theme,
+    pub language: Language,
+    pub width: usize,
+    /// Anything else that the lines depend on: what is open, how long the text is.
+    pub version: u64,
+}
+
+impl Made {
+    /// For this look.
+    #[must_use]
+    pub fn of(look: &Look, width: usize, version: u64) -> Self {
+        Self {
+            theme: look.theme,
+            language: look.language,
+            width,
+            version,
+        }
+    }
+}
+
+/// Lines kept at most; then all are forgotten, and made again as they are needed.
+const KEPT_MAX: usize = 20_000;
+
+impl Cache {
+    /// The lines, made where they are not there as they would be made now.
+    pub fn lines(
+        &mut self,
+        key: Key,
+        made: Made,
+        make: impl FnOnce() -> Vec<Line<'static>>,
+    ) -> Rc<Vec<Line<'static>>> {
+        if let Some((before, lines)) = self.kept.get(&key)
+            && *before == made
+        {
+            return lines.clone();
+        }
+        if self.kept.len() >= KEPT_MAX {
+            self.kept.clear();
+        }
+        let lines = Rc::new(make());
+        self.kept.insert(key, (made, lines.clone()));
+        lines
+    }
+}

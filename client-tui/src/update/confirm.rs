@@ -1,0 +1,12 @@
+//! Keys of a yes or no.
+
+use crossterm::event::KeyEvent;
+
+use crate::effect::Effect;
+use crate::model::Model;
+
+/// Takes a key; `None`: it means nothing here.
+pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    let _ = (model, key);
+    None
+}

@@ -1,0 +1,99 @@
+//! The model as rows. Nothing is changed here but the cache of lines that were made.
+
+pub mod approval;
+pub mod composer;
+pub mod confirm;
+pub mod list;
+pub mod pager;
+pub mod question;
+pub mod status;
+pub mod transcript;
+
+use ratatui::text::Line;
+
+use crate::model::{Dialog, Model};
+use crate::render::Cache;
+
+/// Rows, and where the terminal's cursor stands in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Panel {
+    pub rows: Vec<Line<'static>>,
+    /// Row and column, from 0; `None`: it is hidden.
+    pub cursor: Option<(u16, u16)>,
+}
+
+impl Panel {
+    /// Rows without a cursor.
+    #[must_use]
+    pub fn of(rows: Vec<Line<'static>>) -> Self {
+        Self { rows, cursor: None }
+    }
+
+    /// Puts rows below these; the cursor is where the lower ones have it.
+    pub fn below(&mut self, lower: Self) {
+        let offset = u16::try_from(self.rows.len()).unwrap_or(u16::MAX);
+        if let Some((row, column)) = lower.cursor {
+            self.cursor = Some((row.saturating_add(offset), column));
+        }
+        self.rows.extend(lower.rows);
+    }
+}
+
+/// All rows that are drawn now: of the viewport at the bottom, or of the whole screen where something covers it.
+pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> Panel {
+    let width = usize::from(model.look.columns);
+    let rows = usize::from(model.look.rows);
+    if let Some(dialog) = model.dialog.as_ref().filter(|dialog| dialog.covers()) {
+        return dialog_panel(dialog, model, cache, width, rows);
+    }
+    let mut lower = Panel::default();
+    match &model.dialog {
+        Some(dialog) => lower.below(dialog_panel(
+            dialog,
+            model,
+            cache,
+            width,
+            rows.saturating_sub(2),
+        )),
+        None => {
+            lower.below(status::above(model, width));
+            lower.below(composer::panel(&model.composer, model, width, rows / 2));
+        }
+    }
+    lower.below(status::panel(model, width));
+    let left = rows.saturating_sub(lower.rows.len());
+    let mut all = match model.look.fullscreen {
+        true => Panel::of(transcript::page(
+            &model.transcript,
+            &model.look,
+            cache,
+            model.scroll,
+            left,
+        )),
+        false => Panel::of(transcript::live(
+            &model.transcript,
+            printed,
+            &model.look,
+            cache,
+            left.saturating_sub(1),
+        )),
+    };
+    all.below(lower);
+    all
+}
+
+fn dialog_panel(
+    dialog: &Dialog,
+    model: &Model,
+    cache: &mut Cache,
+    width: usize,
+    rows: usize,
+) -> Panel {
+    match dialog {
+        Dialog::Approval(dialog) => approval::panel(dialog, model, cache, width, rows),
+        Dialog::Question(dialog) => question::panel(dialog, model, width, rows),
+        Dialog::List(dialog) => list::panel(dialog, model, width, rows),
+        Dialog::Pager(dialog) => pager::panel(dialog, model, cache, width, rows),
+        Dialog::Confirm(dialog) => confirm::panel(dialog, model, width),
+    }
+}
