@@ -18,6 +18,8 @@ pub struct Cli {
     /// Tell more: the whole chain of causes of an error, more columns of a listing.
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    #[command(flatten)]
+    pub bare: commands::bare::Args,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -25,10 +27,13 @@ pub struct Cli {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[command(alias = "code")]
+    Chat(commands::bare::Args),
     Run(commands::run::Args),
     Attach(commands::attach::Args),
     Ls(commands::ls::Args),
     Ps(commands::ps::Args),
+    Top(commands::top::Args),
     Send(commands::send::Args),
     Kill(commands::kill::Args),
     Pause(commands::pause::Args),
@@ -76,7 +81,7 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
         Ok(runtime) => runtime,
         Err(source) => return exit::tell(&Error::io("start the runtime", source), cli.verbose),
     };
-    let result = runtime.block_on(dispatch(cli.command, cli.verbose));
+    let result = runtime.block_on(dispatch(cli.command, cli.bare, cli.verbose));
     // Threads that wait for a key must not keep the program.
     runtime.shutdown_background();
     match result.and_then(|code| output::flush().map(|()| code)) {
@@ -88,45 +93,60 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
 /// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
 type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
 
-fn dispatch(command: Option<Command>, verbose: bool) -> Done {
-    match command {
-        None => Box::pin(commands::bare::run()),
-        Some(Command::Run(args)) => Box::pin(commands::run::run(args)),
-        Some(Command::Attach(args)) => Box::pin(commands::attach::run(args)),
-        Some(Command::Ls(args)) => Box::pin(commands::ls::run(args, verbose)),
-        Some(Command::Ps(args)) => Box::pin(commands::ps::run(args, verbose)),
-        Some(Command::Kill(args)) => Box::pin(commands::kill::run(args)),
-        Some(Command::Pause(args)) => Box::pin(commands::pause::run(args)),
-        Some(Command::Resume(args)) => Box::pin(commands::resume::run(args)),
-        Some(Command::Strace(args)) => Box::pin(commands::strace::run(args)),
-        Some(Command::Inspect(args)) => Box::pin(commands::inspect::run(args)),
-        Some(Command::Steps(args)) => Box::pin(commands::steps::run(args)),
-        Some(Command::Show(args)) => Box::pin(commands::show::run(args)),
-        Some(Command::Queue(args)) => Box::pin(commands::queue::run(args)),
-        Some(Command::Wait(args)) => Box::pin(commands::wait::run(args)),
-        Some(Command::Logs(args)) => Box::pin(commands::logs::run(args)),
-        Some(Command::Close(args)) => Box::pin(commands::close::run(args)),
-        Some(Command::Export(args)) => Box::pin(commands::export::run(args)),
-        Some(Command::Fork(args)) => Box::pin(commands::fork::run(args)),
-        Some(Command::Rename(args)) => Box::pin(commands::rename::run(args)),
-        Some(Command::Rewind(args)) => Box::pin(commands::rewind::run(args)),
-        Some(Command::Rm(args)) => Box::pin(commands::rm::run(args)),
-        Some(Command::Search(args)) => Box::pin(commands::search::run(args)),
-        Some(Command::Send(args)) => Box::pin(commands::send::run(args)),
-        Some(Command::Stats(args)) => Box::pin(commands::stats::run(args)),
-        Some(Command::Inbox(args)) => Box::pin(commands::inbox::run(args)),
-        Some(Command::Daemon(args)) => Box::pin(commands::daemon::run(args)),
-        Some(Command::Demo(args)) => Box::pin(commands::demo::run(args)),
-        Some(Command::Doctor(args)) => Box::pin(commands::doctor::run(args)),
-        Some(Command::Setup(args)) => Box::pin(commands::setup::run(args)),
-        Some(Command::Login(args)) => Box::pin(commands::login::run(args)),
-        Some(Command::Models(args)) => Box::pin(commands::models::run(args)),
-        Some(Command::Config(args)) => Box::pin(commands::config::run(args)),
-        Some(Command::Trust(args)) => Box::pin(commands::trust::run(args)),
-        Some(Command::Completions(args)) => Box::pin(commands::completions::run(args)),
-        Some(Command::Man(args)) => Box::pin(commands::man::run(args)),
-        Some(Command::Rpc(args)) => Box::pin(commands::rpc::run(args)),
+fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool) -> Done {
+    let Some(command) = command else {
+        return Box::pin(commands::bare::run(bare));
+    };
+    if !bare.is_empty() {
+        return Box::pin(std::future::ready(Err(misplaced())));
     }
+    match command {
+        Command::Chat(args) => Box::pin(commands::bare::run(args)),
+        Command::Top(args) => Box::pin(commands::top::run(args)),
+        Command::Run(args) => Box::pin(commands::run::run(args)),
+        Command::Attach(args) => Box::pin(commands::attach::run(args)),
+        Command::Ls(args) => Box::pin(commands::ls::run(args, verbose)),
+        Command::Ps(args) => Box::pin(commands::ps::run(args, verbose)),
+        Command::Kill(args) => Box::pin(commands::kill::run(args)),
+        Command::Pause(args) => Box::pin(commands::pause::run(args)),
+        Command::Resume(args) => Box::pin(commands::resume::run(args)),
+        Command::Strace(args) => Box::pin(commands::strace::run(args)),
+        Command::Inspect(args) => Box::pin(commands::inspect::run(args)),
+        Command::Steps(args) => Box::pin(commands::steps::run(args)),
+        Command::Show(args) => Box::pin(commands::show::run(args)),
+        Command::Queue(args) => Box::pin(commands::queue::run(args)),
+        Command::Wait(args) => Box::pin(commands::wait::run(args)),
+        Command::Logs(args) => Box::pin(commands::logs::run(args)),
+        Command::Close(args) => Box::pin(commands::close::run(args)),
+        Command::Export(args) => Box::pin(commands::export::run(args)),
+        Command::Fork(args) => Box::pin(commands::fork::run(args)),
+        Command::Rename(args) => Box::pin(commands::rename::run(args)),
+        Command::Rewind(args) => Box::pin(commands::rewind::run(args)),
+        Command::Rm(args) => Box::pin(commands::rm::run(args)),
+        Command::Search(args) => Box::pin(commands::search::run(args)),
+        Command::Send(args) => Box::pin(commands::send::run(args)),
+        Command::Stats(args) => Box::pin(commands::stats::run(args)),
+        Command::Inbox(args) => Box::pin(commands::inbox::run(args)),
+        Command::Daemon(args) => Box::pin(commands::daemon::run(args)),
+        Command::Demo(args) => Box::pin(commands::demo::run(args)),
+        Command::Doctor(args) => Box::pin(commands::doctor::run(args)),
+        Command::Setup(args) => Box::pin(commands::setup::run(args)),
+        Command::Login(args) => Box::pin(commands::login::run(args)),
+        Command::Models(args) => Box::pin(commands::models::run(args)),
+        Command::Config(args) => Box::pin(commands::config::run(args)),
+        Command::Trust(args) => Box::pin(commands::trust::run(args)),
+        Command::Completions(args) => Box::pin(commands::completions::run(args)),
+        Command::Man(args) => Box::pin(commands::man::run(args)),
+        Command::Rpc(args) => Box::pin(commands::rpc::run(args)),
+    }
+}
+
+/// What is said of the interface before the name of a command.
+fn misplaced() -> Error {
+    Error::usage(
+        "`--continue`, `--resume`, `--model`, `--fullscreen` and `--inline` before a command belong to `reasonix` alone",
+        "put what belongs to the command behind its name",
+    )
 }
 
 /// Arguments that are no command: help and version on standard output, all else as a usage error.

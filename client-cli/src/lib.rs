@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod ended;
 mod exit;
+mod interface;
 mod near;
 mod output;
 mod paint;

@@ -16,6 +16,12 @@ pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Whether the whole screen can be drawn and keys be read: terminal on standard input and output, and not a dumb one.
+pub fn is_whole() -> bool {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+}
+
 /// The width of the terminal on standard output; `None` where there is none.
 pub fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() {

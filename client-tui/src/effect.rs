@@ -141,7 +141,10 @@ pub enum Answer {
         result: Result<StatsOutput, Trouble>,
     },
     Deleted(Result<DeleteOutput, Trouble>),
-    Trust(Result<TrustOutput, Trouble>),
+    Trust {
+        params: TrustGetParams,
+        result: Result<TrustOutput, Trouble>,
+    },
     TrustSet(Result<TrustOutput, Trouble>),
     Edited(Result<String, Trouble>),
     /// What a directory holds: names, those of directories with a slash at the end.
@@ -149,7 +152,10 @@ pub enum Answer {
         directory: PathBuf,
         names: Vec<String>,
     },
-    Copied(Result<Copied, Trouble>),
+    Copied {
+        characters: usize,
+        result: Result<Copied, Trouble>,
+    },
     /// Where it was written, and how many bytes.
     Exported(Result<(PathBuf, u64), Trouble>),
     Preview {

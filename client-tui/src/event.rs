@@ -9,7 +9,7 @@ use crate::effect::Answer;
 #[derive(Debug)]
 pub enum Event {
     Key(KeyEvent),
-    /// A bracketed paste, as the terminal gave it.
+    /// A paste, as the terminal gave it but for the ends of lines, which are newlines.
     Paste(String),
     /// Columns and rows.
     Resize(u16, u16),

@@ -259,7 +259,21 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Question, &["up", "k"], A::Previous, Msg::Previous),
     row(C::Question, &["down", "j"], A::Next, Msg::Next),
     row(C::Question, &["space"], A::Choose, Msg::Choose),
+    row(
+        C::Question,
+        &["1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        A::Choose,
+        Msg::ChooseNumber,
+    ),
     row(C::Question, &["enter"], A::Accept, Msg::QuestionAccept),
+    row(
+        C::Question,
+        &["left", "backspace"],
+        A::PreviousPart,
+        Msg::QuestionBefore,
+    ),
+    row(C::Question, &["pageup"], A::PageUp, Msg::PageUp),
+    row(C::Question, &["pagedown"], A::PageDown, Msg::PageDown),
     row(C::Question, &["o"], A::Other, Msg::Other),
     row(C::Question, &["esc"], A::SetAside, Msg::SetAside),
     row(C::List, &["up", "k"], A::Previous, Msg::Previous),
@@ -334,6 +348,8 @@ pub fn written(name: &str) -> String {
             out.extend(one.to_uppercase());
         }
         (Some(one), None) => out.push(one),
+        _ if code == "pageup" => out.push_str("PageUp"),
+        _ if code == "pagedown" => out.push_str("PageDown"),
         (Some(first), Some(_)) => {
             out.extend(first.to_uppercase());
             out.push_str(code.get(first.len_utf8()..).unwrap_or_default());

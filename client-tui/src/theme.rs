@@ -68,6 +68,15 @@ impl Theme {
         names.find(|(known, _)| *known == name).map(|row| row.1)
     }
 
+    /// Its name in the settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let mut names = Self::NAMES.iter();
+        names
+            .find(|(_, known)| *known == self)
+            .map_or("", |row| row.0)
+    }
+
     /// How that kind of text looks.
     #[must_use]
     pub fn style(self, ink: Ink) -> Style {

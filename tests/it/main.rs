@@ -35,6 +35,7 @@ mod scripted;
 mod short_sessions;
 mod signals;
 mod sim;
+mod tui;
 mod unattended;
 mod waiting;
 mod walk;

@@ -212,14 +212,14 @@ fn a_demo_that_is_kept_can_be_attached_to_as_it_says() {
     let attach = done
         .out
         .lines()
-        .find(|line| line.contains("attach --plain"))
+        .find(|line| line.contains("reasonix attach"))
         .expect("how to attach")
         .trim();
     let home = attach
         .strip_prefix("REASONIX_HOME=")
         .and_then(|rest| rest.split(' ').next())
         .expect("the demo's home");
-    assert!(attach.ends_with("reasonix attach --plain 1"), "{attach}");
+    assert!(attach.ends_with("reasonix attach 1"), "{attach}");
     // With its own home, as the line says; the house's socket is another.
     let mut command = house.command(&["attach", "--plain", "1"]);
     let attached = tests::program::run(

@@ -14,6 +14,7 @@ pub mod program;
 pub mod proxy;
 pub mod raw;
 pub mod skip;
+pub mod terminal;
 pub mod wait;
 
 pub use chance::Chance;
@@ -22,4 +23,5 @@ pub use house::House;
 pub use program::{Done, Running};
 pub use proxy::Proxy;
 pub use raw::Raw;
+pub use terminal::Terminal;
 pub use wait::{BOUND, soon, until};

@@ -1,4 +1,4 @@
-//! `reasonix attach --plain`: follow a session line by line, and talk to it.
+//! `reasonix attach`: follow a session in the terminal interface, or line by line (`--plain`), and talk to it.
 
 mod away;
 mod back;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words};
 use client::{CallError, Client, Follow, Followed, From, Heard, Start};
+use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
 use proto::methods::SessionGet;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 
 use crate::commands::setup;
 use crate::exit::{self, Error};
+use crate::interface::{self, Look};
 use crate::paint::Painter;
 use crate::reply::Replies;
 use crate::signals::{Arrived, Signals};
@@ -42,7 +44,7 @@ const OUTPUT_LINES: usize = 20;
 
 /// Follow a running session, give it prompts, answer its questions.
 ///
-/// Lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`,
+/// With `--plain`, lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`,
 /// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer TEXT`, `/todos`,
 /// `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`, and `/quit`,
 /// which leaves the session as it is. While the model asks something, a line that begins with a digit is the answer: `2`,
@@ -64,6 +66,8 @@ pub struct Args {
     /// Provider name, model, or `provider/model` of the new session.
     #[arg(long, value_name = "MODEL", requires = "new")]
     model: Option<String>,
+    #[command(flatten)]
+    look: Look,
     /// Pid, id, or name; without it the session of this directory that was active last, or a new one.
     session: Option<String>,
 }
@@ -91,18 +95,15 @@ impl Args {
 
 /// Attaches, until `/quit`, the end of the input and of what it asked for, or Ctrl-C with nothing running.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    if !args.plain {
-        return Err(Error::usage(
-            "the full-screen interface is not in this build",
-            "`reasonix attach --plain` follows a session line by line",
-        ));
-    }
     let role = args.role();
     if args.new && role != Role::Drive {
         return Err(Error::usage(
             "a new session needs somebody who drives it",
             "leave out `--new` or `--role`",
         ));
+    }
+    if !args.plain {
+        return whole(args, role).await;
     }
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;
@@ -141,6 +142,35 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let served = attached.serve(follow).await;
     served.map_err(|error| error.of_session(pid))
+}
+
+/// The same in the terminal interface.
+async fn whole(args: Args, role: Role) -> Result<u8, Error> {
+    if !terminal::is_whole() {
+        return Err(Error::usage(
+            "this needs a terminal on standard input and output",
+            "`reasonix attach --plain` follows a session line by line",
+        ));
+    }
+    let client = interface::connect("reasonix attach", role).await?;
+    let cwd = reach::utf8(&reach::cwd(None)?)?;
+    let open = match args.session {
+        // What is no session is told before the screen changes.
+        Some(session) => {
+            let found = client.call::<SessionGet>(&OneParams { session }).await?;
+            Open::Session(found.session.to_string())
+        }
+        None if args.new => Open::New,
+        None => match reach::last_session(&client, &cwd, true).await {
+            Ok(last) => Open::Session(last.session.to_string()),
+            Err(error) if role != Role::Drive => return Err(error),
+            Err(_) => Open::New,
+        },
+    };
+    if matches!(open, Open::New) {
+        setup::before(&client).await?;
+    }
+    interface::run(client, role, open, args.model, &args.look).await
 }
 
 /// A session of this directory: the one that was active last, or a new one.

@@ -1,77 +1,85 @@
-//! `reasonix` alone: what can be done, and the sessions of this directory that can be gone on with.
+//! `reasonix` alone: the terminal interface, with a new session in this directory or one that is there.
 
-use std::time::Duration;
-
+use client::Client;
+use client_tui::Open;
 use proto::hello::Role;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
 use proto::state::State;
 
+use super::setup;
 use crate::exit::Error;
-use crate::{output, reach, terminal, text};
+use crate::interface::{self, Look};
+use crate::{reach, terminal};
 
-/// How long the daemon may take to tell of sessions.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Sessions that are offered.
-const SESSIONS: usize = 5;
-
-/// Says what can be done. Starts no daemon.
-pub async fn run() -> Result<u8, Error> {
-    if terminal::is_interactive() {
-        // Without an answer there is nothing to offer.
-        if let Ok(Ok(sessions)) = tokio::time::timeout(PATIENCE, live_here()).await {
-            for session in sessions.iter().take(SESSIONS) {
-                output::progress(&offer(session));
-            }
-        }
-    }
-    Err(Error::usage(
-        "the full-screen interface is not in this build",
-        "`reasonix run PROMPT` does one turn, `reasonix attach --plain` talks with a session, `reasonix setup` sets up a provider; see `reasonix --help`",
-    ))
+/// Talk with a session in the terminal: a new one in this directory, or one that is there.
+///
+/// Where a session of this directory is at work or waits for somebody, it is offered first. The session lives in the
+/// daemon: leaving does not end it, and `reasonix attach` comes back to it. Without a terminal use `reasonix run`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Args {
+    /// Go on with the session of this directory that was active last.
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "model"])]
+    last: bool,
+    /// Go on with this session; without a name: pick one of this directory.
+    #[arg(short = 'r', long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "", conflicts_with = "model")]
+    resume: Option<String>,
+    /// Provider name, model, or `provider/model` of a new session.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    #[command(flatten)]
+    look: Look,
 }
 
-/// Sessions of this directory that have not exited, those that a person can go on with first.
-async fn live_here() -> Result<Vec<SessionSummary>, Error> {
+impl Args {
+    /// Whether nothing of it was said.
+    pub fn is_empty(&self) -> bool {
+        !self.last && self.resume.is_none() && self.model.is_none() && self.look.is_empty()
+    }
+}
+
+pub async fn run(args: Args) -> Result<u8, Error> {
+    if !terminal::is_whole() {
+        return Err(Error::usage(
+            "this needs a terminal on standard input and output",
+            "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`",
+        ));
+    }
+    let client = interface::connect("reasonix", Role::Drive).await?;
+    let open = opened(&client, &args).await?;
+    if matches!(open, Open::New) {
+        setup::before(&client).await?;
+    }
+    interface::run(client, Role::Drive, open, args.model, &args.look).await
+}
+
+async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
-    let Some(client) = reach::running("here", Role::Watch).await? else {
-        return Ok(Vec::new());
-    };
+    if args.last {
+        let last = reach::last_session(client, &cwd, true).await?;
+        return Ok(Open::Session(last.session.to_string()));
+    }
+    match &args.resume {
+        Some(session) if session.is_empty() => Ok(Open::Pick),
+        Some(session) => Ok(Open::Session(session.clone())),
+        None if args.model.is_none() && alive(client, cwd).await? => Ok(Open::Pick),
+        None => Ok(Open::New),
+    }
+}
+
+/// Whether a session of this directory is at work, or waits.
+async fn alive(client: &Client, cwd: String) -> Result<bool, Error> {
     let params = ListParams {
         cwd: Some(cwd),
         limit: 20,
         ..ListParams::default()
     };
-    let mut sessions = client.call::<SessionList>(&params).await?.sessions;
-    sessions.retain(|session| session.state != State::Exited);
-    let rank = |session: &SessionSummary| match session.state {
-        State::Waiting => 0,
-        State::Running | State::Paused => 1,
-        State::Idle | State::Exited => 2,
+    let sessions = client.call::<SessionList>(&params).await?.sessions;
+    let busy = |session: &SessionSummary| {
+        matches!(
+            session.state,
+            State::Running | State::Waiting | State::Paused
+        )
     };
-    sessions.sort_by_key(|session| (rank(session), std::cmp::Reverse(session.active_at)));
-    Ok(sessions)
-}
-
-/// One session, and how it is gone on with.
-fn offer(session: &SessionSummary) -> String {
-    let pid = session.pid;
-    let state = match (
-        session.pending_approvals + session.pending_questions,
-        session.state,
-    ) {
-        (0, State::Waiting) => "waits",
-        (0, State::Running) => "is at work",
-        (0, State::Paused) => "is paused",
-        (0, State::Idle | State::Exited) => "is open",
-        (_, _) => "waits for you",
-    };
-    let last = match session.last_line.is_empty() {
-        true => String::new(),
-        false => format!(": {}", session.last_line),
-    };
-    text::line(&format!(
-        "· `reasonix attach --plain {pid}` session {pid} {state}{last}"
-    ))
+    Ok(sessions.iter().any(busy))
 }

@@ -273,9 +273,7 @@ fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
     if keep {
         let home = text::line(&place.home.display().to_string());
         output::line("The daemon is still there. Attach to the session, from any terminal:\n")?;
-        output::line(&format!(
-            "  REASONIX_HOME={home} reasonix attach --plain {pid}\n"
-        ))?;
+        output::line(&format!("  REASONIX_HOME={home} reasonix attach {pid}\n"))?;
         output::line("Stop it and remove its files:\n")?;
         let root = text::line(&place.root.display().to_string());
         output::line(&format!(

@@ -35,6 +35,7 @@ pub mod signal;
 pub mod stats;
 pub mod steps;
 pub mod strace;
+pub mod top;
 pub mod trust;
 pub mod wait;
 

@@ -125,7 +125,7 @@ impl SetUp {
             output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
         }
         output::progress(
-            "  `reasonix run \"what is this project?\"` does one turn; `reasonix attach --plain --new` begins a session",
+            "  `reasonix run \"what is this project?\"` does one turn; `reasonix` begins a session",
         );
     }
 }
@@ -175,15 +175,40 @@ async fn first(client: &Client, failure: Box<Failure>, interactive: bool) -> Res
     {
         return Err(CallError::Failure(failure).into());
     }
+    offered(client, &known, interactive).await
+}
+
+/// Before a session is begun at a terminal: where there is nothing that could answer it, a first set-up is offered.
+///
+/// # Errors
+/// Nobody wants one.
+pub async fn before(client: &Client) -> Result<(), Error> {
+    let params = ProviderListParams { cwd: key::here() };
+    let known = client.call::<ProviderList>(&params).await?;
+    let usable = known.default_model.is_some()
+        || known.providers.iter().any(|known| !known.shipped)
+        || !client.credentials().await.is_empty();
+    if usable {
+        return Ok(());
+    }
+    offered(client, &known.providers, true).await
+}
+
+/// Asks whether a provider shall be set up, and does it.
+async fn offered(
+    client: &Client,
+    known: &[ProviderStatus],
+    interactive: bool,
+) -> Result<(), Error> {
     if !interactive {
-        return Err(nothing_usable(client, &known).await.into());
+        return Err(nothing_usable(client, known).await.into());
     }
     let mut person = Some(Person::new(STOPPED)?);
     let question = "No provider is configured yet. Set one up now?";
     if let Some(person) = &mut person
         && !person.agrees(question, true).await?
     {
-        return Err(nothing_usable(client, &known).await.into());
+        return Err(nothing_usable(client, known).await.into());
     }
     let args = Args {
         provider: None,

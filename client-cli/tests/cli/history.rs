@@ -191,7 +191,7 @@ fn a_fork_prints_its_pid_and_how_to_go_on() {
     ));
     assert_eq!((done.code, done.out.as_str()), (Some(0), "8\n"), "{done:?}");
     assert!(
-        done.err.contains("reasonix run -s 8") && done.err.contains("reasonix attach --plain 8"),
+        done.err.contains("reasonix run -s 8") && done.err.contains("reasonix attach 8"),
         "{}",
         done.err
     );

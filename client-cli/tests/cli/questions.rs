@@ -381,7 +381,7 @@ fn what_can_be_gone_back_to_is_called_for_by_its_words() {
         "`/clear yes` does it",
         "fourth (changed /w/a)",
         "what `make` did is not kept",
-        "attach --plain 8",
+        "reasonix attach 8",
         "written to",
         "File exists",
         "/redo",

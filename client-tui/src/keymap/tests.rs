@@ -27,6 +27,7 @@ fn every_name_of_the_table_is_a_key_and_does_one_thing() {
 fn keys_are_written_as_people_write_them() {
     assert_eq!(written("ctrl-p"), "Ctrl-P");
     assert_eq!(written("shift-enter"), "Shift-Enter");
+    assert_eq!(written("pageup"), "PageUp");
     assert_eq!(written("G"), "G");
     assert_eq!(written("?"), "?");
 }

@@ -55,6 +55,8 @@ super::catalog! {
     ApprovalAccept = "send the note, take the scope", "发送说明，选定范围";
     SetAside = "set aside; it stays open", "暂放，问题保持未答";
     Choose = "choose or unchoose", "选中或取消";
+    ChooseNumber = "choose this option", "选择该选项";
+    QuestionBefore = "question before", "上一个问题";
     QuestionAccept = "answer", "回答";
     Other = "answer in your own words", "用自己的话回答";
     Filter = "filter", "筛选";

@@ -3,11 +3,15 @@
 //! A message is a row with all its languages side by side, so that none can be forgotten. `{0}`, `{1}` stand for values
 //! ([`fill`]). Words of the daemon (causes, notices, errors) come as it says them.
 
+pub mod app;
 pub mod composer;
 pub mod dialog;
+pub mod edge;
 pub mod keys;
 pub mod lists;
+pub mod pager;
 pub mod status;
+pub mod text;
 pub mod transcript;
 
 /// A language of the interface.

@@ -1,5 +1,50 @@
-//! Words of the status.
+//! Words of the status line, of what stands above the composer, and of the end.
 
 super::catalog! {
-    Todo1 = "x", "x";
+    Idle = "idle", "空闲";
+    Working = "working", "工作中";
+    WaitsForYou = "waits for you", "等待你处理";
+    WaitsForRetry = "trying again", "等待重试";
+    WaitsForKey = "needs a key", "需要密钥";
+    Paused = "paused", "已暂停";
+    Reconnecting = "reconnecting…", "重新连接中…";
+    Loading = "loading…", "载入中…";
+    Starting = "starting…", "启动中…";
+    Ended = "ended", "已结束";
+    /// How many prompts wait.
+    Queued = "{0} queued", "排队 {0}";
+    ReadOnly = "read-only", "只读";
+    Watching = "watching", "旁观";
+    Answering = "answers only", "仅可答复";
+    Context = "context {0}%", "上下文 {0}%";
+    Cache = "cache {0}%", "缓存 {0}%";
+    Tokens = "{0} tokens", "{0} token";
+    Running = "running {0}", "正在运行 {0}";
+    /// The key.
+    Stops = "{0} stops it", "{0} 中断";
+    RetryIn = "in {0}", "{0} 后";
+    KeyAdvice = "set the key in your environment or with `reasonix setup`, then attach again", "请在环境变量中或用 `reasonix setup` 设置密钥，然后重新连接";
+    PausedAdvice = "/continue goes on", "/continue 继续";
+    LostAdvice = "the connection was lost; the session goes on", "连接已断开，会话仍在继续";
+    OneWaits = "1 question waits", "1 个问题等待回答";
+    ManyWait = "{0} questions wait", "{0} 个问题等待回答";
+    /// Done; all.
+    Todos = "To do {0}/{1}", "待办 {0}/{1}";
+    TodosDone = "all {0} things done", "{0} 项全部完成";
+    More = "… {0} more", "… 还有 {0} 项";
+    OneChild = "1 command in the background: {0}", "1 个后台命令：{0}";
+    Children = "{0} commands in the background: {1}", "{0} 个后台命令：{1}";
+    QueuedPrompt = "queued: {0}", "排队：{0}";
+    QueuedSteer = "queued, into this turn: {0}", "排队，插入本回合：{0}";
+    /// Pid.
+    SummarySession = "session {0}", "会话 {0}";
+    SummaryOneTurn = "1 turn", "1 个回合";
+    SummaryTurns = "{0} turns", "{0} 个回合";
+    SummaryHere = "{0} here", "在此 {0}";
+    /// Read; written.
+    SummaryTokens = "tokens: {0} in, {1} out", "token：输入 {0}，输出 {1}";
+    SummaryCost = "cost: {0}", "费用：{0}";
+    /// The command.
+    SummaryAttach = "attach again: {0}", "重新连接：{0}";
+    SummaryGoesOn = "it goes on working", "会话仍在继续工作";
 }

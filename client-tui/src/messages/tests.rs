@@ -1,4 +1,7 @@
-use super::{Language, Message, composer, dialog, fill, keys, lists, status, transcript};
+use super::{
+    Language, Message, app, composer, dialog, edge, fill, keys, lists, pager, status, text,
+    transcript,
+};
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -21,11 +24,15 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 
 #[test]
 fn every_message_has_both_languages_with_the_same_values() {
+    complete(app::Msg::ALL);
     complete(composer::Msg::ALL);
     complete(dialog::Msg::ALL);
+    complete(edge::Msg::ALL);
     complete(keys::Msg::ALL);
     complete(lists::Msg::ALL);
+    complete(pager::Msg::ALL);
     complete(status::Msg::ALL);
+    complete(text::Msg::ALL);
     complete(transcript::Msg::ALL);
 }
 

@@ -1,8 +1,13 @@
-//! A question about a call, while it is open on the screen.
+//! A question about a call, while it is open on the screen, and which questions are not to come up by themselves.
 
 use std::time::Instant;
 
-use proto::params::approval::Approval;
+use proto::params::approval::{Approval, Scope};
+use proto::params::question::Question;
+use proto::record::{ApprovalResolved, QuestionAnswered};
+use proto::{ApprovalId, QuestionId};
+
+use super::line::Input;
 
 /// The question and what was chosen so far.
 #[derive(Debug)]
@@ -10,6 +15,23 @@ pub struct ApprovalDialog {
     pub approval: Approval,
     /// When it came to the screen: keys from before it do not count.
     pub since: Instant,
+    /// Rows of what would happen that are above what is shown.
+    pub scroll: usize,
+    /// Which of the scopes a yes for the session takes.
+    pub scope: usize,
+    pub part: Part,
+}
+
+/// What the keys are for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The answer.
+    #[default]
+    Answer,
+    /// The list of scopes, with the marked one.
+    Scopes(usize),
+    /// The note that goes with a no.
+    Note(Input),
 }
 
 impl ApprovalDialog {
@@ -19,6 +41,68 @@ impl ApprovalDialog {
         Self {
             approval,
             since: now,
+            scroll: 0,
+            scope: 0,
+            part: Part::Answer,
         }
     }
+
+    /// What a yes for the session takes; `None`: there is no such yes.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Scope> {
+        self.approval.scopes.get(self.scope)
+    }
 }
+
+/// A question as it was shown: with other content it is another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Approval { id: ApprovalId, shown_hash: String },
+    Question(QuestionId),
+}
+
+impl Asked {
+    /// About a call.
+    #[must_use]
+    pub fn approval(approval: &Approval) -> Self {
+        Self::Approval {
+            id: approval.approval_id.clone(),
+            shown_hash: approval.shown_hash.clone(),
+        }
+    }
+
+    /// Of the model.
+    #[must_use]
+    pub fn question(question: &Question) -> Self {
+        Self::Question(question.question_id.clone())
+    }
+}
+
+/// What became here of the questions of a session.
+#[derive(Debug, Default)]
+pub struct Asking {
+    /// They come up again only when they are asked for.
+    pub aside: Vec<Asked>,
+    /// Answered from here; the daemon has not told of it yet.
+    pub sent: Vec<Asked>,
+    /// What was answered last, and by whom, until it has been told.
+    pub answered: Option<Answered>,
+}
+
+/// An answer that the session tells of.
+#[derive(Debug)]
+pub enum Answered {
+    Approval(ApprovalResolved),
+    Question(QuestionAnswered),
+}
+
+impl Asking {
+    /// Whether it may come up by itself.
+    #[must_use]
+    pub fn comes_up(&self, asked: &Asked) -> bool {
+        !self.aside.contains(asked) && !self.sent.contains(asked)
+    }
+}
+
+#[cfg(test)]
+pub mod scene;

@@ -1,9 +1,28 @@
 //! What the person writes: text with a caret, its history, the menus of commands and files, what was pasted.
 
+pub mod chips;
+pub mod history;
+pub mod menu;
+pub mod rows;
+pub mod text;
+pub mod vim;
+
+use crate::messages::Language;
+use crate::messages::composer::Msg;
+
+/// A paste of more lines or characters becomes a chip.
+const PASTE_LINES: usize = 10;
+const PASTE_CHARACTERS: usize = 1000;
+
 /// The composer.
 #[derive(Debug, Default)]
 pub struct Composer {
-    text: String,
+    pub buffer: text::Text,
+    pub chips: chips::Chips,
+    pub history: history::History,
+    pub menu: menu::Menu,
+    /// `None`: its keys are off.
+    pub vim: Option<vim::Vim>,
 }
 
 /// What was written, ready to be sent.
@@ -17,41 +36,149 @@ impl Composer {
     /// An empty one; `vim`: with vim's keys.
     #[must_use]
     pub fn new(vim: bool) -> Self {
-        let _ = vim;
-        Self::default()
+        let mut composer = Self::default();
+        composer.set_vim(vim);
+        composer
     }
 
     /// Whether nothing is written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.buffer.as_str().is_empty()
     }
 
     /// Takes what is written, and remembers it in the history.
     pub fn take(&mut self) -> Draft {
-        Draft {
-            text: std::mem::take(&mut self.text),
+        let text = self.text();
+        self.history.leave();
+        self.history.push(self.buffer.as_str());
+        self.buffer.reset();
+        self.menu = menu::Menu::default();
+        if let Some(vim) = &mut self.vim {
+            *vim = vim::Vim::default();
         }
+        let killed = std::iter::once(self.buffer.killed());
+        self.chips.retain(self.history.texts().chain(killed));
+        Draft { text }
     }
 
     /// What is written, with pasted texts in their places.
     #[must_use]
     pub fn text(&self) -> String {
-        self.text.clone()
+        self.chips.expand(self.buffer.as_str())
     }
 
-    /// Puts text in place of what is written, the caret at its end.
+    /// Puts text in place of what is written, the caret at its end. Can be undone.
     pub fn set(&mut self, text: &str) {
-        text.clone_into(&mut self.text);
+        let text = chips::plain(text);
+        self.history.leave();
+        self.put(&text, text.len());
     }
 
-    /// A prompt that was said before, here or elsewhere, for the history: the newest.
+    /// Deletes what is written. Can be undone.
+    pub fn clear(&mut self) {
+        self.set("");
+    }
+
+    /// A prompt that was said before, here or elsewhere, for the history: the newest. One that is among the newest already
+    /// came from here.
     pub fn remember(&mut self, text: &str) {
-        let _ = text;
+        let text = chips::plain(text);
+        if !self.history.said(&text, |entry| self.chips.expand(entry)) {
+            self.history.push(&text);
+        }
     }
 
     /// Switches vim's keys on or off.
     pub fn set_vim(&mut self, on: bool) {
-        let _ = on;
+        self.vim = on.then(vim::Vim::default);
+    }
+
+    /// Whether vim's normal mode has the keys.
+    #[must_use]
+    pub fn is_normal(&self) -> bool {
+        self.vim.as_ref().is_some_and(|vim| vim.normal)
+    }
+
+    /// Takes a paste at the caret: as it is, or as a chip where it is long.
+    pub fn paste(&mut self, text: &str, language: Language) {
+        let text = chips::plain(text);
+        let (lines, characters) = (text.lines().count(), text.chars().count());
+        if lines <= PASTE_LINES && characters <= PASTE_CHARACTERS {
+            return self.buffer.insert(&text);
+        }
+        let number = self.chips.number(self.buffer.as_str());
+        let (what, count) = match lines {
+            ..=1 => (Msg::PastedCharacters, characters),
+            lines => (Msg::PastedLines, lines),
+        };
+        let label = language.fill(what, &[&count.to_string(), &number.to_string()]);
+        let chip = chips::Chip {
+            label,
+            number,
+            text: text.clone(),
+        };
+        match self.chips.add(chip) {
+            Some(chip) => self.buffer.insert(chip.encode_utf8(&mut [0; 4])),
+            None => self.buffer.insert(&text),
+        }
+    }
+
+    /// Shows the prompt before; whether there was one.
+    pub fn older(&mut self) -> bool {
+        let buffer = &self.buffer;
+        let entry = self.history.older(|| history::Draft {
+            text: buffer.as_str().to_owned(),
+            caret: buffer.caret(),
+        });
+        let Some(entry) = entry.map(str::to_owned) else {
+            return false;
+        };
+        self.put(&entry, entry.len());
+        true
+    }
+
+    /// Shows the prompt behind, the draft at last; whether there was one.
+    pub fn newer(&mut self) -> bool {
+        let Some(draft) = self.history.newer() else {
+            return false;
+        };
+        self.put(&draft.text, draft.caret);
+        true
+    }
+
+    fn put(&mut self, text: &str, caret: usize) {
+        let all = 0..self.buffer.as_str().len();
+        self.buffer.replace(all, text);
+        self.buffer.go(caret);
+        // What nobody typed opens no menu, which would take the keys that go on through the history.
+        self.menu.close(text);
+        if self.is_normal() {
+            vim::settle(&mut self.buffer);
+        }
+    }
+
+    /// Moves a row up or down in rows of this width, keeping the column; whether there was one.
+    pub fn row(&mut self, down: bool, width: usize) -> bool {
+        let laid = rows::Rows::new(self.buffer.as_str(), &self.chips, width);
+        let (row, column) = laid.place(self.buffer.caret());
+        let column = self.buffer.goal.unwrap_or(column);
+        let row = match down {
+            true => Some(row + 1).filter(|row| *row < laid.count()),
+            false => row.checked_sub(1),
+        };
+        let Some(row) = row else {
+            return false;
+        };
+        let at = laid.offset(row, column);
+        self.buffer.go(at);
+        self.buffer.goal = Some(column);
+        if self.is_normal() {
+            vim::settle(&mut self.buffer);
+        }
+        true
     }
 }
+
+#[cfg(test)]
+mod tests;

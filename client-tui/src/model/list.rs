@@ -1,13 +1,50 @@
 //! Lists that a person picks from: sessions, turns, prompts that wait, what runs, what waits for somebody.
+//!
+//! What the daemon told last is kept as it came; [`rows`] makes words of it, for showing and for searching alike.
+
+#[cfg(test)]
+pub mod fixtures;
+pub mod rows;
+pub mod words;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use proto::params::approval::Approval;
+use proto::params::history::{CheckpointsOutput, RewindOutput};
+use proto::params::process;
+use proto::params::question::Question;
+use proto::params::session::SessionSummary;
+use proto::{ApprovalId, Pid, PromptId, QuestionId, SessionId, Stamp};
 
 /// A list on the screen.
 #[derive(Debug)]
 pub struct ListDialog {
     pub what: ListOf,
+    pub content: Content,
+    /// What the marked row is of; `None` until there are rows.
+    pub selected: Option<Key>,
+    /// Where that row stood when it was marked: what takes its place is marked when it goes.
+    pub place: usize,
+    /// Since when the same row is marked.
+    pub rested: Instant,
+    pub filter: Filter,
+    /// When it is asked for again what stands in it. Lists that do not move never do.
+    pub due: Instant,
+    /// The wall clock when the newest answer came: ages are told against it.
+    pub at: Stamp,
+    /// What sessions said last, of those that were asked for; `None`: on its way.
+    pub previews: HashMap<SessionId, Option<Preview>>,
+    /// The second step of going back: what is taken back.
+    pub restore: Option<Restore>,
+    /// There are older ones that are not listed.
+    pub more: bool,
+    /// Why there is nothing to show.
+    pub failed: Option<String>,
 }
 
 /// What is listed.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
     /// All sessions, to switch between. `here`: only those of this directory.
     Sessions { here: bool },
@@ -21,10 +58,168 @@ pub enum ListOf {
     Inbox,
 }
 
+/// What stands in a list.
+#[derive(Debug)]
+pub enum Content {
+    /// The answer is on its way.
+    Loading,
+    /// In the order in which they are shown.
+    Sessions(Vec<SessionSummary>),
+    Turns(CheckpointsOutput),
+    /// It stands in the session that is followed.
+    Queue,
+    Processes(process::ListOutput),
+    /// Oldest first.
+    Inbox(Vec<Asked>),
+}
+
+/// Something that waits for a person.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    Approval(Box<Approval>),
+    Question(Box<Question>),
+}
+
+impl Asked {
+    /// Since when it waits.
+    #[must_use]
+    pub fn since(&self) -> Stamp {
+        match self {
+            Self::Approval(approval) => approval.asked_at,
+            Self::Question(question) => question.asked_at,
+        }
+    }
+}
+
+/// What a row is of: stays the same however often the list is refreshed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A session that is still to be made.
+    New,
+    Session(SessionId),
+    /// An operating-system process, by its number there, and the session that it is of.
+    Child {
+        session: Pid,
+        os_pid: u32,
+    },
+    /// Taking the newest rewind back.
+    Undo,
+    Turn(u64),
+    Prompt(PromptId),
+    Approval(ApprovalId, Pid),
+    Question(QuestionId, Pid),
+    Choice(Choice),
+}
+
+/// What is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Both,
+    Conversation,
+    Code,
+    /// Both, also files that somebody else has changed since.
+    Force,
+    Cancel,
+}
+
+/// Words that rows must hold, in any way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub text: String,
+    /// Typed letters go into it.
+    pub open: bool,
+}
+
+/// What was said last in a session. Cleaned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    pub prompt: String,
+    pub answer: String,
+}
+
+/// Going back, with the turn chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Restore {
+    /// The turn that is gone back before; `None`: the newest rewind is taken back.
+    pub turn: Option<u64>,
+    /// The last turn that stays.
+    pub to_turn: u64,
+    /// What was said in it, for the composer.
+    pub prompt: String,
+    /// What would happen, or why that is not known; `None`: it is being asked.
+    pub effect: Option<Result<RewindOutput, String>>,
+}
+
 impl ListDialog {
+    /// An empty one. What stands in it is on its way, but for the queue, which is there.
+    #[must_use]
+    pub fn new(what: ListOf, now: Instant) -> Self {
+        Self {
+            what,
+            content: match what {
+                ListOf::Queue => Content::Queue,
+                _ => Content::Loading,
+            },
+            selected: None,
+            place: 0,
+            rested: now,
+            filter: Filter::default(),
+            due: now,
+            at: Stamp::default(),
+            previews: HashMap::new(),
+            restore: None,
+            more: false,
+            failed: None,
+        }
+    }
+
     /// Whether it takes the whole screen.
     #[must_use]
     pub fn covers(&self) -> bool {
         matches!(self.what, ListOf::Processes)
+    }
+
+    /// How often it is asked for anew; `None`: once is enough.
+    #[must_use]
+    pub fn period(&self) -> Option<Duration> {
+        match self.what {
+            ListOf::Sessions { .. } | ListOf::Inbox => Some(Duration::from_secs(1)),
+            ListOf::Processes => Some(Duration::from_millis(500)),
+            ListOf::Turns | ListOf::Queue => None,
+        }
+    }
+
+    /// The place of the marked row among `rows`: where what it is of stands, else where it stood.
+    #[must_use]
+    pub fn position(&self, rows: &[rows::Row]) -> usize {
+        let selected = self.selected.as_ref();
+        let found = selected.and_then(|key| rows.iter().position(|row| row.key == *key));
+        found.unwrap_or_else(|| self.place.min(rows.len().saturating_sub(1)))
+    }
+
+    /// What the marked row is of.
+    #[must_use]
+    pub fn current<'a>(&self, rows: &'a [rows::Row]) -> Option<&'a Key> {
+        rows.get(self.position(rows)).map(|row| &row.key)
+    }
+
+    /// The session of this id, among those that are listed.
+    #[must_use]
+    pub fn session(&self, id: SessionId) -> Option<&SessionSummary> {
+        let sessions = match &self.content {
+            Content::Sessions(sessions) => sessions,
+            Content::Processes(list) => &list.processes,
+            _ => return None,
+        };
+        sessions.iter().find(|session| session.session == id)
+    }
+
+    /// The process of this number.
+    #[must_use]
+    pub fn child(&self, os_pid: u32) -> Option<&process::ChildProcess> {
+        let Content::Processes(list) = &self.content else {
+            return None;
+        };
+        list.children.iter().find(|child| child.os_pid == os_pid)
     }
 }

@@ -3,6 +3,7 @@
 pub mod approval;
 pub mod composer;
 pub mod confirm;
+pub mod line;
 pub mod list;
 pub mod pager;
 pub mod question;
@@ -41,6 +42,8 @@ pub struct Model {
     pub toast: Option<Toast>,
     /// The moment of the event that is being handled. Durations only.
     pub now: Instant,
+    /// When the interface began.
+    pub started: Instant,
     /// Whether the terminal's window has the focus; terminals that do not tell are taken to have it.
     pub focused: bool,
     /// When Ctrl-C, or Esc on an empty line, was pressed last: twice means more.
@@ -57,6 +60,8 @@ pub struct Model {
     pub title: String,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
+    /// The turns were asked for to undo the last one.
+    pub undoing: bool,
 }
 
 /// A key that means more when it is pressed twice.
@@ -84,6 +89,8 @@ pub struct Look {
     /// The list of things to do is shown.
     pub todos: bool,
     pub vim: bool,
+    /// Bell and notification when it waits or ends while nobody looks.
+    pub bell: bool,
 }
 
 impl Default for Look {
@@ -99,6 +106,7 @@ impl Default for Look {
             reasoning: false,
             todos: true,
             vim: false,
+            bell: true,
         }
     }
 }
@@ -186,6 +194,7 @@ impl Model {
             link: Link::None,
             toast: None,
             now,
+            started: now,
             focused: true,
             pressed: None,
             seen: HashMap::new(),
@@ -194,6 +203,7 @@ impl Model {
             beat: 0,
             title: String::new(),
             creating: false,
+            undoing: false,
         }
     }
 

@@ -1,8 +1,11 @@
 //! A question of the model, while it is open on the screen.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use proto::params::question::Question;
+use proto::params::question::{Ask, Question, Reply};
+
+use super::line::Input;
 
 /// The questions and what was chosen so far.
 #[derive(Debug)]
@@ -10,6 +13,27 @@ pub struct QuestionDialog {
     pub question: Question,
     /// When it came to the screen: keys from before it do not count.
     pub since: Instant,
+    /// Which of the questions is on the screen.
+    pub at: usize,
+    /// What was given so far, for each question.
+    pub given: Vec<Given>,
+    /// Words of one's own are being written.
+    pub writing: Option<Input>,
+    /// Enter came, and nothing was chosen.
+    pub nothing: bool,
+    /// Rows above what is shown, where it does not fit; `None`: the marked option is kept in sight.
+    pub scroll: Option<usize>,
+}
+
+/// What was given to one question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// The option that is marked. None at first: nothing is answered by Enter alone.
+    pub mark: Option<usize>,
+    /// Options that are chosen.
+    pub chosen: BTreeSet<usize>,
+    /// Words of one's own.
+    pub other: Option<String>,
 }
 
 impl QuestionDialog {
@@ -17,8 +41,82 @@ impl QuestionDialog {
     #[must_use]
     pub fn new(question: Question, now: Instant) -> Self {
         Self {
+            given: vec![Given::default(); question.questions.len()],
             question,
             since: now,
+            at: 0,
+            writing: None,
+            nothing: false,
+            scroll: None,
+        }
+    }
+
+    /// The question that is on the screen.
+    #[must_use]
+    pub fn ask(&self) -> Option<&Ask> {
+        self.question.questions.get(self.at)
+    }
+
+    /// The question on the screen and what was given to it.
+    pub fn current(&mut self) -> Option<(&Ask, &mut Given)> {
+        let ask = self.question.questions.get(self.at)?;
+        Some((ask, self.given.get_mut(self.at)?))
+    }
+
+    /// Everything that was given, as the daemon takes it.
+    #[must_use]
+    pub fn replies(&self) -> Vec<Reply> {
+        let both = self.question.questions.iter().zip(&self.given);
+        both.map(|(ask, given)| given.reply(ask)).collect()
+    }
+}
+
+impl Given {
+    /// Whether there is an answer.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.chosen.is_empty() || self.other.is_some()
+    }
+
+    /// Marks the next option, or the one before.
+    pub fn step(&mut self, ask: &Ask, down: bool) {
+        let last = ask.options.len().saturating_sub(1);
+        let mark = match (self.mark, down) {
+            (None, true) => 0,
+            (None, false) => last,
+            (Some(mark), true) => mark.saturating_add(1).min(last),
+            (Some(mark), false) => mark.saturating_sub(1),
+        };
+        if mark >= ask.options.len() {
+            return;
+        }
+        self.mark = Some(mark);
+        if !ask.multi_select {
+            self.chosen = BTreeSet::from([mark]);
+        }
+    }
+
+    /// Chooses the option with this index; where several may be chosen, or `toggle`, a chosen one is let go.
+    pub fn choose(&mut self, ask: &Ask, index: usize, toggle: bool) {
+        if index >= ask.options.len() {
+            return;
+        }
+        self.mark = Some(index);
+        let had = self.chosen.contains(&index);
+        if !ask.multi_select {
+            self.chosen.clear();
+        }
+        match had && (ask.multi_select || toggle) {
+            true => self.chosen.remove(&index),
+            false => self.chosen.insert(index),
+        };
+    }
+
+    fn reply(&self, ask: &Ask) -> Reply {
+        let options = self.chosen.iter().filter_map(|at| ask.options.get(*at));
+        Reply {
+            labels: options.map(|option| option.label.clone()).collect(),
+            other: self.other.clone(),
         }
     }
 }

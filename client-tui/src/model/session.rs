@@ -1,6 +1,6 @@
 //! The session that is followed, as events change it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use client::queue::Queue;
 use proto::live::{ClientPresence, Live, Snapshot};
@@ -11,6 +11,8 @@ use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Todo};
 use proto::state::{Kind, Posture, State, WaitingFor};
 use proto::{Body, CallId, Event, Pid, Seq, SessionId};
+
+use super::approval::{Answered, Asking};
 
 /// What is known of it.
 #[derive(Debug)]
@@ -45,12 +47,16 @@ pub struct Session {
     pub approvals: Vec<Approval>,
     /// Open questions of the model, oldest first.
     pub questions: Vec<Question>,
+    /// What became here of those questions.
+    pub asking: Asking,
     /// Other clients that are attached, as far as they were seen to come.
     pub others: Vec<ClientPresence>,
     /// The newest record that was taken.
     pub seq: Seq,
     /// When the running turn began here; `None`: none runs.
     pub began: Option<Instant>,
+    /// When the next try of a request begins, where it waits for one.
+    pub retry_at: Option<Instant>,
     /// Calls that run.
     pub running: Vec<(CallId, String)>,
     /// The daemon may have had another life: the next prompt brings keys and variables again.
@@ -86,9 +92,11 @@ impl Session {
             children: Vec::new(),
             approvals: Vec::new(),
             questions: Vec::new(),
+            asking: Asking::default(),
             others: Vec::new(),
             seq: Seq::default(),
             began: None,
+            retry_at: None,
             running: Vec::new(),
             unsure: true,
             offered: false,
@@ -128,6 +136,7 @@ impl Session {
         self.state = state;
         self.waiting_for = waiting_for;
         cause.clone_into(&mut self.cause);
+        self.retry_at = None;
         self.paused = state == State::Paused;
         match self.busy() {
             true => self.began = self.began.or(Some(now)),
@@ -187,6 +196,8 @@ impl Session {
             }
             Body::SessionState(state) => {
                 self.enter(state.state, state.waiting_for, &state.cause, now);
+                let wait = state.retry_in_ms.map(Duration::from_millis);
+                self.retry_at = wait.and_then(|wait| now.checked_add(wait));
             }
             Body::SessionExited(_) => self.enter(State::Exited, None, "", now),
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", now),
@@ -208,11 +219,13 @@ impl Session {
             Body::ApprovalResolved(resolved) => {
                 let open = |approval: &Approval| approval.approval_id != resolved.approval_id;
                 self.approvals.retain(open);
+                self.asking.answered = Some(Answered::Approval(resolved));
             }
             Body::QuestionAsked(question) => self.questions.push(question),
             Body::QuestionAnswered(answered) => {
                 let open = |question: &Question| question.question_id != answered.question_id;
                 self.questions.retain(open);
+                self.asking.answered = Some(Answered::Question(answered));
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::ChildSpawned(child) => self.children.push(child),

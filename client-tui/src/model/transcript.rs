@@ -1,14 +1,24 @@
 //! What was said and done, as entries in order: a fold over the events of a session.
+//!
+//! An entry that is settled never changes and never goes; a live one may grow, or go as long as no block of it is whole.
+//! So whatever is printed of it stays true.
+
+mod fold;
+mod streams;
+mod tail;
 
 use proto::Event;
 use proto::item::{CallStatus, Display, Finish};
-use proto::outcome::TurnEnded;
+use proto::live::Live;
+use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::question::Reply;
-use proto::record::{ApprovalResolved, ChildExited, SessionRewound};
-use proto::{CallId, ItemId, Seq};
+use proto::record::{ApprovalResolved, ChildExited, Origin, SessionRewound};
+use proto::{CallId, ItemId, Pid, Seq};
 
 use crate::model::Tone;
 use crate::render::markdown::Markdown;
+
+pub use tail::printed;
 
 /// The transcript of the session that is followed.
 #[derive(Debug, Default)]
@@ -17,6 +27,19 @@ pub struct Transcript {
     pub entries: Vec<Entry>,
     /// Another one whenever the entries begin anew.
     pub generation: u64,
+    /// The id of the next entry.
+    next: u64,
+    /// The newest record that was taken: older ones are replayed, and say nothing new.
+    newest: Seq,
+    streams: streams::Streams,
+    known: fold::Known,
+}
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct At {
+    seq: Option<Seq>,
+    turn: Option<u64>,
 }
 
 /// Something that was said or done.
@@ -57,7 +80,7 @@ pub enum What {
         subject: String,
         resolved: ApprovalResolved,
     },
-    /// Questions of the model with their answers.
+    /// Questions of the model with their answers. `by`: empty where nobody was there.
     Answered {
         asked: Vec<String>,
         replies: Vec<Reply>,
@@ -70,8 +93,10 @@ pub enum What {
         exited: Option<ChildExited>,
     },
     Rewound(Box<SessionRewound>),
-    /// The end of a turn.
+    /// The end of a turn, where there is something to say of it. Calls whose denial was told are not in it.
     Ended(Box<TurnEnded>),
+    /// Something else of the session.
+    Told(Box<Told>),
     /// A line of the daemon's or ours.
     Notice {
         tone: Tone,
@@ -119,37 +144,145 @@ impl Entry {
     }
 }
 
+/// What is told of a session in a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    Created {
+        pid: Pid,
+        /// `provider/model`.
+        model: String,
+        cwd: String,
+        origin: Option<Origin>,
+    },
+    /// A new attempt takes the place of the answer that stands above.
+    StartsAgain,
+    /// The stream of an answer broke; it may be finished yet.
+    BrokeOff,
+    /// Earlier bytes of the conversation change with the next request.
+    CacheReset {
+        reason: String,
+    },
+    Paused {
+        by: Option<String>,
+    },
+    Resumed {
+        by: Option<String>,
+    },
+    /// It waits for a key.
+    Credentials {
+        cause: String,
+    },
+    Exited {
+        outcome: OutcomeKind,
+        reason: Option<Reason>,
+    },
+    Reopened {
+        by: String,
+    },
+    /// The daemon hands over to the next one.
+    Suspended,
+    /// The log cannot be written.
+    ReadOnly {
+        reason: String,
+    },
+    /// What commands change in this turn cannot be taken back.
+    Unkept {
+        why: String,
+    },
+    /// A prompt that waits has other words: `text` is how it begins now, `which` how it began; empty where that is not
+    /// known.
+    PromptEdited {
+        by: String,
+        which: String,
+        text: String,
+    },
+    /// A prompt that waits has another place, from 1.
+    PromptMoved {
+        by: String,
+        which: String,
+        place: u64,
+    },
+    /// A prompt that waited was taken back.
+    PromptDropped {
+        which: String,
+    },
+}
+
 impl Transcript {
     /// Takes an event. One that this build cannot read adds nothing.
     pub fn fold(&mut self, event: &Event) {
-        let _ = event;
+        let at = At {
+            seq: event.seq,
+            turn: event.turn,
+        };
+        let Some(seq) = event.seq else {
+            if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
+                self.live(live, at);
+            }
+            return;
+        };
+        if seq <= self.newest {
+            return;
+        }
+        self.newest = seq;
+        if let Ok(body) = event.body() {
+            self.record(body, at);
+        }
     }
 
     /// A line of ours.
     pub fn say(&mut self, tone: Tone, words: impl Into<String>) {
         let words = words.into();
-        self.push(What::Notice { tone, words });
+        self.push(At::default(), What::Notice { tone, words });
     }
 
     /// Something between two parts.
     pub fn divide(&mut self, words: impl Into<String>) {
         let words = words.into();
-        self.push(What::Divider { words });
+        self.push(At::default(), What::Divider { words });
     }
 
     /// Forgets everything: another session follows.
     pub fn reset(&mut self) {
-        self.entries.clear();
-        self.generation += 1;
+        *self = Self {
+            generation: self.generation + 1,
+            ..Self::default()
+        };
     }
 
-    fn push(&mut self, what: What) {
-        let id = self.entries.last().map_or(0, |last| last.id + 1);
-        self.entries.push(Entry {
+    /// A new entry at the end. Returns its id.
+    fn push(&mut self, at: At, what: What) -> u64 {
+        let index = self.entries.len();
+        self.insert(index, at, what)
+    }
+
+    fn insert(&mut self, index: usize, at: At, what: What) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        let entry = Entry {
             id,
-            seq: None,
-            turn: None,
+            seq: at.seq,
+            turn: at.turn,
             what,
-        });
+        };
+        self.entries.insert(index.min(self.entries.len()), entry);
+        id
+    }
+
+    fn tell(&mut self, at: At, told: Told) {
+        self.push(at, What::Told(Box::new(told)));
+    }
+
+    /// Where an entry that is live, or was a moment ago, stands: near the end.
+    fn index(&self, id: u64) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.id == id)
+    }
+
+    fn find(&mut self, id: u64) -> Option<&mut Entry> {
+        let index = self.index(id)?;
+        self.entries.get_mut(index)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,14 +1,148 @@
 //! Unified diffs, with numbers of lines, and the changed part of changed lines marked.
+//!
+//! Diffs are judged before they are applied, so what cannot be seen in a line is written out. Which line was added or
+//! removed is told by its mark; colours only repeat it.
 
-use ratatui::text::Line;
+mod changed;
+mod parse;
 
+use std::ops::Range;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::messages::text::Msg;
 use crate::model::Look;
+use crate::render::wrap;
+use crate::theme::Ink;
+use parse::{Kind, Row};
+
+/// Below it there is one column of numbers.
+const BOTH_NUMBERS: usize = 60;
+
+/// Cells that the words of a line have at least, or the numbers go.
+const WORDS_MIN: usize = 12;
+
+/// What diffs say of a line that the file ends within.
+const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The lines of a unified diff of a file.
 #[must_use]
 pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let _ = (path, look, width);
-    diff.lines()
-        .map(|line| Line::from(line.to_owned()))
-        .collect()
+    let _ = path;
+    let rows = parse::rows(diff);
+    let parts = changed::parts(&rows);
+    let gutter = Gutter::of(&rows, width);
+    let mut out = Vec::with_capacity(rows.len());
+    for (row, parts) in rows.iter().zip(parts) {
+        out.extend(gutter.lines(row, &parts, look, width));
+    }
+    out
 }
+
+/// What stands before the words of a line.
+struct Gutter {
+    /// Columns of numbers: 0, 1 or 2.
+    columns: usize,
+    digits: usize,
+}
+
+impl Gutter {
+    fn of(rows: &[Row], width: usize) -> Self {
+        let numbers = rows.iter().flat_map(|row| [row.old, row.new]).flatten();
+        let most = numbers.max();
+        let digits = most.unwrap_or(0).to_string().len().max(2);
+        let fits =
+            |columns: usize| most.is_some() && width >= columns * (digits + 1) + 2 + WORDS_MIN;
+        let columns = match width >= BOTH_NUMBERS && fits(2) {
+            true => 2,
+            false => usize::from(fits(1)),
+        };
+        Self { columns, digits }
+    }
+
+    fn width(&self) -> usize {
+        self.columns * (self.digits + 1)
+    }
+
+    fn numbers(&self, row: &Row) -> String {
+        let digits = self.digits;
+        let number = |number: Option<u64>| match number {
+            Some(number) => format!("{number:>digits$} "),
+            None => " ".repeat(digits + 1),
+        };
+        match self.columns {
+            0 => String::new(),
+            1 => number(row.new.or(row.old)),
+            _ => number(row.old) + &number(row.new),
+        }
+    }
+
+    fn lines(
+        &self,
+        row: &Row,
+        parts: &[Range<usize>],
+        look: &Look,
+        width: usize,
+    ) -> Vec<Line<'static>> {
+        let theme = look.theme;
+        let (mark, ink, part) = match row.kind {
+            Kind::Context => (" ", Ink::Text, Ink::Text),
+            Kind::Added => ("+", Ink::Added, Ink::AddedPart),
+            Kind::Removed => ("-", Ink::Removed, Ink::RemovedPart),
+            Kind::Note => (" ", Ink::Dim, Ink::Dim),
+            Kind::Gap => {
+                let gap = format!("{:>1$}", "⋯", self.width().saturating_sub(1).max(1));
+                return vec![Line::from(Span::styled(gap, theme.style(Ink::Dim)))];
+            }
+        };
+        let indent = if width > 2 { 2 } else { 0 };
+        let text = match (row.kind, row.text.as_str()) {
+            (Kind::Note, NO_NEWLINE) => look.language.say(Msg::NoNewline),
+            (_, text) => text,
+        };
+        let words = marked(text, parts, theme.style(ink), theme.style(part));
+        let room = width.saturating_sub(self.width() + indent);
+        let wrapped = match row.kind {
+            Kind::Note => wrap::line(&words, room),
+            _ => wrap::hard(&words, room),
+        };
+        let mut out = Vec::new();
+        for (index, mut line) in wrapped.into_iter().enumerate() {
+            let mut spans = match index {
+                0 => vec![
+                    Span::styled(self.numbers(row), theme.style(Ink::Dim)),
+                    Span::styled(if indent == 0 { "" } else { mark }, theme.style(ink)),
+                    Span::raw(" ".repeat(indent.saturating_sub(1))),
+                ],
+                _ => vec![Span::raw(" ".repeat(self.width() + indent))],
+            };
+            spans.retain(|span| !span.content.is_empty());
+            spans.append(&mut line.spans);
+            out.push(Line::from(spans));
+        }
+        out
+    }
+}
+
+/// The words with those parts in another style.
+fn marked(text: &str, parts: &[Range<usize>], style: Style, part: Style) -> Line<'static> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    let mut push = |range: Range<usize>, style: Style| {
+        let words = text.get(range).unwrap_or_default();
+        if !words.is_empty() {
+            spans.push(Span::styled(words.to_owned(), style));
+        }
+    };
+    for range in parts {
+        push(at..range.start, style);
+        push(range.clone(), part);
+        at = range.end;
+    }
+    push(at..text.len(), style);
+    Line::from(spans)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,20 @@
 //! Markdown that grows: blocks that are whole never change again, whatever comes behind them.
+//!
+//! Lines are looked at one by one, as soon as they are complete. What is whole after a line depends on the lines up to
+//! it alone, never on the pieces that they came in. A block is drawn from its own part of the text, with the link
+//! targets that stood in it or before it: so it always looks the same. Within an open code fence some lines make a
+//! block, as the whole of it may be long.
 
+mod code;
+mod links;
+mod prose;
+mod settle;
+mod table;
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use client::text::Cleaner;
 use ratatui::text::Line;
 
 use crate::model::Look;
@@ -7,17 +22,49 @@ use crate::model::Look;
 /// A text in Markdown, in blocks.
 #[derive(Debug, Default)]
 pub struct Markdown {
+    /// As it was written.
     text: String,
+    cleaner: Cleaner,
+    /// Without what terminals obey: the ranges are of this.
+    cleaned: String,
+    /// The whole ones.
+    blocks: Vec<Block>,
+    /// The first block that has any lines: none has a blank line before it up to there.
+    first: Option<usize>,
+    links: links::Links,
+    fences: Vec<code::Fence>,
+    settling: settle::Settling,
+    colours: RefCell<code::Colours>,
+}
+
+/// A block that is whole.
+#[derive(Clone, Debug)]
+struct Block {
+    range: Range<usize>,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// `links`: how many link targets stood in it and before it.
+    Prose { links: usize },
+    /// Lines of the code in that fence.
+    Code { fence: usize, first: bool },
 }
 
 impl Markdown {
     /// More of it.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
+        let cleaned = self.cleaner.push(text);
+        self.cleaned.push_str(&cleaned);
+        self.settle(false);
     }
 
     /// No more comes.
-    pub fn finish(&mut self) {}
+    pub fn finish(&mut self) {
+        self.settle(true);
+    }
 
     /// All of it, as it was written.
     #[must_use]
@@ -28,22 +75,49 @@ impl Markdown {
     /// Blocks that are whole: their lines stay as they are.
     #[must_use]
     pub fn whole(&self) -> usize {
-        0
+        self.blocks.len()
     }
 
     /// Blocks in all: the whole ones and, last, the one that grows, if any.
     #[must_use]
     pub fn blocks(&self) -> usize {
-        1
+        self.blocks.len() + usize::from(self.growing().is_some())
     }
 
     /// The lines of a block, with the blank line before it that belongs to it.
     #[must_use]
     pub fn lines(&self, block: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
-        let _ = (block, look, width);
-        self.text
-            .lines()
-            .map(|line| Line::from(line.to_owned()))
-            .collect()
+        let growing = (block == self.blocks.len()).then(|| self.growing());
+        let Some(found) = self.blocks.get(block).cloned().or(growing.flatten()) else {
+            return Vec::new();
+        };
+        let rows = self.rows(block, &found, look, width);
+        let apart = match found.what {
+            What::Prose { .. } => true,
+            What::Code { first, .. } => first,
+        };
+        let behind = self.first.is_some_and(|first| first < block);
+        let before = (apart && behind && !rows.is_empty()).then(Line::default);
+        before.into_iter().chain(rows).collect()
+    }
+
+    fn rows(&self, index: usize, block: &Block, look: &Look, width: usize) -> Vec<Line<'static>> {
+        let text = self.cleaned.get(block.range.clone()).unwrap_or_default();
+        match block.what {
+            What::Prose { links } => prose::rows(text, &self.links.up_to(links), look, width),
+            What::Code { fence, first } => self.code(index, fence, first, text, look, width),
+        }
+    }
+
+    /// Another block is whole.
+    fn add(&mut self, block: Block) {
+        let index = self.blocks.len();
+        if self.first.is_none() && !self.rows(index, &block, &Look::default(), 80).is_empty() {
+            self.first = Some(index);
+        }
+        self.blocks.push(block);
     }
 }
+
+#[cfg(test)]
+mod tests;

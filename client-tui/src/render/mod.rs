@@ -3,6 +3,8 @@
 pub mod diff;
 pub mod highlight;
 pub mod markdown;
+pub mod sheet;
+pub mod short;
 pub mod wrap;
 
 use std::collections::HashMap;
@@ -18,6 +20,8 @@ use crate::theme::Theme;
 #[derive(Debug, Default)]
 pub struct Cache {
     kept: HashMap<Key, (Made, Rc<Vec<Line<'static>>>)>,
+    /// How many lines there are, also of what is not kept.
+    counts: HashMap<Key, (Made, usize)>,
 }
 
 /// What the lines are of: entry of the transcript (generation and id) and part of it.
@@ -49,6 +53,9 @@ impl Made {
 /// Lines kept at most; then all are forgotten, and made again as they are needed.
 const KEPT_MAX: usize = 20_000;
 
+/// Numbers of lines kept at most.
+const COUNTS_MAX: usize = 500_000;
+
 impl Cache {
     /// The lines, made where they are not there as they would be made now.
     pub fn lines(
@@ -68,5 +75,30 @@ impl Cache {
         let lines = Rc::new(make());
         self.kept.insert(key, (made, lines.clone()));
         lines
+    }
+
+    /// How many lines there are, counted where that is not known. The lines themselves are not kept for that.
+    pub fn count(&mut self, key: Key, made: Made, count: impl FnOnce(&mut Self) -> usize) -> usize {
+        if let Some((before, count)) = self.counts.get(&key)
+            && *before == made
+        {
+            return *count;
+        }
+        let kept = self.kept.get(&key).filter(|kept| kept.0 == made);
+        let count = match kept.map(|kept| kept.1.len()) {
+            Some(count) => count,
+            None => count(self),
+        };
+        if self.counts.len() >= COUNTS_MAX {
+            self.counts.clear();
+        }
+        self.counts.insert(key, (made, count));
+        count
+    }
+
+    /// How many parts are kept as lines.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.kept.len()
     }
 }

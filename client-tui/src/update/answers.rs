@@ -1,10 +1,312 @@
 //! What became of effects.
 
-use crate::effect::{Answer, Effect};
-use crate::model::Model;
+use proto::outcome::UsageTotals;
+use proto::params::config::{TrustOutput, TrustSetParams};
+use proto::params::history::{
+    CheckpointsOutput, RewindOutput, RewindParams, StatsOutput, StatsParams, StatsRow, What,
+};
+use proto::params::session::{CreateOutput, InspectOutput};
+use proto::record::RewoundResult;
+
+use super::{commands, composer, daemon, list, pager};
+use crate::effect::{Answer, Call, Copied, Effect, Trouble};
+use crate::messages::app::Msg;
+use crate::model::confirm::Confirm;
+use crate::model::pager::Reading;
+use crate::model::{Dialog, Model, Tone};
+use crate::render::short;
 
 /// Takes an answer.
 pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
-    let _ = (model, answer);
+    let language = model.look.language;
+    match answer {
+        Answer::Created { prompt, result } => return created(model, prompt, result),
+        Answer::Prompted { prompt, result } => {
+            if let Err(trouble) = result {
+                not_sent(model, &prompt, &trouble);
+            }
+        }
+        Answer::Interrupted(Ok(true)) => {}
+        Answer::Interrupted(Ok(false)) => model.toast(Tone::Info, language.say(Msg::NothingRuns)),
+        Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
+        // Told already, before this is called.
+        Answer::Done {
+            what: Call::Approve(_) | Call::Reply(_),
+            ..
+        } => {}
+        Answer::Done { what, result } => done(model, &what, result),
+        Answer::Checkpoints(Ok(checkpoints)) if std::mem::take(&mut model.undoing) => {
+            return undo(model, &checkpoints);
+        }
+        Answer::Rewound { params, result } if !params.dry_run => rewound(model, &params, result),
+        Answer::Sessions(_)
+        | Answer::Processes(_)
+        | Answer::Waiting(_)
+        | Answer::Checkpoints(_)
+        | Answer::Rewound { .. }
+        | Answer::Preview { .. } => return list::take(model, answer),
+        Answer::Earlier { .. } => return pager::take(model, answer),
+        Answer::Forked(Ok(forked)) => {
+            let effects = daemon::go_to(model, &forked.session.to_string());
+            let (pid, turn) = (forked.pid.to_string(), forked.at_turn.to_string());
+            model.toast(Tone::Good, language.fill(Msg::Forked, &[&pid, &turn]));
+            return effects;
+        }
+        Answer::Deleted(Ok(deleted)) => {
+            let effects = daemon::fresh(model);
+            let pid = deleted.pid.to_string();
+            model.toast(Tone::Good, language.fill(Msg::Forgotten, &[&pid]));
+            return effects;
+        }
+        Answer::Inspected(Ok(inspected)) => context(model, &inspected),
+        Answer::Stats { params, result } => return stats(model, &params, result),
+        Answer::Trust {
+            params,
+            result: Ok(trust),
+        } => held_back(model, params.cwd, trust),
+        Answer::TrustSet(Ok(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
+        Answer::Edited(Ok(text)) => model.composer.set(&text),
+        Answer::Edited(Err(trouble)) => {
+            let words = format!("{} · {}", trouble.what, language.say(Msg::EditorFailed));
+            model.toast(Tone::Error, words);
+        }
+        Answer::Directory { directory, names } => composer::listed(model, directory, names),
+        Answer::Copied {
+            characters,
+            result: Ok(copied),
+        } => {
+            let words = match copied {
+                Copied::Terminal => language.fill(Msg::Copied, &[&characters.to_string()]),
+                Copied::File(file) => {
+                    language.fill(Msg::CopiedFile, &[&file.display().to_string()])
+                }
+            };
+            model.toast(Tone::Good, words);
+        }
+        Answer::Exported(Ok((file, bytes))) => {
+            let file = client::text::line(&file.display().to_string());
+            let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
+            model.toast(Tone::Good, words);
+        }
+        Answer::Forked(Err(trouble))
+        | Answer::Deleted(Err(trouble))
+        | Answer::Inspected(Err(trouble))
+        | Answer::Trust {
+            result: Err(trouble),
+            ..
+        }
+        | Answer::TrustSet(Err(trouble))
+        | Answer::Copied {
+            result: Err(trouble),
+            ..
+        }
+        | Answer::Exported(Err(trouble)) => model.trouble(&trouble),
+    }
     Vec::new()
+}
+
+fn created(
+    model: &mut Model,
+    prompt: String,
+    result: Result<CreateOutput, Trouble>,
+) -> Vec<Effect> {
+    model.creating = false;
+    match result {
+        // Who has gone elsewhere meanwhile stays there.
+        Ok(created) if model.session.is_none() => {
+            daemon::go_to(model, &created.session.to_string())
+        }
+        Ok(_) => Vec::new(),
+        Err(trouble) => {
+            not_sent(model, &prompt, &trouble);
+            Vec::new()
+        }
+    }
+}
+
+/// What could not be sent stands in the composer again, unless something else does.
+fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
+    let language = model.look.language;
+    model.transcript.say(Tone::Error, trouble.what.clone());
+    if !trouble.hint.is_empty() {
+        model.transcript.say(Tone::Error, trouble.hint.clone());
+    }
+    if model.composer.is_empty() {
+        model.composer.set(prompt);
+        let words = language.fill(Msg::NotSent, &[&client::text::line(&trouble.what)]);
+        model.toast(Tone::Error, words);
+    }
+}
+
+fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
+    let language = model.look.language;
+    match (what, result) {
+        (Call::Set(params), Ok(())) => {
+            if let Some(name) = &params.name {
+                let words = language.fill(Msg::Renamed, &[&client::text::line(name)]);
+                model.toast(Tone::Good, words);
+            }
+        }
+        (_, Ok(())) => {}
+        (_, Err(trouble)) => model.trouble(&trouble),
+    }
+}
+
+fn undo(model: &mut Model, checkpoints: &CheckpointsOutput) -> Vec<Effect> {
+    for note in checkpoints.turns.last().iter().flat_map(|turn| &turn.notes) {
+        model.transcript.say(Tone::Info, client::text::line(note));
+    }
+    let turns: Vec<u64> = checkpoints.turns.iter().map(|turn| turn.turn).collect();
+    commands::undo(model, &turns)
+}
+
+/// What the record of it does not say.
+fn rewound(model: &mut Model, params: &RewindParams, result: Result<RewindOutput, Trouble>) {
+    let language = model.look.language;
+    let done = match result {
+        Ok(done) => done,
+        Err(trouble) => return model.trouble(&trouble),
+    };
+    for note in &done.notes {
+        model.transcript.say(Tone::Info, client::text::line(note));
+    }
+    let count = |result: &RewoundResult| {
+        done.files
+            .iter()
+            .filter(|file| file.result == *result)
+            .count()
+    };
+    let changed = count(&RewoundResult::ChangedSince);
+    if changed > 0 {
+        let words = language.fill(Msg::ChangedSince, &[&changed.to_string()]);
+        model.toast(Tone::Warning, words);
+    } else if params.what == What::Code && !params.undo && count(&RewoundResult::Restored) == 0 {
+        model.toast(Tone::Info, language.say(Msg::NoFile));
+    }
+}
+
+/// How full the context is, and what the cache saves.
+fn context(model: &mut Model, inspected: &InspectOutput) {
+    let InspectOutput::Context {
+        tokens,
+        window,
+        prefix_bytes,
+        messages,
+        message_bytes,
+        ..
+    } = inspected
+    else {
+        return;
+    };
+    let language = model.look.language;
+    let of = match window {
+        0 => String::new(),
+        window => language.fill(
+            Msg::OfWindow,
+            &[&short::count(*window), &percent(*tokens, *window)],
+        ),
+    };
+    let words = language.fill(
+        Msg::Context,
+        &[
+            &short::count(*tokens),
+            &of,
+            &messages.to_string(),
+            &short::bytes(*message_bytes),
+            &short::bytes(*prefix_bytes),
+        ],
+    );
+    model.transcript.say(Tone::Info, words);
+    let usage = model.session.as_ref().map(|session| session.usage);
+    if let Some(usage) = usage.filter(|usage| usage.prompt_tokens > 0) {
+        let share = percent(usage.cached_tokens, usage.prompt_tokens);
+        let words = language.fill(
+            Msg::CacheSaved,
+            &[&share, &short::count(usage.prompt_tokens)],
+        );
+        model.transcript.say(Tone::Info, words);
+    }
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    short::percent(part, whole).unwrap_or_default().to_string()
+}
+
+fn stats(
+    model: &mut Model,
+    params: &StatsParams,
+    result: Result<StatsOutput, Trouble>,
+) -> Vec<Effect> {
+    let language = model.look.language;
+    let stats = match result {
+        Ok(stats) => stats,
+        Err(trouble) => {
+            model.trouble(&trouble);
+            return Vec::new();
+        }
+    };
+    if params.session.is_some() {
+        let words = used(model, &stats.total.usage);
+        model.transcript.say(Tone::Info, words);
+        return Vec::new();
+    }
+    let mut lines = vec![format!(
+        "{}: {}",
+        language.say(Msg::StatsTotal),
+        used(model, &stats.total.usage)
+    )];
+    let row = |row: &StatsRow| {
+        format!(
+            "  {}: {}",
+            client::text::line(&row.key),
+            used(model, &row.usage)
+        )
+    };
+    for (title, rows) in [
+        (Msg::StatsDays, &stats.days),
+        (Msg::StatsModels, &stats.models),
+    ] {
+        lines.push(String::new());
+        lines.push(language.say(title).to_owned());
+        lines.extend(rows.iter().map(row));
+    }
+    let title = language.say(Msg::StatsTitle).to_owned();
+    pager::open(model, Reading::Lines { title, lines })
+}
+
+fn used(model: &Model, usage: &UsageTotals) -> String {
+    let language = model.look.language;
+    let cost = short::cost(usage).unwrap_or_else(|| language.say(Msg::CostUnknown).to_owned());
+    language.fill(
+        Msg::Cost,
+        &[
+            &usage.requests.to_string(),
+            &short::count(usage.prompt_tokens),
+            &short::count(usage.output_tokens),
+            &cost,
+        ],
+    )
+}
+
+/// What a project's config would set, and whether it shall.
+fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
+    let language = model.look.language;
+    if trust.held_back.is_empty() {
+        model.toast(Tone::Info, language.say(Msg::TrustNothing));
+        return;
+    }
+    let directory = trust.directory.clone().unwrap_or_default();
+    let mut words = vec![language.fill(Msg::TrustWhat, &[&client::text::line(&directory)])];
+    words.extend(trust.held_back.iter().map(|line| client::text::exact(line)));
+    words.push(language.say(Msg::TrustSure).to_owned());
+    let yes = Call::SetTrust(TrustSetParams {
+        cwd,
+        trusted: true,
+        hash: trust.hash,
+    });
+    model.dialog = Some(Dialog::Confirm(Confirm {
+        words,
+        yes: vec![Effect::Call(yes)],
+        since: model.now,
+    }));
 }

@@ -1,31 +1,329 @@
-//! Keys of the approval.
+//! Keys of the approval, and which question comes up when.
 
-use crossterm::event::KeyEvent;
+use std::time::Instant;
 
-use crate::effect::Effect;
-use crate::model::Model;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use proto::hello::Role;
+use proto::params::approval::{AnswerParams, Decision};
+use proto::{ErrorName, RequestId, Stamp};
+
+use crate::effect::{Answer, Call, Effect};
+use crate::keymap::{self, Action, Context};
+use crate::messages::dialog::Msg;
+use crate::model::approval::{Answered, ApprovalDialog, Asked, Part};
+use crate::model::line::Input;
+use crate::model::question::QuestionDialog;
+use crate::model::session::Session;
+use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Tone};
+use crate::view;
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let _ = (model, key);
+    let (now, may) = (model.now, may_answer(model));
+    let action = keymap::find(Context::Approval, key);
+    let reach = action.and_then(|action| reach(model, action));
+    let Some(Dialog::Approval(dialog)) = &mut model.dialog else {
+        return None;
+    };
+    if early(dialog.since, now) {
+        return swallow(key);
+    }
+    let answer = match (&mut dialog.part, action) {
+        (Part::Note(_), Some(Action::SetAside)) => back(dialog),
+        (Part::Note(note), Some(Action::Accept)) if is_new(key) => {
+            Some((Decision::Deny, note.words()))
+        }
+        (Part::Note(note), _) => match note.key(key) {
+            true => None,
+            false => return swallow(key),
+        },
+        (Part::Scopes(_), Some(Action::SetAside)) => back(dialog),
+        (Part::Scopes(marked), Some(action)) => {
+            let last = dialog.approval.scopes.len().saturating_sub(1);
+            match action {
+                Action::ScrollUp => *marked = marked.saturating_sub(1),
+                Action::ScrollDown => *marked = marked.saturating_add(1).min(last),
+                Action::Accept if is_new(key) => {
+                    dialog.scope = *marked;
+                    dialog.part = Part::Answer;
+                }
+                _ => {}
+            }
+            None
+        }
+        (Part::Answer, Some(Action::SetAside)) => return Some(set_aside(model)),
+        (Part::Answer, Some(action)) if may && is_new(key) => match action {
+            Action::AllowOnce => Some((Decision::AllowOnce, None)),
+            Action::AllowSession if dialog.chosen().is_some() => {
+                Some((Decision::AllowSession, None))
+            }
+            action => {
+                turn_to(dialog, action);
+                scroll(dialog, action, reach);
+                None
+            }
+        },
+        (Part::Answer, Some(action)) => {
+            scroll(dialog, action, reach);
+            None
+        }
+        (_, None) => return swallow(key),
+    };
+    Some(answer.map_or_else(Vec::new, |(decision, note)| send(model, decision, note)))
+}
+
+/// Takes a paste. It answers nothing: in a note it is written there.
+pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(Dialog::Approval(dialog)) = &mut model.dialog
+        && let Part::Note(note) = &mut dialog.part
+    {
+        note.insert(text);
+    }
+    Vec::new()
+}
+
+/// Whether keys at this moment were meant for what was there before.
+pub(super) fn early(since: Instant, now: Instant) -> bool {
+    now.saturating_duration_since(since) < TYPED_AHEAD
+}
+
+/// A key that means nothing in a dialog does nothing, unless it does something everywhere.
+pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
+    match keymap::find(Context::Everywhere, key) {
+        Some(_) => None,
+        None => Some(Vec::new()),
+    }
+}
+
+/// Whether the key was pressed anew: one that is held down answers nothing.
+pub(super) fn is_new(key: &KeyEvent) -> bool {
+    key.kind != KeyEventKind::Repeat
+}
+
+/// Whether this client may answer at all.
+#[must_use]
+pub(crate) fn may_answer(model: &Model) -> bool {
+    model.role() >= Role::Approve
+}
+
+fn back(dialog: &mut ApprovalDialog) -> Option<(Decision, Option<String>)> {
+    dialog.part = Part::Answer;
     None
 }
 
-/// Takes a paste.
-pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    let _ = (model, text);
+fn turn_to(dialog: &mut ApprovalDialog, action: Action) {
+    match action {
+        Action::Deny => dialog.part = Part::Note(Input::default()),
+        Action::EditScope if !dialog.approval.scopes.is_empty() => {
+            dialog.part = Part::Scopes(dialog.scope);
+        }
+        _ => {}
+    }
+}
+
+/// For actions that scroll: the last place to scroll to, and how many rows are shown.
+fn reach(model: &Model, action: Action) -> Option<(usize, usize)> {
+    use Action::{PageDown, PageUp, ScrollDown, ScrollUp};
+    matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
+        .then(|| view::approval::reach(model))
+}
+
+fn scroll(dialog: &mut ApprovalDialog, action: Action, reach: Option<(usize, usize)>) {
+    let Some((last, page)) = reach else {
+        return;
+    };
+    let at = dialog.scroll.min(last);
+    let page = page.saturating_sub(1).max(1);
+    dialog.scroll = match action {
+        Action::ScrollUp => at.saturating_sub(1),
+        Action::ScrollDown => at.saturating_add(1).min(last),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page).min(last),
+        _ => at,
+    };
+}
+
+fn send(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+    let Some(Dialog::Approval(dialog)) = model.dialog.take_if(|open| is_approval(open)) else {
+        return Vec::new();
+    };
+    if let Some(session) = &mut model.session {
+        session.asking.sent.push(Asked::approval(&dialog.approval));
+    }
+    let scope = match decision {
+        Decision::AllowSession => dialog.chosen().cloned(),
+        Decision::AllowOnce | Decision::Deny => None,
+    };
+    vec![Effect::Call(Call::Approve(AnswerParams {
+        approval_id: dialog.approval.approval_id,
+        shown_hash: dialog.approval.shown_hash,
+        decision,
+        scope,
+        note,
+        request_id: Some(RequestId::new()),
+    }))]
+}
+
+fn is_approval(dialog: &Dialog) -> bool {
+    matches!(dialog, Dialog::Approval(_))
+}
+
+/// What the dialog asks, where it asks something.
+fn asked(dialog: &Dialog) -> Option<Asked> {
+    match dialog {
+        Dialog::Approval(dialog) => Some(Asked::approval(&dialog.approval)),
+        Dialog::Question(dialog) => Some(Asked::question(&dialog.question)),
+        Dialog::List(_) | Dialog::Pager(_) | Dialog::Confirm(_) => None,
+    }
+}
+
+/// Puts the question that is on the screen aside: it stays open, and does not come up by itself.
+pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
+    if let Some(asked) = model.dialog.as_ref().and_then(asked) {
+        model.dialog = None;
+        if let Some(session) = &mut model.session {
+            session.asking.aside.push(asked);
+        }
+        let key = keymap::shown(Context::Everywhere, Action::Attention);
+        let words = model.look.language.fill(Msg::SetAside, &[&key]);
+        model.toast(Tone::Info, words);
+    }
     Vec::new()
 }
 
 /// Opens the oldest question about a call, or of the model, that is open and not set aside, where nothing else is open;
 /// closes one that was answered elsewhere. Called after every event.
 pub fn offer(model: &mut Model) -> Vec<Effect> {
-    let _ = model;
+    close(model);
+    // What is replayed may have been answered since: that is known when the replay is at its end.
+    if model.dialog.is_none() && model.link != Link::Replaying {
+        open(model, |session, asked| session.asking.comes_up(asked));
+    }
     Vec::new()
 }
 
 /// Opens the oldest question again that was set aside; false: there is none in this session.
 pub fn reopen(model: &mut Model) -> bool {
-    let _ = model;
-    false
+    let found = open(model, |session, asked| session.asking.aside.contains(asked));
+    let asked = model.dialog.as_ref().and_then(asked);
+    if let (true, Some(asked), Some(session)) = (found, asked, &mut model.session) {
+        session.asking.aside.retain(|aside| *aside != asked);
+    }
+    found
 }
+
+/// Looks at what became of an answer: one that failed is asked again, and why is told.
+pub fn told(model: &mut Model, answer: &Answer) {
+    let Answer::Done {
+        what,
+        result: Err(trouble),
+    } = answer
+    else {
+        return;
+    };
+    let sent = match what {
+        Call::Approve(params) => Asked::Approval {
+            id: params.approval_id.clone(),
+            shown_hash: params.shown_hash.clone(),
+        },
+        Call::Reply(params) => Asked::Question(params.question_id.clone()),
+        _ => return,
+    };
+    // What another one has answered is not asked again: the session tells of it soon.
+    if trouble.name != Some(ErrorName::AlreadyResolved)
+        && let Some(session) = &mut model.session
+    {
+        session.asking.sent.retain(|known| *known != sent);
+    }
+    model.trouble(trouble);
+}
+
+/// Every open question of the session that was not answered from here, oldest first.
+pub(crate) fn waiting(session: &Session) -> Vec<(Stamp, Asked)> {
+    let approvals = session.approvals.iter();
+    let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
+    let questions = session.questions.iter();
+    let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
+    let mut all: Vec<_> = approvals
+        .chain(questions)
+        .filter(|(_, asked)| !session.asking.sent.contains(asked))
+        .collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
+}
+
+fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
+    let Some(session) = &model.session else {
+        return false;
+    };
+    let mut waiting = waiting(session).into_iter();
+    let Some((_, asked)) = waiting.find(|(_, asked)| wanted(session, asked)) else {
+        return false;
+    };
+    let dialog = match &asked {
+        Asked::Approval { .. } => {
+            let mut open = session.approvals.iter();
+            open.find(|open| Asked::approval(open) == asked)
+                .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
+        }
+        Asked::Question(id) => {
+            let mut open = session.questions.iter();
+            open.find(|open| open.question_id == *id)
+                .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
+        }
+    };
+    let found = dialog.is_some();
+    if found {
+        model.dialog = dialog;
+    }
+    found
+}
+
+/// Closes what is not asked any more, and forgets what became of questions that are answered.
+fn close(model: &mut Model) {
+    let shown = model.dialog.as_ref().and_then(asked);
+    let Some(session) = &mut model.session else {
+        if shown.is_some() {
+            model.dialog = None;
+        }
+        return;
+    };
+    let mut open: Vec<Asked> = session.approvals.iter().map(Asked::approval).collect();
+    open.extend(session.questions.iter().map(Asked::question));
+    session.asking.aside.retain(|asked| open.contains(asked));
+    session.asking.sent.retain(|asked| open.contains(asked));
+    let answered = session.asking.answered.take();
+    let Some(shown) = shown.filter(|shown| !open.contains(shown)) else {
+        return;
+    };
+    model.dialog = None;
+    if let Some(words) = answered.and_then(|answered| who(model, &shown, &answered)) {
+        model.toast(Tone::Info, words);
+    }
+}
+
+/// Who answered what was on the screen, in words.
+fn who(model: &Model, shown: &Asked, answered: &Answered) -> Option<String> {
+    let language = model.look.language;
+    match (shown, answered) {
+        (Asked::Approval { id, .. }, Answered::Approval(answered))
+            if *id == answered.approval_id =>
+        {
+            let decision = match answered.decision {
+                Decision::AllowOnce => Msg::AllowedOnce,
+                Decision::AllowSession => Msg::AllowedSession,
+                Decision::Deny => Msg::Denied,
+            };
+            let by = client::text::line(&answered.by);
+            Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))
+        }
+        (Asked::Question(id), Answered::Question(answered)) if *id == answered.question_id => {
+            let by = client::text::line(&answered.by);
+            Some(language.fill(Msg::QuestionAnsweredBy, &[&by]))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

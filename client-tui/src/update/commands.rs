@@ -1,11 +1,360 @@
 //! Slash commands, done.
 
-use crate::effect::Effect;
-use crate::model::Model;
-use crate::slash::Row;
+use std::path::PathBuf;
+
+use proto::hello::Role;
+use proto::item::Display;
+use proto::params::config::TrustGetParams;
+use proto::params::history::{
+    DeleteParams, ExportFormat, ForkParams, RewindParams, StatsParams, What,
+};
+use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
+use proto::state::Posture;
+use proto::{RequestId, SessionId};
+
+use super::{daemon, everywhere, list, pager, submit};
+use crate::effect::{Call, Effect};
+use crate::keymap::Action;
+use crate::messages::Language;
+use crate::messages::app::Msg;
+use crate::model::confirm::Confirm;
+use crate::model::list::ListOf;
+use crate::model::pager::Reading;
+use crate::model::transcript::What as Said;
+use crate::model::{Dialog, Model, Tone};
+use crate::slash::{Command, Row};
+use crate::theme::Theme;
+
+/// Why a command cannot be done now, in words; `None`: it can.
+#[must_use]
+pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<String> {
+    let language = model.look.language;
+    if row.role > model.role() {
+        return Some(language.say(Msg::Watching).to_owned());
+    }
+    if row.session && model.session.is_none() {
+        return Some(language.say(Msg::NoSession).to_owned());
+    }
+    let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
+    let wrong = match row.command {
+        Command::Posture => !arguments.is_empty() && word_of(arguments).is_none(),
+        Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
+        Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
+        _ => arguments.is_empty() && needed,
+    };
+    wrong.then(|| language.fill(Msg::Needs, &[row.name, row.arguments]))
+}
 
 /// Does what a command says.
 pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect> {
-    let _ = (model, row, arguments);
+    // Where it needs one, there is one.
+    let session = model
+        .session
+        .as_ref()
+        .map_or(String::new(), |session| session.id.to_string());
+    match row.command {
+        Command::Help => pager::open(model, Reading::Help),
+        Command::New => daemon::fresh(model),
+        Command::Resume => list::open(model, ListOf::Sessions { here: true }),
+        Command::Sessions => list::open(model, ListOf::Sessions { here: false }),
+        Command::Top => list::open(model, ListOf::Processes),
+        Command::Inbox => list::open(model, ListOf::Inbox),
+        Command::Queue => list::open(model, ListOf::Queue),
+        Command::Rewind => list::open(model, ListOf::Turns),
+        Command::View => pager::open(model, Reading::Transcript),
+        Command::Todos => everywhere::act(model, Action::Todos),
+        Command::Steer => submit::prompt(model, arguments.to_owned(), When::Steer),
+        Command::Clear => clear(model, session),
+        Command::Forget => forget(model, session),
+        Command::Undo => {
+            model.undoing = true;
+            vec![Effect::Call(Call::Checkpoints { session })]
+        }
+        Command::Redo => rewind(RewindParams {
+            session,
+            undo: true,
+            ..RewindParams::default()
+        }),
+        Command::Fork => vec![Effect::Call(Call::Fork(ForkParams {
+            session,
+            fork: SessionId::new(),
+            at_turn: None,
+            name: Some(arguments.to_owned()).filter(|name| !name.is_empty()),
+        }))],
+        Command::Pause => signal(session, Signal::Pause),
+        Command::Continue => signal(session, Signal::Resume),
+        Command::Rename => vec![Effect::Call(Call::Set(Box::new(SetParams {
+            session,
+            name: Some(arguments.to_owned()),
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        })))],
+        Command::Posture => match word_of(arguments) {
+            Some(posture) => everywhere::set_posture(model, posture),
+            None => everywhere::act(model, Action::Posture),
+        },
+        Command::Trust => vec![Effect::Call(Call::Trust(TrustGetParams {
+            cwd: here(model),
+        }))],
+        Command::Copy => copy(model, arguments),
+        Command::Diff => diff(model),
+        Command::Context => vec![Effect::Call(Call::Inspect(InspectParams {
+            session,
+            part: InspectPart::Context,
+        }))],
+        Command::Cost => stats(Some(session)),
+        Command::Stats => stats(None),
+        Command::Export => export(model, session, arguments),
+        Command::Theme => theme(model, arguments),
+        Command::Language => language(model, arguments),
+        Command::Vim => vim(model),
+        Command::Editor => vec![Effect::Edit(model.composer.text())],
+        Command::Detach => vec![everywhere::leave(model, 0)],
+        Command::Quit => quit(model),
+    }
+}
+
+fn word_of(word: &str) -> Option<Posture> {
+    [Posture::Ask, Posture::Auto, Posture::Yolo]
+        .into_iter()
+        .find(|posture| everywhere::name(*posture) == word)
+}
+
+/// The directory of the session, or the one that we were started in.
+fn here(model: &Model) -> String {
+    let session = model.session.as_ref().map(|session| session.cwd.clone());
+    let session = session.filter(|cwd| !cwd.is_empty());
+    session.unwrap_or_else(|| model.place.cwd.to_string_lossy().into_owned())
+}
+
+fn signal(session: String, signal: Signal) -> Vec<Effect> {
+    vec![Effect::Call(Call::Signal(SignalParams {
+        session,
+        signal,
+        request_id: Some(RequestId::new()),
+    }))]
+}
+
+fn rewind(params: RewindParams) -> Vec<Effect> {
+    vec![Effect::Call(Call::Rewind(RewindParams {
+        request_id: Some(RequestId::new()),
+        ..params
+    }))]
+}
+
+/// Files as they were before the newest turn of these.
+pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
+    let language = model.look.language;
+    let Some(session) = &model.session else {
+        return Vec::new();
+    };
+    let mut newest = turns.iter().rev();
+    if newest.next().is_none() {
+        model.toast(Tone::Info, language.say(Msg::NoTurn));
+        return Vec::new();
+    }
+    rewind(RewindParams {
+        session: session.id.to_string(),
+        to_turn: Some(newest.next().copied().unwrap_or(0)),
+        what: What::Code,
+        ..RewindParams::default()
+    })
+}
+
+/// Asks before something is done that cannot be taken back easily.
+fn sure(model: &mut Model, words: Vec<String>, yes: Vec<Effect>) -> Vec<Effect> {
+    model.dialog = Some(Dialog::Confirm(Confirm {
+        words,
+        yes,
+        since: model.now,
+    }));
+    Vec::new()
+}
+
+fn clear(model: &mut Model, session: String) -> Vec<Effect> {
+    let language = model.look.language;
+    let words = vec![
+        language.say(Msg::ClearWhat).to_owned(),
+        language.say(Msg::ClearSure).to_owned(),
+    ];
+    let yes = rewind(RewindParams {
+        session,
+        to_turn: Some(0),
+        what: What::Conversation,
+        ..RewindParams::default()
+    });
+    sure(model, words, yes)
+}
+
+fn forget(model: &mut Model, session: String) -> Vec<Effect> {
+    let language = model.look.language;
+    let pid = model
+        .session
+        .as_ref()
+        .map(|session| session.pid.to_string());
+    let words = vec![
+        language.fill(Msg::ForgetWhat, &[&pid.unwrap_or_default()]),
+        language.say(Msg::ForgetSure).to_owned(),
+    ];
+    let yes = Call::Delete(DeleteParams {
+        session,
+        confirm: true,
+    });
+    sure(model, words, vec![Effect::Call(yes)])
+}
+
+fn quit(model: &mut Model) -> Vec<Effect> {
+    let busy = model.session.as_ref().filter(|session| session.busy());
+    let Some(session) = busy.filter(|_| model.role() == Role::Drive) else {
+        return vec![everywhere::leave(model, 0)];
+    };
+    let stop = Call::Interrupt {
+        session: session.id.to_string(),
+    };
+    let language = model.look.language;
+    let words = vec![
+        language.say(Msg::QuitWhat).to_owned(),
+        language.say(Msg::QuitSure).to_owned(),
+    ];
+    let yes = vec![Effect::Call(stop), everywhere::leave(model, 0)];
+    sure(model, words, yes)
+}
+
+/// The last answer, the one N before it, or the code of the last.
+fn copy(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let language = model.look.language;
+    let code = arguments == "code";
+    let back: usize = arguments.parse().map_or(0, |n: usize| n.saturating_sub(1));
+    let answers = model.transcript.entries.iter().rev();
+    let mut answers = answers.filter_map(|entry| match &entry.what {
+        Said::Answer { markdown, .. } if !markdown.text().trim().is_empty() => {
+            Some(markdown.text())
+        }
+        _ => None,
+    });
+    let Some(answer) = answers.nth(back) else {
+        model.toast(Tone::Warning, language.say(Msg::NoAnswer));
+        return Vec::new();
+    };
+    if !code {
+        return vec![Effect::Copy(answer.to_owned())];
+    }
+    match last_code(answer) {
+        Some(code) => vec![Effect::Copy(code)],
+        None => {
+            model.toast(Tone::Warning, language.say(Msg::NoCode));
+            Vec::new()
+        }
+    }
+}
+
+/// The last block of code of a text in Markdown.
+fn last_code(markdown: &str) -> Option<String> {
+    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+    let mut last = None;
+    let mut open: Option<String> = None;
+    for event in Parser::new(markdown) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => open = Some(String::new()),
+            Event::Text(text) => {
+                if let Some(code) = &mut open {
+                    code.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::CodeBlock) => last = open.take(),
+            _ => {}
+        }
+    }
+    last
+}
+
+/// What the tools of this session have changed, as they told it, oldest first.
+fn diff(model: &mut Model) -> Vec<Effect> {
+    let diffs: Vec<(String, String)> = model
+        .transcript
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.what {
+            Said::Tool(tool) => tool.done.as_ref(),
+            _ => None,
+        })
+        .filter_map(|done| match &done.display {
+            Display::Diff { path, diff, .. } => Some((path.clone(), diff.clone())),
+            Display::Line { .. } | Display::Command { .. } => None,
+        })
+        .collect();
+    let language = model.look.language;
+    if diffs.is_empty() {
+        model.toast(Tone::Info, language.say(Msg::NoDiff));
+        return Vec::new();
+    }
+    let title = language.say(Msg::DiffTitle).to_owned();
+    pager::open(model, Reading::Diff { title, diffs })
+}
+
+fn stats(session: Option<String>) -> Vec<Effect> {
+    vec![Effect::Call(Call::Stats(StatsParams {
+        session,
+        ..StatsParams::default()
+    }))]
+}
+
+fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
+    let file = match arguments.strip_prefix("~/").zip(model.place.home.as_ref()) {
+        Some((rest, home)) => home.join(rest),
+        None => model.place.cwd.join(arguments),
+    };
+    let lines = file
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    let format = match lines {
+        true => ExportFormat::Jsonl,
+        false => ExportFormat::Markdown,
+    };
+    vec![Effect::Export {
+        session,
+        file: PathBuf::from(file),
+        format,
+    }]
+}
+
+fn theme(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let language = model.look.language;
+    let Some(theme) = Theme::named(arguments) else {
+        let names: Vec<&str> = Theme::NAMES.iter().map(|row| row.0).collect();
+        let words = language.fill(
+            Msg::ThemeWhich,
+            &[model.look.theme.name(), &names.join(", ")],
+        );
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    };
+    model.look.theme = theme;
+    let words = language.fill(Msg::ThemeNow, &[theme.name()]);
+    model.toast(Tone::Info, words);
+    vec![Effect::Reprint]
+}
+
+fn language(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let Some(language) = Language::named(arguments) else {
+        let words = model.look.language.say(Msg::LanguageWhich);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    };
+    model.look.language = language;
+    model.toast(Tone::Info, language.say(Msg::LanguageNow));
+    vec![Effect::Reprint]
+}
+
+fn vim(model: &mut Model) -> Vec<Effect> {
+    model.look.vim = !model.look.vim;
+    model.composer.set_vim(model.look.vim);
+    let message = if model.look.vim {
+        Msg::VimOn
+    } else {
+        Msg::VimOff
+    };
+    let words = model.look.language.say(message);
+    model.toast(Tone::Info, words);
     Vec::new()
 }

@@ -1,18 +1,288 @@
 //! Keys of the composer.
 
-use crossterm::event::KeyEvent;
+use std::path::{Path, PathBuf};
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proto::params::session::When;
+
+use super::{everywhere, submit};
 use crate::effect::Effect;
+use crate::keymap::{self, Action, Context};
 use crate::model::Model;
+use crate::model::composer::menu::{Around, written};
+use crate::model::composer::{self, vim};
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let _ = (model, key);
-    None
+    let mut effects = pressed(model, key)?;
+    if model.composer.is_normal() {
+        vim::settle(&mut model.composer.buffer);
+    }
+    effects.extend(refresh(model));
+    Some(effects)
 }
 
-/// Takes a paste.
+/// Takes a paste. It never sends, and no menu opens over it.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    let _ = (model, text);
+    let language = model.look.language;
+    let composer = &mut model.composer;
+    composer.paste(text, language);
+    if composer.is_normal() {
+        vim::settle(&mut composer.buffer);
+    }
+    composer.menu.close(composer.buffer.as_str());
     Vec::new()
 }
+
+/// The names in a directory have come, for the menu of files.
+pub fn listed(model: &mut Model, directory: PathBuf, names: Vec<String>) {
+    model.composer.menu.listed(directory, names);
+}
+
+fn pressed(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    if model.composer.menu.is_open()
+        && let Some(action) = keymap::find(Context::Menu, key)
+        && let Some(effects) = menu(model, action)
+    {
+        return Some(effects);
+    }
+    // Pressed for the menu, which comes a moment later.
+    if model.composer.menu.is_asking() && keymap::find(Context::Menu, key) == Some(Action::Close) {
+        return menu(model, Action::Close);
+    }
+    let action = keymap::find(Context::Composer, key);
+    if model.composer.is_normal()
+        && let Some(effects) = normal(model, key, action)
+    {
+        return Some(effects);
+    }
+    match (action, character(key)) {
+        (Some(Action::Help), Some(character)) if !model.composer.is_empty() => {
+            Some(typed(model, character))
+        }
+        (Some(action), _) => act(model, action),
+        (None, Some(character)) => Some(typed(model, character)),
+        (None, None) => None,
+    }
+}
+
+/// What a key writes. AltGr comes as Ctrl and Alt on some systems.
+fn character(key: &KeyEvent) -> Option<char> {
+    let KeyCode::Char(character) = key.code else {
+        return None;
+    };
+    let held = key.modifiers - KeyModifiers::SHIFT;
+    let third_level = held == KeyModifiers::CONTROL | KeyModifiers::ALT;
+    (held.is_empty() || (third_level && !character.is_ascii_alphanumeric())).then_some(character)
+}
+
+fn typed(model: &mut Model, character: char) -> Vec<Effect> {
+    let text = composer::chips::plain(character.encode_utf8(&mut [0; 4]));
+    model.composer.buffer.typed(&text);
+    Vec::new()
+}
+
+/// Keys of vim's normal mode; `None`: as in any mode.
+fn normal(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Vec<Effect>> {
+    let composer = &mut model.composer;
+    let empty = composer.is_empty();
+    let vim = composer.vim.as_mut()?;
+    let redo = KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL);
+    match action {
+        Some(Action::Send) => return Some(submit::send(model, When::Queue)),
+        Some(Action::Back) if vim.pending() => vim.forget(),
+        Some(Action::DeleteBack) => {
+            let at = composer.buffer.previous(composer.buffer.caret());
+            composer.buffer.go(at);
+        }
+        Some(Action::Help) if empty => return None,
+        _ if (key.code, key.modifiers) == (redo.code, redo.modifiers) => {
+            composer.buffer.redo();
+        }
+        _ => {
+            let Some(character) = character(key) else {
+                vim.forget();
+                return None;
+            };
+            match vim.key(character, &mut composer.buffer) {
+                vim::Asks::Nothing => {}
+                vim::Asks::Up(count) => (0..count).for_each(|_| vertical(model, false)),
+                vim::Asks::Down(count) => (0..count).for_each(|_| vertical(model, true)),
+            }
+        }
+    }
+    Some(Vec::new())
+}
+
+fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
+    let composer = &mut model.composer;
+    let empty = composer.is_empty();
+    match action {
+        Action::Send => return Some(enter(model)),
+        Action::Steer => return Some(submit::send(model, When::Steer)),
+        Action::Back if !composer.is_normal() && composer.vim.is_some() => {
+            if let Some(vim) = &mut composer.vim {
+                vim.enter_normal(&mut composer.buffer);
+            }
+        }
+        Action::Leave if !empty => edit(model, Action::DeleteForward),
+        Action::Help
+        | Action::Leave
+        | Action::Back
+        | Action::Editor
+        | Action::ScrollUp
+        | Action::ScrollDown => return Some(everywhere::act(model, action)),
+        Action::Up => vertical(model, false),
+        Action::Down => vertical(model, true),
+        Action::Older => {
+            composer.older();
+        }
+        Action::Newer => {
+            composer.newer();
+        }
+        action => edit(model, action),
+    }
+    Some(Vec::new())
+}
+
+/// Sends, or begins a line where a backslash says so.
+fn enter(model: &mut Model) -> Vec<Effect> {
+    let buffer = &mut model.composer.buffer;
+    if !buffer.before().ends_with('\\') {
+        return submit::send(model, When::Queue);
+    }
+    let caret = buffer.caret();
+    buffer.replace(caret.saturating_sub(1)..caret, "\n");
+    Vec::new()
+}
+
+/// A row up or down; through the history where there is none.
+fn vertical(model: &mut Model, down: bool) {
+    let width = composer::rows::width(usize::from(model.look.columns));
+    let composer = &mut model.composer;
+    if !composer.row(down, width) {
+        match down {
+            true => composer.newer(),
+            false => composer.older(),
+        };
+    }
+}
+
+/// What changes the text, or moves within it.
+fn edit(model: &mut Model, action: Action) {
+    let text = &mut model.composer.buffer;
+    let at = text.caret();
+    match action {
+        Action::Newline => text.insert("\n"),
+        Action::Left => text.go(text.previous(at)),
+        Action::Right => text.go(text.next(at)),
+        Action::WordLeft => text.go(text.word_left(at)),
+        Action::WordRight => text.go(text.word_right(at)),
+        Action::LineStart => text.go(text.line_start(at)),
+        Action::LineEnd => text.go(text.line_end(at)),
+        Action::DeleteBack => text.delete(text.previous(at)..at),
+        Action::DeleteForward => text.delete(at..text.next(at)),
+        Action::DeleteWordBack => text.kill(text.word_left(at)..at),
+        Action::DeleteWordForward => text.kill(at..text.word_right(at)),
+        Action::DeleteToStart => match text.line_start(at) {
+            start if start == at => text.kill(text.previous(at)..at),
+            start => text.kill(start..at),
+        },
+        Action::DeleteToEnd => match text.line_end(at) {
+            end if end == at => text.kill(at..text.next(at)),
+            end => text.kill(at..end),
+        },
+        Action::Yank => text.yank(),
+        Action::Undo => {
+            text.undo();
+        }
+        Action::Redo => {
+            text.redo();
+        }
+        _ => {}
+    }
+}
+
+/// A key of the menu; `None`: it is for the text after all.
+fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
+    let composer = &mut model.composer;
+    match action {
+        Action::Next => composer.menu.step(true),
+        Action::Previous => composer.menu.step(false),
+        Action::Close => composer.menu.close(composer.buffer.as_str()),
+        Action::Complete | Action::Accept => match composer.menu.command() {
+            Some(row) => return command(model, row, action == Action::Accept),
+            None => file(model),
+        },
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// Completes a command. `send`: and says it, where nothing must stand behind it.
+fn command(model: &mut Model, row: &crate::slash::Row, send: bool) -> Option<Vec<Effect>> {
+    let chosen = model.composer.menu.selected > 0;
+    let buffer = &mut model.composer.buffer;
+    let word = buffer.as_str().strip_prefix('/').unwrap_or_default();
+    let mut names = row.aliases.iter().chain([&row.name]);
+    // A guess from scattered letters is shown first: `/etc` is not meant to be `/detach`.
+    let meant = chosen || names.any(|name| name.starts_with(word));
+    if send && (row.name == word || row.aliases.contains(&word)) {
+        return None;
+    }
+    let needs_more = !row.arguments.is_empty() && !row.arguments.starts_with('[');
+    let all = 0..buffer.as_str().len();
+    if send && !needs_more {
+        buffer.replace(all, &format!("/{}", row.name));
+        return Some(match meant {
+            true => submit::send(model, When::Queue),
+            false => Vec::new(),
+        });
+    }
+    buffer.replace(all, &format!("/{} ", row.name));
+    Some(Vec::new())
+}
+
+/// Completes a path: a directory is opened, behind a file one writes on.
+fn file(model: &mut Model) {
+    let composer = &mut model.composer;
+    let Some((typed, name)) = composer.menu.file() else {
+        return;
+    };
+    let done = !name.ends_with('/');
+    let mut path = written(&typed.parent, &name, done);
+    let buffer = &mut composer.buffer;
+    let blank = done && buffer.behind().starts_with(' ');
+    if blank {
+        path.truncate(path.trim_end().len());
+    }
+    buffer.replace(typed.at..buffer.caret(), &path);
+    if blank {
+        buffer.go(buffer.next(buffer.caret()));
+    }
+}
+
+/// Brings the menu up to what is written now.
+fn refresh(model: &mut Model) -> Option<Effect> {
+    let composer = &mut model.composer;
+    if composer.is_normal() {
+        composer.menu = composer::menu::Menu::default();
+        return None;
+    }
+    let session = model
+        .session
+        .as_ref()
+        .map(|session| Path::new(&session.cwd));
+    let cwd = session.filter(|cwd| cwd.is_absolute());
+    let around = Around {
+        cwd: cwd.unwrap_or(&model.place.cwd),
+        home: model.place.home.as_deref(),
+        role: model.place.role,
+    };
+    let (text, caret) = (composer.buffer.as_str(), composer.buffer.caret());
+    let directory = composer.menu.refresh(text, caret, around)?;
+    Some(Effect::Directory(directory))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,190 @@
 //! What the session that is followed tells.
 
+use proto::item::Voice;
+use proto::live::{Live, Snapshot};
+use proto::outcome::OutcomeKind;
+use proto::state::WaitingFor;
+use proto::{Body, Event as Record};
+
 use crate::effect::Effect;
 use crate::event::Heard;
-use crate::model::Model;
+use crate::messages::app::Msg;
+use crate::model::session::Session;
+use crate::model::{Link, Model, Tone};
 
 /// Takes what was heard. What an earlier following still brings is dropped.
 pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
-    let _ = (model, follow, heard);
+    if follow != model.follow {
+        return Vec::new();
+    }
+    let language = model.look.language;
+    match heard {
+        Heard::Attached { session, pid } => {
+            if model
+                .session
+                .as_ref()
+                .is_none_or(|known| known.id != session)
+            {
+                model.session = Some(Session::new(session, pid));
+            }
+            model.link = Link::Replaying;
+        }
+        Heard::Record(record) => return self::record(model, &record),
+        Heard::Lost => model.link = Link::Lost(model.now),
+        Heard::Reconnected => {
+            model.link = Link::Replaying;
+            model.transcript.divide(language.say(Msg::Reconnected));
+            if let Some(session) = &mut model.session {
+                session.unsure = true;
+                session.others.clear();
+            }
+        }
+        Heard::Unwritable(failure) => {
+            let why = client::text::line(&failure.message);
+            let words = language.fill(Msg::Unwritable, &[&why]);
+            model.transcript.say(Tone::Warning, words);
+        }
+        Heard::Ended(trouble) => {
+            let words = format!("{}: {}", language.say(Msg::Ended), trouble.what);
+            model.transcript.say(Tone::Error, words);
+            if !trouble.hint.is_empty() {
+                model.transcript.say(Tone::Error, trouble.hint.clone());
+            }
+            model.link = Link::Ended(trouble);
+        }
+    }
     Vec::new()
 }
+
+/// Leaves what is followed: the next prompt makes a session.
+pub fn fresh(model: &mut Model) -> Vec<Effect> {
+    let_go(model);
+    model.link = Link::None;
+    vec![Effect::Unfollow]
+}
+
+/// Follows another session from now on: pid, id or name. Whatever is open closes.
+pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
+    let_go(model);
+    model.link = Link::Replaying;
+    vec![Effect::Follow {
+        follow: model.follow,
+        session: session.to_owned(),
+    }]
+}
+
+/// What the session that is left has shown counts as seen.
+fn let_go(model: &mut Model) {
+    model.follow += 1;
+    if let Some(session) = model.session.take() {
+        model.seen.insert(session.id, session.seq);
+    }
+    model.transcript.reset();
+    model.dialog = None;
+    model.scroll = 0;
+    model.pressed = None;
+}
+
+fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
+    let Some(session) = &mut model.session else {
+        return Vec::new();
+    };
+    let known = session.seq;
+    let first = known == proto::Seq::default();
+    session.fold(record, model.now);
+    model.seen.insert(session.id, session.seq);
+    if record.seq.is_some() {
+        model.transcript.fold(record);
+        let new = record.seq > Some(known) && !first;
+        return durable(model, record, new);
+    }
+    match Live::decode(&record.kind, record.data.get()) {
+        Some(Ok(Live::Snapshot(snapshot))) => {
+            if !first {
+                // The log is another one than was followed.
+                model.transcript.reset();
+            }
+            model.transcript.fold(record);
+            away(model, &snapshot);
+        }
+        Some(Ok(Live::Sync(_))) => {
+            model.transcript.fold(record);
+            model.link = Link::Live;
+        }
+        _ => model.transcript.fold(record),
+    }
+    keys(model)
+}
+
+/// While you were away.
+fn away(model: &mut Model, snapshot: &Snapshot) {
+    let language = model.look.language;
+    if let Some(why) = &snapshot.session.read_only {
+        let words = language.fill(Msg::ReadOnly, &[&client::text::line(why)]);
+        model.transcript.say(Tone::Warning, words);
+    }
+    if let Some(away) = &snapshot.away {
+        let words = language.fill(
+            Msg::Away,
+            &[
+                &away.turns.to_string(),
+                &away.commands.to_string(),
+                &away.files.len().to_string(),
+            ],
+        );
+        model.transcript.say(Tone::Info, words);
+    }
+}
+
+/// A record; `new`: it happened while we were there.
+fn durable(model: &mut Model, record: &Record, new: bool) -> Vec<Effect> {
+    let mut effects = keys(model);
+    let Ok(body) = record.body() else {
+        return effects;
+    };
+    match body {
+        Body::User(message) if message.voice != Voice::Daemon => {
+            model.composer.remember(&message.text);
+        }
+        Body::ApprovalRequested(approval) if new => {
+            effects.extend(call(model, Msg::NeedsYou, &approval.subject));
+        }
+        Body::QuestionAsked(question) if new => {
+            let asked = question.questions.first();
+            let asked = asked.map_or(String::new(), |ask| ask.question.clone());
+            effects.extend(call(model, Msg::NeedsYou, &asked));
+        }
+        Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
+            let said = ended.text.lines().next().unwrap_or_default().to_owned();
+            effects.extend(call(model, Msg::TurnDone, &said));
+        }
+        _ => {}
+    }
+    effects
+}
+
+/// Bell and notification, where nobody looks.
+fn call(model: &Model, message: Msg, words: &str) -> Vec<Effect> {
+    if model.focused || !model.look.bell {
+        return Vec::new();
+    }
+    let words: String = client::text::line(words).chars().take(80).collect();
+    let words = model.look.language.fill(message, &[&words]);
+    vec![Effect::Bell, Effect::Notify(words)]
+}
+
+/// Offers this process's keys to a session that lost its own, once.
+fn keys(model: &mut Model) -> Vec<Effect> {
+    let drive = model.role() == proto::hello::Role::Drive;
+    let Some(session) = &mut model.session else {
+        return Vec::new();
+    };
+    let waits = session.waiting_for == Some(WaitingFor::Credentials);
+    if waits && drive && !std::mem::replace(&mut session.offered, true) {
+        return vec![Effect::OfferKeys];
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests;

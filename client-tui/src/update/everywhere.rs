@@ -1,11 +1,202 @@
 //! Actions that do not belong to one part of the screen.
 
-use crate::effect::Effect;
+use std::time::Duration;
+
+use proto::RequestId;
+use proto::hello::Role;
+use proto::params::session::SetParams;
+use proto::state::Posture;
+
+use super::{approval, list, pager};
+use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
-use crate::model::Model;
+use crate::messages::app::Msg;
+use crate::model::confirm::Confirm;
+use crate::model::list::ListOf;
+use crate::model::pager::Reading;
+use crate::model::{Dialog, Model, Pressed, Tone};
+use crate::view::status;
+
+/// A key pressed again within this time means more.
+pub const TWICE: Duration = Duration::from_secs(2);
+
+/// The exit code of who left by Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 /// Does it.
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    let _ = (model, action);
+    match action {
+        Action::Interrupt => interrupt(model),
+        Action::Back => back(model),
+        Action::Leave => vec![leave(model, 0)],
+        Action::Suspend => vec![Effect::Suspend],
+        Action::Redraw => vec![Effect::Redraw],
+        Action::Help => pager::open(model, Reading::Help),
+        Action::Sessions => list::open(model, ListOf::Sessions { here: false }),
+        Action::Attention => match approval::reopen(model) {
+            true => Vec::new(),
+            false => list::open(model, ListOf::Inbox),
+        },
+        Action::Posture => {
+            let next = match posture(model) {
+                Posture::Ask => Posture::Auto,
+                Posture::Auto => Posture::Yolo,
+                Posture::Yolo => Posture::Ask,
+            };
+            set_posture(model, next)
+        }
+        Action::Todos => {
+            model.look.todos = !model.look.todos;
+            Vec::new()
+        }
+        Action::Output => {
+            model.look.output = !model.look.output;
+            told(model, model.look.output, Msg::OutputOpen, Msg::OutputFolded)
+        }
+        Action::Reasoning => {
+            model.look.reasoning = !model.look.reasoning;
+            told(
+                model,
+                model.look.reasoning,
+                Msg::ReasoningOpen,
+                Msg::ReasoningFolded,
+            )
+        }
+        Action::ScrollUp => {
+            model.scroll = model.scroll.saturating_add(page(model));
+            Vec::new()
+        }
+        Action::ScrollDown => {
+            model.scroll = model.scroll.saturating_sub(page(model));
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Rows that a page is.
+fn page(model: &Model) -> usize {
+    usize::from(model.look.rows / 2).max(1)
+}
+
+/// Says which of two ways it is now, and shows what is on the screen so.
+fn told(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
+    let words = model.look.language.say(if on { yes } else { no });
+    model.toast(Tone::Info, words);
+    vec![Effect::Reprint]
+}
+
+/// Ctrl-C: stops what runs, else clears what is written; twice leaves at once.
+pub fn interrupt(model: &mut Model) -> Vec<Effect> {
+    if again(model, Pressed::Interrupt) {
+        return vec![leave(model, INTERRUPTED)];
+    }
+    let language = model.look.language;
+    if let Some(call) = stop(model) {
+        model.toast(Tone::Info, language.say(Msg::Interrupting));
+        return vec![call];
+    }
+    if model.dialog.is_none() && !model.composer.is_empty() {
+        // What was written is in the history.
+        model.composer.take();
+    }
+    model.toast(Tone::Info, language.say(Msg::AgainLeaves));
     Vec::new()
+}
+
+/// Esc: stops what runs; twice on an empty line goes back to a turn.
+fn back(model: &mut Model) -> Vec<Effect> {
+    if let Some(call) = stop(model) {
+        return vec![call];
+    }
+    if model.session.is_none() || !model.composer.is_empty() {
+        return Vec::new();
+    }
+    if again(model, Pressed::Back) {
+        model.pressed = None;
+        model.toast = None;
+        return list::open(model, ListOf::Turns);
+    }
+    let words = model.look.language.say(Msg::AgainRewinds);
+    model.toast(Tone::Info, words);
+    Vec::new()
+}
+
+/// Whether the same key was pressed a moment ago; it is remembered.
+fn again(model: &mut Model, key: Pressed) -> bool {
+    let before = model.pressed.replace((key, model.now));
+    before.is_some_and(|(pressed, at)| {
+        pressed == key && model.now.saturating_duration_since(at) < TWICE
+    })
+}
+
+/// What stops the turn; `None`: none runs, or it is not ours to stop.
+fn stop(model: &Model) -> Option<Effect> {
+    let session = model.session.as_ref()?;
+    (session.busy() && model.role() == Role::Drive).then(|| {
+        Effect::Call(Call::Interrupt {
+            session: session.id.to_string(),
+        })
+    })
+}
+
+/// Leaves; the session stays.
+pub fn leave(model: &Model, code: u8) -> Effect {
+    Effect::Leave(Leave {
+        code,
+        words: status::summary(model),
+    })
+}
+
+/// The posture that is in force, or that a new session will get.
+#[must_use]
+pub fn posture(model: &Model) -> Posture {
+    let template = model.place.template.posture.unwrap_or_default();
+    model
+        .session
+        .as_ref()
+        .map_or(template, |session| session.posture)
+}
+
+/// Sets it; before `yolo` it is asked whether that is meant.
+pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
+    let language = model.look.language;
+    if model.role() < Role::Drive {
+        model.toast(Tone::Warning, language.say(Msg::Watching));
+        return Vec::new();
+    }
+    let Some(session) = &model.session else {
+        model.place.template.posture = Some(posture);
+        let words = language.fill(Msg::Posture, &[name(posture)]);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    };
+    let set = Effect::Call(Call::Set(Box::new(SetParams {
+        session: session.id.to_string(),
+        posture: Some(posture),
+        request_id: Some(RequestId::new()),
+        ..SetParams::default()
+    })));
+    if posture != Posture::Yolo {
+        return vec![set];
+    }
+    model.dialog = Some(Dialog::Confirm(Confirm {
+        words: vec![
+            language.say(Msg::PostureYolo).to_owned(),
+            language.say(Msg::PostureSure).to_owned(),
+        ],
+        yes: vec![set],
+        since: model.now,
+    }));
+    Vec::new()
+}
+
+/// The word that settings have for it.
+#[must_use]
+pub fn name(posture: Posture) -> &'static str {
+    match posture {
+        Posture::Ask => "ask",
+        Posture::Auto => "auto",
+        Posture::Yolo => "yolo",
+    }
 }

@@ -1,36 +1,248 @@
-//! Keys of the list.
+//! Keys of the list, and what it asks the daemon for.
+
+mod accept;
+mod filter;
+mod loaded;
+mod queue;
+mod turns;
+
+use std::time::Duration;
 
 use crossterm::event::KeyEvent;
+use proto::hello::Role;
+use proto::params::process;
+use proto::params::session::ListParams;
 
-use crate::effect::Effect;
-use crate::model::Model;
+use crate::effect::{Answer, Call, Effect};
+use crate::keymap::{self, Action, Context};
+use crate::messages::lists::Msg;
+use crate::model::list::rows::{Row, rows};
+use crate::model::list::{Choice, Key, ListDialog, ListOf};
+use crate::model::{Dialog, Model, Tone};
+
+/// How long an answer may take until it is asked again.
+const LOST: Duration = Duration::from_secs(5);
+
+/// How long a row is marked until it is read what its session said: who runs through a list reads none.
+const REST: Duration = Duration::from_millis(150);
+
+/// Sessions that are listed.
+const SESSIONS_MAX: u64 = 200;
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let _ = (model, key);
-    None
+    let dialog = dialog(model)?;
+    if dialog.filter.open {
+        return filter::key(model, key);
+    }
+    let own = match dialog.what {
+        ListOf::Processes => keymap::find(Context::Processes, key),
+        ListOf::Queue => keymap::find(Context::Queue, key),
+        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox => None,
+    };
+    let action = own.or_else(|| keymap::find(Context::List, key))?;
+    if let Some(effects) = moves(model, action) {
+        return Some(effects);
+    }
+    if changes(model, action) && model.role() < Role::Drive {
+        let words = model.look.language.say(Msg::OnlyLooks);
+        model.toast(Tone::Warning, words);
+        return Some(Vec::new());
+    }
+    Some(match action {
+        Action::Filter => {
+            filter::open(model);
+            Vec::new()
+        }
+        Action::Close => {
+            close(model);
+            Vec::new()
+        }
+        Action::Accept => accept::take(model),
+        Action::Pause => accept::pause(model),
+        Action::Kill => accept::kill(model),
+        Action::Approve => accept::approve(model),
+        Action::Edit => queue::edit(model),
+        Action::Drop => queue::drop(model),
+        Action::MoveUp => queue::shift(model, -1),
+        Action::MoveDown => queue::shift(model, 1),
+        Action::SteerNow => queue::steer(model),
+        _ => Vec::new(),
+    })
 }
 
-/// Takes a paste.
+/// Whether a key changes something in a session. The daemon would refuse it to who only looks; here nothing is begun.
+fn changes(model: &Model, action: Action) -> bool {
+    use Action::{Drop, Edit, Kill, MoveDown, MoveUp, Pause, SteerNow};
+    match action {
+        Pause | Kill | Edit | Drop | MoveUp | MoveDown | SteerNow => true,
+        Action::Accept => match current(model) {
+            Some(Key::Choice(choice)) => choice != Choice::Cancel,
+            Some(Key::Prompt(_)) => true,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Takes a paste: words to filter by. Where none are being written it is for nobody.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    let _ = (model, text);
+    if dialog(model).is_some_and(|dialog| dialog.filter.open) {
+        filter::write(model, text);
+    }
     Vec::new()
 }
 
 /// Opens a list, and asks for what stands in it.
-pub fn open(model: &mut Model, what: crate::model::list::ListOf) -> Vec<Effect> {
-    let _ = (model, what);
-    Vec::new()
+pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
+    if matches!(what, ListOf::Turns | ListOf::Queue) && model.session.is_none() {
+        let words = model.look.language.say(Msg::NoSessionYet);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    }
+    model.dialog = Some(Dialog::List(ListDialog::new(what, model.now)));
+    if what == ListOf::Queue {
+        loaded::settle(model);
+    }
+    ask(model)
 }
 
 /// Takes an answer that a list asked for: sessions, processes, what waits, turns, a preview.
-pub fn take(model: &mut Model, answer: crate::effect::Answer) -> Vec<Effect> {
-    let _ = (model, answer);
+pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
+    loaded::take(model, answer);
     Vec::new()
 }
 
-/// Time went by: a list that shows what runs asks again.
+/// Time went by: a list that shows what runs asks again, and what the marked session said is read.
 pub fn tick(model: &mut Model) -> Vec<Effect> {
-    let _ = model;
-    Vec::new()
+    let Some(dialog) = dialog(model) else {
+        return Vec::new();
+    };
+    let due = dialog.period().is_some() && model.now >= dialog.due;
+    let mut effects = preview(model);
+    if due {
+        effects.extend(ask(model));
+    }
+    effects
 }
+
+/// Asks for what stands in the list.
+fn ask(model: &mut Model) -> Vec<Effect> {
+    let due = model.now + LOST;
+    let Some(dialog) = dialog_mut(model) else {
+        return Vec::new();
+    };
+    dialog.due = due;
+    let call = match dialog.what {
+        ListOf::Sessions { here } => Call::Sessions(ListParams {
+            limit: SESSIONS_MAX,
+            cwd: here.then(|| model.place.cwd.display().to_string()),
+            ..ListParams::default()
+        }),
+        ListOf::Processes => Call::Processes(process::ListParams::default()),
+        ListOf::Inbox => Call::Waiting,
+        ListOf::Turns => match &model.session {
+            Some(session) => Call::Checkpoints {
+                session: session.id.to_string(),
+            },
+            None => return Vec::new(),
+        },
+        ListOf::Queue => return Vec::new(),
+    };
+    vec![Effect::Call(call)]
+}
+
+/// Reads once what the marked session said last, when the mark has rested on it.
+fn preview(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    let Some(dialog) = dialog(model) else {
+        return Vec::new();
+    };
+    let Some(Key::Session(id)) = dialog.selected else {
+        return Vec::new();
+    };
+    let wanted = matches!(dialog.what, ListOf::Sessions { .. });
+    let rested = now.saturating_duration_since(dialog.rested) >= REST;
+    if !wanted || !rested || dialog.previews.contains_key(&id) {
+        return Vec::new();
+    }
+    if let Some(dialog) = dialog_mut(model) {
+        dialog.previews.insert(id, None);
+    }
+    vec![Effect::Preview {
+        session: id.to_string(),
+    }]
+}
+
+/// Esc: the filter goes first, then the second step, then the list.
+fn close(model: &mut Model) {
+    let Some(dialog) = dialog(model) else { return };
+    if dialog.restore.is_some() {
+        turns::back(model);
+    } else if !dialog.filter.text.is_empty() {
+        filter::clear(model);
+    } else {
+        model.dialog = None;
+    }
+}
+
+/// Moves the mark; `None`: the action is another one.
+fn moves(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
+    let dialog = dialog(model)?;
+    let rows = rows(dialog, model);
+    let last = rows.len().saturating_sub(1);
+    let place = dialog.position(&rows);
+    let page = match dialog.covers() {
+        true => usize::from(model.look.rows / 2),
+        false => 8,
+    };
+    let place = match action {
+        Action::Previous => place.saturating_sub(1),
+        Action::Next => place + 1,
+        Action::First => 0,
+        Action::Last => last,
+        Action::PageUp => place.saturating_sub(page),
+        Action::PageDown => place + page,
+        _ => return None,
+    };
+    select(model, &rows, place.min(last));
+    Some(Vec::new())
+}
+
+/// Marks the row at that place.
+fn select(model: &mut Model, rows: &[Row], place: usize) {
+    let now = model.now;
+    let Some(dialog) = dialog_mut(model) else {
+        return;
+    };
+    let key = rows.get(place).map(|row| row.key.clone());
+    if key != dialog.selected {
+        dialog.rested = now;
+    }
+    dialog.selected = key;
+    dialog.place = place;
+}
+
+/// What the marked row is of.
+fn current(model: &Model) -> Option<Key> {
+    let dialog = dialog(model)?;
+    let rows = rows(dialog, model);
+    dialog.current(&rows).cloned()
+}
+
+fn dialog(model: &Model) -> Option<&ListDialog> {
+    match &model.dialog {
+        Some(Dialog::List(dialog)) => Some(dialog),
+        _ => None,
+    }
+}
+
+fn dialog_mut(model: &mut Model) -> Option<&mut ListDialog> {
+    match &mut model.dialog {
+        Some(Dialog::List(dialog)) => Some(dialog),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,16 +16,28 @@ use std::time::Instant;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::effect::Effect;
-use crate::event::Event;
+use crate::effect::{Effect, Leave};
+use crate::event::{Event, Signal};
 use crate::keymap;
 use crate::model::{Dialog, Model};
+use crate::view::status;
+
+/// Rows that a turn of the wheel is.
+const WHEEL: i16 = 3;
+
+/// The exit code of who was ended by TERM.
+const TERMINATED: u8 = 143;
 
 /// Takes an event.
 pub fn update(model: &mut Model, event: Event, now: Instant) -> Vec<Effect> {
     model.now = now;
     let mut effects = happened(model, event);
     effects.extend(approval::offer(model));
+    let title = status::title(model);
+    if title != model.title {
+        model.title.clone_from(&title);
+        effects.push(Effect::Title(title));
+    }
     effects
 }
 
@@ -43,9 +55,50 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
             model.focused = focused;
             Vec::new()
         }
-        Event::Wheel(_) | Event::Tick | Event::Signal(_) => Vec::new(),
+        Event::Wheel(turns) => {
+            if matches!(model.dialog, Some(Dialog::Pager(_))) {
+                return pager::wheel(model, turns.saturating_mul(WHEEL));
+            }
+            let rows = usize::from(turns.saturating_mul(WHEEL).unsigned_abs());
+            model.scroll = match turns < 0 {
+                true => model.scroll.saturating_add(rows),
+                false => model.scroll.saturating_sub(rows),
+            };
+            Vec::new()
+        }
+        Event::Tick => tick(model),
+        Event::Signal(signal) => self::signal(model, signal),
         Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
-        Event::Answered(answer) => answers::take(model, answer),
+        Event::Answered(answer) => {
+            approval::told(model, &answer);
+            answers::take(model, answer)
+        }
+    }
+}
+
+/// What has run out goes; what shows what runs asks again.
+fn tick(model: &mut Model) -> Vec<Effect> {
+    model.beat += 1;
+    if model
+        .toast
+        .as_ref()
+        .is_some_and(|toast| toast.until <= model.now)
+    {
+        model.toast = None;
+    }
+    list::tick(model)
+}
+
+fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
+    match signal {
+        Signal::Interrupt => everywhere::interrupt(model),
+        Signal::Terminate => vec![everywhere::leave(model, TERMINATED)],
+        // Nobody reads what would be told.
+        Signal::HangUp => vec![Effect::Leave(Leave {
+            code: 0,
+            words: Vec::new(),
+        })],
+        Signal::Continue => vec![Effect::Redraw],
     }
 }
 
@@ -74,3 +127,8 @@ fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
         None => composer::paste(model, text),
     }
 }
+
+#[cfg(test)]
+pub mod scene;
+#[cfg(test)]
+mod tests;

@@ -1,30 +1,304 @@
 //! Keys of the pager.
 
-use crossterm::event::KeyEvent;
+mod search;
 
-use crate::effect::Effect;
-use crate::model::Model;
+use std::cell::RefCell;
+
+use client::text;
+use crossterm::event::KeyEvent;
+use proto::Seq;
+
+use crate::effect::{Answer, Effect};
+use crate::keymap::{self, Action, Context};
+use crate::model::pager::{At, Earlier, Pager, PartId, Reading, Told};
+use crate::model::transcript::Transcript;
+use crate::model::{Dialog, Model};
+use crate::view::pager::document;
+
+/// Opens something to read.
+pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
+    let mut pager = Pager::new(what);
+    pager.earlier.generation = model.transcript.generation;
+    let effects = earlier(&mut pager, model);
+    model.dialog = Some(Dialog::Pager(pager));
+    effects
+}
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let _ = (model, key);
-    None
+    let taken = with(model, |pager, model| {
+        if pager.search.typing.is_some() {
+            return search::key(pager, model, key);
+        }
+        pager.search.told = Told::Nothing;
+        match keymap::find(Context::Pager, key) {
+            Some(Action::Close) => Taken::Closes,
+            Some(action) => act(pager, model, action),
+            None => Taken::Not,
+        }
+    })?;
+    match taken {
+        Taken::Not => None,
+        Taken::Stays => with(model, earlier),
+        Taken::Closes => {
+            model.dialog = None;
+            Some(Vec::new())
+        }
+    }
 }
 
-/// Takes a paste.
+/// What became of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    /// It means nothing here.
+    Not,
+    Stays,
+    Closes,
+}
+
+/// Takes a paste: words to be looked for.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    let _ = (model, text);
+    with(model, |pager, _| {
+        if let Some(typed) = &mut pager.search.typing {
+            typed.push_str(text::line(text).trim());
+        }
+    });
     Vec::new()
 }
 
-/// Opens something to read.
-pub fn open(model: &mut Model, what: crate::model::pager::Reading) -> Vec<Effect> {
-    let _ = (model, what);
-    Vec::new()
+/// Turns of the mouse wheel: rows up where negative.
+pub fn wheel(model: &mut Model, rows: i16) -> Vec<Effect> {
+    with(model, |pager, model| {
+        pager.at = document(pager, model).moved(isize::from(rows));
+        earlier(pager, model)
+    })
+    .unwrap_or_default()
 }
 
 /// Takes earlier events of the session, read back.
-pub fn take(model: &mut Model, answer: crate::effect::Answer) -> Vec<Effect> {
-    let _ = (model, answer);
+pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
+    let Answer::Earlier { session, result } = answer else {
+        return Vec::new();
+    };
+    if shown(model).as_deref() != Some(session.as_str()) {
+        return Vec::new();
+    }
+    let trouble = with(model, |pager, model| {
+        renewed(pager, model);
+        if !pager.earlier.asked {
+            return None;
+        }
+        pager.earlier.asked = false;
+        match result {
+            Ok(events) => {
+                before(pager, model, &events);
+                None
+            }
+            // It is not asked for again by itself: the same would come of it.
+            Err(trouble) => {
+                pager.earlier.ended = true;
+                Some(trouble)
+            }
+        }
+    });
+    if let Some(trouble) = trouble.flatten() {
+        model.trouble(&trouble);
+    }
     Vec::new()
 }
+
+/// Does something with the pager while the rest of the model is looked at.
+fn with<T>(model: &mut Model, act: impl FnOnce(&mut Pager, &Model) -> T) -> Option<T> {
+    match model.dialog.take() {
+        Some(Dialog::Pager(mut pager)) => {
+            let done = act(&mut pager, model);
+            model.dialog = Some(Dialog::Pager(pager));
+            Some(done)
+        }
+        other => {
+            model.dialog = other;
+            None
+        }
+    }
+}
+
+/// Does what a key says.
+fn act(pager: &mut Pager, model: &Model, action: Action) -> Taken {
+    let layout = document(pager, model);
+    let page = isize::try_from(layout.rows.saturating_sub(1).max(1)).unwrap_or(1);
+    let to = match action {
+        Action::ScrollUp => Some(layout.moved(-1)),
+        Action::ScrollDown => Some(layout.moved(1)),
+        Action::PageUp => Some(layout.moved(-page)),
+        Action::PageDown => Some(layout.moved(page)),
+        Action::First => Some(At::Row { part: 0, row: 0 }),
+        Action::Last => Some(At::End),
+        _ => None,
+    };
+    if let Some(to) = to {
+        pager.at = to;
+        return Taken::Stays;
+    }
+    match action {
+        Action::NextPart => select(pager, model, true),
+        Action::PreviousPart => select(pager, model, false),
+        Action::OpenOne => turn(pager, model),
+        Action::OpenAll => {
+            hold(pager, model);
+            pager.open = !pager.open;
+            pager.turned.clear();
+        }
+        Action::Raw => {
+            hold(pager, model);
+            pager.raw = !pager.raw;
+        }
+        Action::Search => search::begin(pager),
+        Action::SearchNext => search::next(pager, model),
+        _ => return Taken::Not,
+    }
+    Taken::Stays
+}
+
+/// Stays at the part that is at the top now, whatever becomes of heights.
+fn hold(pager: &mut Pager, model: &Model) {
+    let (part, row) = document(pager, model).top();
+    pager.at = At::Row { part, row };
+}
+
+/// Selects the next part that a key can open, or the one before; brings it to the screen.
+fn select(pager: &mut Pager, model: &Model, down: bool) {
+    let layout = document(pager, model);
+    let top = layout.top();
+    let (first, behind) = layout.visible(top);
+    let selected = pager.selected.and_then(|id| layout.index(id));
+    let selected = selected.filter(|index| (first..behind).contains(index));
+    let stops = |index: &usize| layout.part(*index).is_some_and(|part| part.stops());
+    let found = match (down, selected) {
+        (true, Some(index)) => (index + 1..layout.count()).find(stops),
+        (true, None) => (first..layout.count()).find(stops),
+        (false, Some(index)) => (0..index).rev().find(stops),
+        (false, None) => (0..behind).rev().find(stops),
+    };
+    let Some(index) = found else { return };
+    let jumps = !matches!(pager.what, Reading::Transcript);
+    let begins = index > first || index == first && top.1 == 0;
+    let seen = begins && index < behind && !jumps;
+    let id = layout.part(index).map(|part| part.id());
+    pager.selected = id;
+    if !seen {
+        pager.at = At::Row {
+            part: index,
+            row: 0,
+        };
+    }
+}
+
+/// The part that a key opens: the selected one where it is on the screen, else the first there that can be opened.
+fn current(pager: &Pager, model: &Model) -> Option<(usize, PartId)> {
+    let layout = document(pager, model);
+    let (first, behind) = layout.visible(layout.top());
+    let opens = |index: usize| {
+        let part = layout.part(index)?;
+        part.opens().then(|| (index, part.id()))
+    };
+    let mut seen = (first..behind).filter_map(opens);
+    let selected = seen.clone().find(|(_, id)| pager.selected == Some(*id));
+    selected.or_else(|| seen.next())
+}
+
+fn turn(pager: &mut Pager, model: &Model) {
+    let Some((index, id)) = current(pager, model) else {
+        return;
+    };
+    let (part, row) = document(pager, model).top();
+    pager.at = match part == index {
+        // Its beginning is above the screen: folded, it would be gone from sight.
+        true => At::Row { part, row: 0 },
+        false => At::Row { part, row },
+    };
+    pager.selected = Some(id);
+    pager.turn(id);
+}
+
+/// The session as it is named in what is asked and answered.
+fn shown(model: &Model) -> Option<String> {
+    model.session.as_ref().map(|session| session.id.to_string())
+}
+
+/// Asks for what was before, where the screen stands at the beginning and there is more.
+fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
+    let reads = matches!(pager.what, Reading::Transcript);
+    renewed(pager, model);
+    if !reads || pager.earlier.asked || pager.earlier.ended {
+        return Vec::new();
+    }
+    match (beginning(pager, model), shown(model)) {
+        (Some(before), Some(session)) if before > Seq(1) => {
+            if document(pager, model).top() != (0, 0) {
+                return Vec::new();
+            }
+            pager.earlier.asked = true;
+            vec![Effect::Earlier { session, before }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first record of what is read. Where the transcript has none yet, all of the session's are before it.
+fn beginning(pager: &Pager, model: &Model) -> Option<Seq> {
+    let mut entries = model.transcript.entries.iter();
+    pager
+        .earlier
+        .first
+        .or_else(|| entries.find_map(|entry| entry.seq))
+        .or_else(|| Some(model.session.as_ref()?.seq.next()))
+}
+
+/// Forgets what was read back, where the transcript has begun anew since.
+fn renewed(pager: &mut Pager, model: &Model) {
+    let generation = model.transcript.generation;
+    if pager.earlier.generation != generation {
+        pager.earlier = Earlier {
+            generation,
+            ..Earlier::default()
+        };
+        // Pieces are numbered anew: what was made of the old ones is not theirs.
+        *pager.sheet = RefCell::default();
+    }
+}
+
+/// Puts earlier events before what is read; the screen stays where it is.
+fn before(pager: &mut Pager, model: &Model, events: &[proto::Event]) {
+    let known = beginning(pager, model);
+    let is_new = |event: &&proto::Event| event.seq.is_some() && event.seq < known;
+    let Some(first) = events
+        .iter()
+        .filter(is_new)
+        .filter_map(|event| event.seq)
+        .min()
+    else {
+        pager.earlier.ended = true;
+        return;
+    };
+    let place = document(pager, model).top();
+    let at_end = pager.at == At::End;
+    pager.earlier.first = Some(first);
+    let number = u64::try_from(pager.earlier.pieces.len()).unwrap_or(u64::MAX);
+    let mut piece = Transcript::default();
+    for event in events.iter().filter(is_new) {
+        piece.fold(event);
+    }
+    // Counted from above: the transcript itself counts from below.
+    piece.generation = u64::MAX - number;
+    let more = piece.entries.len();
+    pager.earlier.pieces.insert(0, piece);
+    if !at_end {
+        pager.at = At::Row {
+            part: place.0 + more,
+            row: place.1,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

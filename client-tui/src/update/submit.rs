@@ -1,12 +1,109 @@
 //! What was written, sent: a prompt, or a command.
 
-use proto::params::session::When;
+use proto::hello::Role;
+use proto::params::session::{CreateParams, PromptParams, When};
+use proto::state::Kind;
+use proto::{RequestId, SessionId};
 
-use crate::effect::Effect;
-use crate::model::Model;
+use super::commands;
+use crate::effect::{Call, Effect};
+use crate::messages::app::Msg;
+use crate::model::{Link, Model, Tone};
+use crate::slash::{self, Line};
 
 /// Sends the draft: a command is done, a prompt goes to the session, or makes one.
 pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
-    let _ = (model, when);
-    Vec::new()
+    let text = model.composer.text();
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    match slash::parse(&text) {
+        Line::Command(row, arguments) => {
+            let arguments = arguments.to_owned();
+            if let Some(words) = commands::refused(model, row, &arguments) {
+                model.toast(Tone::Warning, words);
+                return Vec::new();
+            }
+            model.composer.take();
+            commands::run(model, row, &arguments)
+        }
+        Line::Unknown(word) => {
+            let words = unknown(model, word);
+            model.toast(Tone::Warning, words);
+            Vec::new()
+        }
+        Line::Prompt(prompt) => {
+            let prompt = prompt.to_owned();
+            self::prompt(model, prompt, when)
+        }
+    }
+}
+
+/// Sends a prompt that is not a command, and takes the draft.
+pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
+    let language = model.look.language;
+    if model.role() < Role::Drive {
+        model.toast(Tone::Warning, language.say(Msg::Watching));
+        return Vec::new();
+    }
+    if let Link::Ended(trouble) = &model.link {
+        let trouble = trouble.clone();
+        model.trouble(&trouble);
+        return Vec::new();
+    }
+    let Some(session) = &mut model.session else {
+        return create(model, text);
+    };
+    if let Some(why) = &session.read_only {
+        let words = language.fill(Msg::ReadOnly, &[why]);
+        model.toast(Tone::Error, words);
+        return Vec::new();
+    }
+    let params = PromptParams {
+        session: session.id.to_string(),
+        text,
+        when,
+        credentials: Default::default(),
+        env: Default::default(),
+        request_id: Some(RequestId::new()),
+    };
+    let renew = std::mem::take(&mut session.unsure);
+    let takeover = session.kind == Kind::Headless;
+    model.composer.take();
+    vec![Effect::Call(Call::Prompt {
+        params,
+        renew,
+        takeover,
+    })]
+}
+
+/// The first prompt makes the session: both are one commit.
+fn create(model: &mut Model, text: String) -> Vec<Effect> {
+    if model.creating {
+        let words = model.look.language.say(Msg::Wait);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    }
+    model.creating = true;
+    model.composer.take();
+    let params = CreateParams {
+        session: SessionId::new(),
+        prompt: Some(text),
+        request_id: Some(RequestId::new()),
+        ..model.place.template.clone()
+    };
+    vec![Effect::Call(Call::Create(Box::new(params)))]
+}
+
+/// What is said of a word that is no command, with the one that is near, if any.
+fn unknown(model: &Model, word: &str) -> String {
+    let shown = client::text::line(word);
+    let mut near = slash::COMMANDS.iter().map(|row| row.name);
+    let near = near.find(|name| {
+        name.starts_with(word) || similar::TextDiff::from_chars(*name, word).ratio() > 0.7
+    });
+    match near {
+        Some(near) => model.look.language.fill(Msg::UnknownNear, &[&shown, near]),
+        None => model.look.language.fill(Msg::Unknown, &[&shown]),
+    }
 }

@@ -1,9 +1,27 @@
 //! A question about a call: what would happen, why it is asked, and the keys that answer.
 
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use proto::item::Display;
+use proto::params::approval::{Approval, Scope};
+use ratatui::text::{Line, Span};
+
 use super::Panel;
-use crate::model::Model;
-use crate::model::approval::ApprovalDialog;
-use crate::render::Cache;
+use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
+use crate::keymap::{self, Action, Context};
+use crate::messages::dialog::Msg;
+use crate::model::approval::{ApprovalDialog, Asked, Part};
+use crate::model::{Dialog, Look, Model};
+use crate::render::{Cache, Made, diff};
+use crate::theme::Ink;
+use crate::update::approval::{may_answer, waiting};
+
+/// Rows of what would happen that are shown at least.
+const BODY_MIN: usize = 3;
+
+/// Rows that keys take at most where there is little room: a longer scope stands in what scrolls.
+const KEYS_MAX: usize = 8;
 
 /// Its rows, at most `rows` of them.
 pub fn panel(
@@ -13,6 +31,296 @@ pub fn panel(
     width: usize,
     rows: usize,
 ) -> Panel {
-    let _ = (dialog, model, cache, width, rows);
-    Panel::default()
+    let look = &model.look;
+    let head = head(&dialog.approval, model, width);
+    if let Part::Scopes(at) = &dialog.part {
+        return scopes(dialog, *at, head, look, width, rows);
+    }
+    let (lower, long) = lower(dialog, model, width, rows);
+    let made = Made::of(look, width, version(&dialog.approval));
+    let body = cache.lines((u64::MAX, 0, 0), made, || {
+        body(&dialog.approval, look, width)
+    });
+    let mut body = body.to_vec();
+    body.extend(covers(dialog, long, look, width));
+    let room = rows.saturating_sub(head.len() + lower.rows.len());
+    let mut panel = Panel::of(head);
+    let keys = scroll_keys();
+    let shown = framed::window(&body, dialog.scroll, room, (&keys.0, &keys.1), look, width);
+    panel.below(Panel::of(shown));
+    panel.below(lower);
+    framed::fitted(panel, rows)
 }
+
+/// How far the approval on the screen can be scrolled, and how many rows of it are shown.
+#[must_use]
+pub fn reach(model: &Model) -> (usize, usize) {
+    let Some(Dialog::Approval(dialog)) = &model.dialog else {
+        return (0, 1);
+    };
+    let (width, rows) = super::dialog_room(&model.look);
+    let (lower, long) = lower(dialog, model, width, rows);
+    let body = body(&dialog.approval, &model.look, width).len()
+        + covers(dialog, long, &model.look, width).len();
+    let head = head(&dialog.approval, model, width).len();
+    framed::reach(body, rows.saturating_sub(head + lower.rows.len()))
+}
+
+/// The title, and what is told at present.
+fn head(approval: &Approval, model: &Model, width: usize) -> Vec<Line<'static>> {
+    let look = &model.look;
+    let words = look.language.say(title_of(&approval.tool));
+    let end = position(model, &Asked::approval(approval));
+    let mut rows = vec![framed::title(words, &end, look, width)];
+    rows.extend(framed::toast(model, width));
+    rows
+}
+
+/// Which of the open questions it is, where there are several.
+pub(super) fn position(model: &Model, asked: &Asked) -> String {
+    let all = model.session.as_ref().map(waiting).unwrap_or_default();
+    let at = all.iter().position(|(_, open)| open == asked);
+    match at.filter(|_| all.len() > 1) {
+        Some(at) => model.look.language.fill(
+            Msg::Position,
+            &[&(at + 1).to_string(), &all.len().to_string()],
+        ),
+        None => String::new(),
+    }
+}
+
+fn title_of(tool: &str) -> Msg {
+    match tool {
+        "bash" => Msg::TitleCommand,
+        "edit_file" | "multi_edit" => Msg::TitleChange,
+        "apply_patch" => Msg::TitlePatch,
+        "write_file" => Msg::TitleWrite,
+        "delete_file" => Msg::TitleDelete,
+        "move_file" => Msg::TitleMove,
+        "copy_file" => Msg::TitleCopy,
+        "make_dir" => Msg::TitleDirectory,
+        "read_file" | "ls" | "glob" | "grep" => Msg::TitleRead,
+        _ => Msg::TitleOther,
+    }
+}
+
+fn scroll_keys() -> (String, String) {
+    (
+        keymap::shown(Context::Approval, Action::ScrollDown),
+        keymap::shown(Context::Approval, Action::PageDown),
+    )
+}
+
+/// What the lines of the body depend on.
+fn version(approval: &Approval) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (approval.approval_id.0.as_str(), &approval.shown_hash).hash(&mut hasher);
+    approval.rule.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Everything that is judged, and why it is asked.
+fn body(approval: &Approval, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    if title_of(&approval.tool) == Msg::TitleOther {
+        let tool = on_one_line(&approval.tool);
+        rows.extend(words(
+            &look.language.fill(Msg::Tool, &[&tool]),
+            Ink::Dim,
+            look,
+            width,
+        ));
+    }
+    rows.extend(judged(&approval.subject, Ink::Strong, look, width));
+    match &approval.preview {
+        Display::Line { text } | Display::Command { tail: text, .. } => {
+            if *text != approval.subject && !text.is_empty() {
+                rows.extend(judged(text, Ink::Text, look, width));
+            }
+        }
+        Display::Diff {
+            path,
+            diff,
+            added,
+            removed,
+        } => {
+            if *path != approval.subject {
+                rows.extend(judged(path, Ink::Text, look, width));
+            }
+            rows.extend(words(
+                &format!("+{added} −{removed}"),
+                Ink::Dim,
+                look,
+                width,
+            ));
+            rows.extend(diff_rows(path, diff, look, width));
+        }
+    }
+    let rule = on_one_line(&approval.rule);
+    let because = look.language.fill(Msg::Because, &[&rule]);
+    rows.extend(words(&because, Ink::Dim, look, width));
+    rows
+}
+
+fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    // Tabs are how code is set; everything else that cannot be seen is written out.
+    let exact = |line: &str| {
+        let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
+        parts.join("\t")
+    };
+    let written: Vec<String> = diff.trim_end_matches('\n').split('\n').map(exact).collect();
+    let path = on_one_line(path);
+    let lines = diff::lines(&path, &written.join("\n"), look, width.saturating_sub(2));
+    lines
+        .iter()
+        .flat_map(|line| marked(line, look, width))
+        .collect()
+}
+
+/// What a yes for the session covers, where it is too long to stand beside its key.
+fn covers(dialog: &ApprovalDialog, long: bool, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let Some(scope) = dialog.chosen().filter(|_| long) else {
+        return Vec::new();
+    };
+    let covers = look
+        .language
+        .fill(Msg::SessionCovers, &[&scope_words(scope, look)]);
+    words(&covers, Ink::Text, look, width)
+}
+
+fn scope_words(scope: &Scope, look: &Look) -> String {
+    let (words, rule) = (on_one_line(&scope.words), on_one_line(&scope.rule));
+    look.language.fill(Msg::ScopeWords, &[&words, &rule])
+}
+
+/// The rows below what is judged, and whether the scope was too long for them.
+fn lower(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> (Panel, bool) {
+    let look = &model.look;
+    let room = rows
+        .saturating_sub(1 + BODY_MIN)
+        .min(KEYS_MAX.max(rows / 3));
+    if !may_answer(model) {
+        let say = look.language.say(Msg::Watching);
+        let mut lines = words(say, Ink::Warning, look, width);
+        lines.extend(hints(&[aside(look)], look, width));
+        return (Panel::of(lines), false);
+    }
+    if let Part::Note(note) = &dialog.part {
+        return (self::note(note, look, width), false);
+    }
+    let full = answer_keys(dialog, look, width, false);
+    match full.len() > room {
+        true => (Panel::of(answer_keys(dialog, look, width, true)), true),
+        false => (Panel::of(full), false),
+    }
+}
+
+fn answer_keys(
+    dialog: &ApprovalDialog,
+    look: &Look,
+    width: usize,
+    long: bool,
+) -> Vec<Line<'static>> {
+    let say = |message| look.language.say(message);
+    let of = |action, words: &str| Hint::of(Context::Approval, action, words);
+    let mut keys = vec![of(Action::AllowOnce, say(Msg::KeyOnce))];
+    if let Some(scope) = dialog.chosen() {
+        let words = match long {
+            true => say(Msg::KeySessionLong).to_owned(),
+            false => look
+                .language
+                .fill(Msg::KeySession, &[&scope_words(scope, look)]),
+        };
+        keys.push(of(Action::AllowSession, &words));
+    }
+    keys.push(of(Action::Deny, say(Msg::KeyDeny)));
+    if dialog.approval.scopes.len() > 1 {
+        keys.push(of(Action::EditScope, say(Msg::KeyScope)));
+    }
+    keys.push(aside(look));
+    hints(&keys, look, width)
+}
+
+fn aside(look: &Look) -> Hint {
+    let words = look.language.say(Msg::KeyAside);
+    Hint::of(Context::Approval, Action::SetAside, words)
+}
+
+fn note(note: &crate::model::line::Input, look: &Look, width: usize) -> Panel {
+    let say = |message| look.language.say(message);
+    let mut panel = Panel::of(words(say(Msg::NoteTitle), Ink::Question, look, width));
+    let (line, column) = framed::input(note, look, width);
+    panel.below(Panel {
+        rows: vec![line],
+        cursor: Some((0, column)),
+    });
+    let keys = [
+        Hint::of(Context::Approval, Action::Accept, say(Msg::KeySend)),
+        Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
+    ];
+    panel.rows.extend(hints(&keys, look, width));
+    panel
+}
+
+/// The list of scopes.
+fn scopes(
+    dialog: &ApprovalDialog,
+    at: usize,
+    head: Vec<Line<'static>>,
+    look: &Look,
+    width: usize,
+    rows: usize,
+) -> Panel {
+    let say = |message| look.language.say(message);
+    let mut panel = Panel::of(head);
+    panel
+        .rows
+        .extend(words(say(Msg::ScopeTitle), Ink::Question, look, width));
+    let keys = [
+        Hint::named("↑ ↓", say(Msg::KeyNumbers)),
+        Hint::of(Context::Approval, Action::Accept, say(Msg::KeyTake)),
+        Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
+    ];
+    let keys = hints(&keys, look, width);
+    let mut list = Vec::new();
+    let mut marked = 0..0;
+    for (index, scope) in dialog.approval.scopes.iter().enumerate() {
+        let (mark, ink) = match index == at {
+            true => ("› ", Ink::Strong),
+            false => ("  ", Ink::Text),
+        };
+        let from = list.len();
+        let lines = words(
+            &scope_words(scope, look),
+            ink,
+            look,
+            width.saturating_sub(2),
+        );
+        for (row, line) in lines.into_iter().enumerate() {
+            let mark = if row == 0 { mark } else { "  " };
+            let mut spans = vec![Span::styled(mark, look.theme.style(Ink::Accent))];
+            spans.extend(
+                line.spans
+                    .into_iter()
+                    .map(|span| span.patch_style(line.style)),
+            );
+            list.push(Line::from(spans));
+        }
+        if index == at {
+            marked = from..list.len();
+        }
+    }
+    let room = rows.saturating_sub(panel.rows.len() + keys.len());
+    let scroll = framed::in_sight(&marked, list.len(), room);
+    let (down, up) = (
+        keymap::shown(Context::Approval, Action::ScrollDown),
+        keymap::shown(Context::Approval, Action::ScrollUp),
+    );
+    let shown = framed::window(&list, scroll, room, (&down, &up), look, width);
+    panel.rows.extend(shown);
+    panel.rows.extend(keys);
+    framed::fitted(panel, rows)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,171 @@
 //! The composer's rows, the caret, and the menu below.
 
+use ratatui::text::{Line, Span};
+
 use super::Panel;
-use crate::model::Model;
+use crate::messages::composer::Msg;
 use crate::model::composer::Composer;
+use crate::model::composer::menu::{Entries, Menu};
+use crate::model::composer::rows::{self, MARK, Rows};
+use crate::model::{Look, Model};
+use crate::render::wrap;
+use crate::slash::Row;
+use crate::theme::Ink;
+
+/// Rows that the text may always take; a tall terminal gives it a third of its own.
+const TEXT_ROWS: usize = 6;
+
+/// Entries of a menu that are seen at a time.
+const MENU_ROWS: usize = 8;
+
+/// Rows that the text leaves to the menu.
+const MENU_LEAST: usize = 3;
 
 /// Its rows, at most `rows` of them, with its menu.
 #[must_use]
 pub fn panel(composer: &Composer, model: &Model, width: usize, rows: usize) -> Panel {
-    let _ = (composer, model, width, rows);
-    Panel::default()
+    if rows == 0 {
+        return Panel::default();
+    }
+    let entries = composer.menu.count().min(MENU_ROWS);
+    let cap = TEXT_ROWS.max(usize::from(model.look.rows) / 3);
+    let left = rows.saturating_sub(entries.min(MENU_LEAST)).max(1);
+    let mut panel = text(composer, &model.look, width, cap.min(left));
+    let left = rows.saturating_sub(panel.rows.len()).min(entries);
+    let menu = menu(&composer.menu, model, width, left);
+    panel.rows.extend(menu);
+    panel
 }
+
+fn text(composer: &Composer, look: &Look, width: usize, most: usize) -> Panel {
+    let laid = Rows::new(
+        composer.buffer.as_str(),
+        &composer.chips,
+        rows::width(width),
+    );
+    let (caret_row, column) = laid.place(composer.buffer.caret());
+    let top = (caret_row + 1).saturating_sub(most);
+    let style = |ink| look.theme.style(ink);
+    let mark = |row| match row {
+        0 if composer.is_normal() => Span::styled(": ", style(Ink::Accent)),
+        0 => Span::styled("> ", style(Ink::Accent)),
+        _ => Span::raw("  "),
+    };
+    let shown = top..laid.count().min(top + most);
+    let mut lines: Vec<Line<'static>> = shown
+        .map(|row| {
+            let pieces = laid.pieces(row).into_iter();
+            let pieces = pieces.map(|(piece, chip)| match chip {
+                true => Span::styled(piece, style(Ink::Link)),
+                false => Span::styled(piece, style(Ink::Text)),
+            });
+            Line::from_iter(std::iter::once(mark(row)).chain(pieces))
+        })
+        .collect();
+    if let (true, Some(line)) = (composer.is_empty(), lines.first_mut()) {
+        line.push_span(Span::styled(placeholder(look, width), style(Ink::Dim)));
+    }
+    let column = (MARK + column).min(width.saturating_sub(1));
+    let cell = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
+    Panel {
+        rows: lines,
+        cursor: Some((cell(caret_row - top), cell(column))),
+    }
+}
+
+fn placeholder(look: &Look, width: usize) -> String {
+    let width = width.saturating_sub(MARK);
+    let long = look.language.say(Msg::Placeholder);
+    match wrap::width(long) <= width {
+        true => long.to_owned(),
+        false => wrap::cut(look.language.say(Msg::PlaceholderShort), width),
+    }
+}
+
+fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
+    let top = (menu.selected + 1).saturating_sub(most);
+    let shown = top..menu.count().min(top + most);
+    let place = match menu.count() > most {
+        true => {
+            let (at, of) = (menu.selected + 1, menu.count());
+            let place = [at.to_string(), of.to_string()];
+            model
+                .look
+                .language
+                .fill(Msg::Place, &[&place[0], &place[1]])
+        }
+        false => String::new(),
+    };
+    let commands = match &menu.entries {
+        Entries::Commands(rows) => rows.iter().map(|row| wrap::width(&said(row))).max(),
+        Entries::None | Entries::Files(_) => None,
+    };
+    let line = |index: usize| {
+        let selected = index == menu.selected;
+        let mut ink = Ink::Text;
+        let (words, dim) = match &menu.entries {
+            Entries::Commands(rows) => {
+                let row = rows.get(index)?;
+                if is_off(row, model) {
+                    ink = Ink::Dim;
+                }
+                command(row, model, commands.unwrap_or_default().min(width / 2))
+            }
+            Entries::Files(names) => (client::text::line(names.get(index)?), String::new()),
+            Entries::None => return None,
+        };
+        let behind = if selected { place.as_str() } else { "" };
+        let ink = if selected { Ink::Selected } else { ink };
+        Some(entry(&model.look, width, ink, (&words, &dim, behind)))
+    };
+    shown.filter_map(line).collect()
+}
+
+/// A command with what may stand behind it.
+fn said(row: &Row) -> String {
+    format!("/{} {}", row.name, row.arguments)
+        .trim_end()
+        .to_owned()
+}
+
+/// A command, filled up to a width, and what it does, or why it does nothing now.
+fn command(row: &Row, model: &Model, column: usize) -> (String, String) {
+    let mut words = wrap::cut(&said(row), column);
+    let left = column.saturating_sub(wrap::width(&words));
+    words.push_str(&" ".repeat(left + 2));
+    let language = model.look.language;
+    let about = match is_off(row, model) {
+        true => language.say(Msg::NeedsSession),
+        false => language.say(row.about),
+    };
+    (words, about.to_owned())
+}
+
+/// Whether a command does nothing yet.
+fn is_off(row: &Row, model: &Model) -> bool {
+    row.session && model.session.is_none()
+}
+
+/// A row of a menu: what it is, what it does, where in the menu it stands.
+fn entry(look: &Look, width: usize, ink: Ink, parts: (&str, &str, &str)) -> Line<'static> {
+    let (words, dim, place) = parts;
+    let style = |ink| look.theme.style(ink);
+    let mark = if ink == Ink::Selected { "> " } else { "  " };
+    let width = width.saturating_sub(MARK);
+    let place = match place {
+        "" => String::new(),
+        place => format!("  {place}"),
+    };
+    let width = width.saturating_sub(wrap::width(&place));
+    let words = wrap::cut(words, width);
+    let dim = wrap::cut(dim, width.saturating_sub(wrap::width(&words)));
+    Line::from(vec![
+        Span::styled(mark, style(Ink::Accent)),
+        Span::styled(words, style(ink)),
+        Span::styled(dim, style(Ink::Dim)),
+        Span::styled(place, style(Ink::Dim)),
+    ])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,385 @@
 //! Lists: rows, what is chosen, a preview where there is room.
 
+mod aside;
+mod layout;
+
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::Panel;
-use crate::model::Model;
-use crate::model::list::ListDialog;
+use crate::keymap::{self, Action, BINDINGS, Context};
+use crate::messages::lists::Msg;
+use crate::model::list::rows::{Row, rows};
+use crate::model::list::{Content, Key, ListDialog, ListOf, words};
+use crate::model::{Model, Tone};
+use crate::render::wrap;
+use crate::theme::Ink;
+use layout::{clip, pad};
+
+/// Rows of a list that stands above the status line.
+const INLINE_MAX: usize = 14;
+
+/// Columns from which on what is marked is shown beside the list.
+const BESIDE: usize = 100;
+
+/// Rows from which on it is shown below.
+const BELOW: usize = 20;
+
+/// Rows that it takes below.
+const BELOW_ROWS: usize = 6;
 
 /// Its rows, at most `rows` of them; where it covers the screen, exactly so many.
 #[must_use]
 pub fn panel(dialog: &ListDialog, model: &Model, width: usize, rows: usize) -> Panel {
-    let _ = (dialog, model, width, rows);
-    Panel::default()
+    let shown = self::rows(dialog, model);
+    let mut panel = match dialog.covers() {
+        true => whole(dialog, model, &shown, width, rows),
+        false => inline(dialog, model, &shown, width, rows),
+    };
+    panel.rows.truncate(rows);
+    if panel
+        .cursor
+        .is_some_and(|(row, _)| usize::from(row) >= panel.rows.len())
+    {
+        panel.cursor = None;
+    }
+    panel
 }
+
+/// Above the status line: title, rows, keys; what is marked beside or below.
+fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: usize) -> Panel {
+    let most = rows.min(INLINE_MAX);
+    let (title, cursor) = title(dialog, model, width);
+    let keys = most >= 5;
+    let body = most.saturating_sub(1 + usize::from(keys));
+    // Whether something is marked that there is something to say of changes nothing: rows would jump.
+    let known = shown.iter().any(|row| row.key != Key::New);
+    let mut lines;
+    if width >= BESIDE && known {
+        let left = width * 3 / 5;
+        lines = body_lines(dialog, model, shown, left - 1, body);
+        let right = aside::lines(dialog, model, shown, width - left - 2, body);
+        lines.resize_with(body, Line::default);
+        lines = side_by_side(lines, right, model, left, width);
+    } else {
+        lines = body_lines(dialog, model, shown, width, body);
+        let room = match (&dialog.restore, rows >= BELOW) {
+            (_, true) if !known => 0,
+            (None, true) => BELOW_ROWS,
+            // What would happen is told before it happens, however small the screen is.
+            (Some(_), true) => rows.saturating_sub(lines.len() + 2),
+            (Some(_), false) => body.saturating_sub(lines.len()),
+            (None, false) => 0,
+        };
+        let room = room.min(rows.saturating_sub(lines.len() + 2));
+        let mut below = aside::lines(dialog, model, shown, width, room.saturating_sub(1));
+        if dialog.restore.is_none() {
+            below.resize_with(room.saturating_sub(1), Line::default);
+        }
+        if room > 1 && !below.is_empty() {
+            lines.push(border(model, width));
+            lines.extend(below);
+        }
+    }
+    let mut panel = Panel {
+        rows: vec![title],
+        cursor,
+    };
+    panel.rows.extend(lines);
+    if keys {
+        panel
+            .rows
+            .push(toast(model, width).unwrap_or_else(|| hints(dialog, model, width)));
+    }
+    panel
+}
+
+/// The whole screen: totals, heads, rows, what is known of the marked one, keys.
+fn whole(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: usize) -> Panel {
+    let (title, cursor) = title(dialog, model, width);
+    let mut panel = Panel {
+        rows: vec![title],
+        cursor,
+    };
+    let detail = match rows {
+        0..14 => 0,
+        14..24 => 5,
+        _ => 8,
+    };
+    let detail = if shown.is_empty() { 0 } else { detail };
+    let body = rows.saturating_sub(2 + detail);
+    panel
+        .rows
+        .extend(body_lines(dialog, model, shown, width, body));
+    panel
+        .rows
+        .resize_with(rows.saturating_sub(1 + detail), Line::default);
+    if detail > 0 {
+        panel.rows.push(border(model, width));
+        let mut lines = aside::lines(dialog, model, shown, width, detail - 1);
+        lines.resize_with(detail - 1, Line::default);
+        panel.rows.extend(lines);
+    }
+    panel
+        .rows
+        .push(toast(model, width).unwrap_or_else(|| hints(dialog, model, width)));
+    panel
+}
+
+/// What is listed and, where one is written or kept, the filter. With where the cursor stands in it.
+fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Option<(u16, u16)>) {
+    let theme = model.look.theme;
+    let mut spans = vec![Span::styled(
+        heading(dialog, model),
+        theme.style(Ink::Heading),
+    )];
+    if let (Content::Processes(_), true) = (&dialog.content, width >= 40) {
+        spans.push(Span::styled(
+            format!("  {}", totals(dialog, model)),
+            theme.style(Ink::Dim),
+        ));
+    }
+    if dialog.more
+        && let Content::Sessions(sessions) = &dialog.content
+    {
+        let count = sessions.len().to_string();
+        let newest = model.look.language.fill(Msg::Newest, &[&count]);
+        spans.push(Span::styled(format!("  {newest}"), theme.style(Ink::Dim)));
+    }
+    let filter = &dialog.filter;
+    if !filter.open && filter.text.is_empty() {
+        return (Line::from(clip(spans, width)), None);
+    }
+    // The filter is seen whole as far as can be: the title makes room, and what was typed last counts.
+    let typed = wrap::width(&filter.text).min(width.saturating_sub(2));
+    let letters = filter.text.grapheme_indices(true);
+    let ends = letters.map(|(at, _)| filter.text.get(at..).unwrap_or_default());
+    let mut ends = ends.filter(|end| wrap::width(end) <= typed);
+    let text = ends.next().unwrap_or_default().to_owned();
+    let typed = wrap::width(&text);
+    let mut spans = clip(spans, width.saturating_sub(typed + 5));
+    let before: usize = spans.iter().map(|span| wrap::width(&span.content)).sum();
+    let gap = if before == 0 { "" } else { "  " };
+    spans.push(Span::styled(format!("{gap}/"), theme.style(Ink::Accent)));
+    spans.push(Span::styled(text, theme.style(Ink::Strong)));
+    let column = u16::try_from(before + gap.len() + 1 + typed).unwrap_or(u16::MAX);
+    let cursor = filter.open.then_some((0, column));
+    (Line::from(clip(spans, width)), cursor)
+}
+
+fn heading(dialog: &ListDialog, model: &Model) -> String {
+    let language = model.look.language;
+    if let Some(restore) = &dialog.restore {
+        return match restore.turn {
+            Some(turn) => language.fill(Msg::RestoreTitle, &[&turn.to_string()]),
+            None => language.say(Msg::UndoTitle).to_owned(),
+        };
+    }
+    match dialog.what {
+        ListOf::Sessions { here: true } => {
+            let cwd = model.place.cwd.display().to_string();
+            let cwd = words::directory(&cwd, model.place.home.as_deref());
+            language.fill(Msg::HereTitle, &[&cwd])
+        }
+        ListOf::Sessions { here: false } => language.say(Msg::SessionsTitle).to_owned(),
+        ListOf::Turns => language.say(Msg::TurnsTitle).to_owned(),
+        ListOf::Queue => language.say(Msg::QueueTitle).to_owned(),
+        ListOf::Processes => language.say(Msg::ProcessesTitle).to_owned(),
+        ListOf::Inbox => language.say(Msg::InboxTitle).to_owned(),
+    }
+}
+
+/// Sessions, those that work and wait, tokens.
+fn totals(dialog: &ListDialog, model: &Model) -> String {
+    use proto::state::State;
+    let Content::Processes(list) = &dialog.content else {
+        return String::new();
+    };
+    let sessions = &list.processes;
+    let waits = sessions.iter().filter(|session| words::waits(session));
+    let works = sessions.iter().filter(|session| {
+        matches!(session.state, State::Running | State::Waiting) && !words::waits(session)
+    });
+    let tokens = sessions.iter().fold(0_u64, |sum, session| {
+        sum.saturating_add(words::tokens(&session.usage))
+    });
+    model.look.language.fill(
+        Msg::Totals,
+        &[
+            &sessions.len().to_string(),
+            &works.count().to_string(),
+            &waits.count().to_string(),
+            &words::short(tokens),
+        ],
+    )
+}
+
+/// The rows of the list that fit, around the marked one; words where there are none.
+fn body_lines(
+    dialog: &ListDialog,
+    model: &Model,
+    shown: &[Row],
+    width: usize,
+    room: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let table = layout::Table::new(dialog, model, shown, width);
+    let mut room = room;
+    if dialog.covers() && !shown.is_empty() && room > 1 {
+        lines.push(table.heads(model));
+        room -= 1;
+    }
+    let place = dialog.position(shown);
+    let first = place
+        .saturating_sub(room / 2)
+        .min(shown.len().saturating_sub(room));
+    for (index, row) in shown.iter().enumerate().skip(first).take(room) {
+        lines.push(table.line(row, index == place, model));
+    }
+    if lines.len() < room
+        && let Some(words) = emptiness(dialog, model, shown)
+    {
+        let style = model.look.theme.style(Ink::Dim);
+        let line = Line::from(Span::styled(words, style));
+        let wrapped = wrap::line(&line, width).into_iter();
+        let wrapped = wrapped.map(|line| Line::from(clip(line_spans(line), width)));
+        lines.extend(wrapped.take(room - lines.len()));
+    }
+    lines
+}
+
+/// Spans of a line with the line's own style in them.
+fn line_spans(line: Line<'static>) -> Vec<Span<'static>> {
+    let style = line.style;
+    let spans = line.spans.into_iter();
+    spans
+        .map(|span| Span::styled(span.content, style.patch(span.style)))
+        .collect()
+}
+
+/// Why there is nothing to pick, and what to do.
+fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String> {
+    let language = model.look.language;
+    if shown.iter().any(|row| row.key != Key::New) {
+        return None;
+    }
+    if !dialog.filter.text.trim().is_empty() {
+        let esc = keymap::shown(Context::List, Action::Close);
+        return shown
+            .is_empty()
+            .then(|| language.fill(Msg::NoMatch, &[&esc]));
+    }
+    if let Content::Loading = dialog.content {
+        let failed = dialog.failed.as_deref().map(client::text::line);
+        return Some(failed.unwrap_or_else(|| language.say(Msg::Loading).to_owned()));
+    }
+    let message = match dialog.what {
+        ListOf::Sessions { here: false } => Msg::NoSessions,
+        ListOf::Sessions { here: true } => Msg::NoSessionsHere,
+        ListOf::Turns => Msg::NoTurns,
+        ListOf::Queue => Msg::NoQueue,
+        ListOf::Processes => Msg::NoProcesses,
+        ListOf::Inbox => Msg::NoInbox,
+    };
+    Some(language.say(message).to_owned())
+}
+
+/// A line of ours in place of the keys, for nothing else shows it while a list is open.
+fn toast(model: &Model, width: usize) -> Option<Line<'static>> {
+    let toast = model.toast.as_ref();
+    let toast = toast.filter(|toast| toast.until > model.now)?;
+    let (mark, ink) = match toast.tone {
+        Tone::Info => ("", Ink::Text),
+        Tone::Good => ("✓ ", Ink::Good),
+        Tone::Warning => ("! ", Ink::Warning),
+        Tone::Error => ("✗ ", Ink::Error),
+    };
+    let words = format!("{mark}{}", client::text::line(&toast.words));
+    let said = Span::styled(words, model.look.theme.style(ink));
+    Some(Line::from(clip(vec![said], width)))
+}
+
+/// What keys do here.
+fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
+    use Action::{Accept, Approve, Close, Drop, Edit, Filter, Kill, MoveDown, MoveUp, Pause};
+    let language = model.look.language;
+    let own: &[(Context, Action)] = match dialog.what {
+        ListOf::Processes => &[
+            (Context::Processes, Pause),
+            (Context::Processes, Kill),
+            (Context::Processes, Approve),
+        ],
+        ListOf::Queue => &[
+            (Context::Queue, Edit),
+            (Context::Queue, Drop),
+            (Context::Queue, MoveUp),
+            (Context::Queue, MoveDown),
+            (Context::Queue, Action::SteerNow),
+        ],
+        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox => &[],
+    };
+    let mut wanted = vec![(Context::List, Accept), (Context::List, Close)];
+    wanted.extend(own);
+    if dialog.restore.is_none() {
+        wanted.push((Context::List, Filter));
+    }
+    let said = wanted.iter().filter_map(|(context, action)| {
+        let mut rows = BINDINGS.iter();
+        let row = rows.find(|row| row.context == *context && row.action == *action)?;
+        let key = keymap::shown(*context, *action);
+        Some(format!("{key} {}", language.say(row.about)))
+    });
+    let mut words = String::new();
+    if dialog.filter.open {
+        let keys = [Accept, Close].map(|action| keymap::shown(Context::List, action));
+        words = language.fill(Msg::FilterKeys, &[&keys[0], &keys[1]]);
+    } else {
+        for said in said {
+            let joined = match words.is_empty() {
+                true => said,
+                false => format!("{words} · {said}"),
+            };
+            // A key without all of its words says nothing.
+            if wrap::width(&joined) <= width {
+                words = joined;
+            }
+        }
+    }
+    let style = model.look.theme.style(Ink::Dim);
+    Line::from(clip(vec![Span::styled(words, style)], width))
+}
+
+fn border(model: &Model, width: usize) -> Line<'static> {
+    let style = model.look.theme.style(Ink::Border);
+    Line::from(Span::styled("─".repeat(width), style))
+}
+
+fn side_by_side(
+    left: Vec<Line<'static>>,
+    right: Vec<Line<'static>>,
+    model: &Model,
+    left_width: usize,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let bar = Span::styled("│ ", model.look.theme.style(Ink::Border));
+    let count = left.len().max(right.len());
+    let mut right = right.into_iter();
+    let mut left = left.into_iter();
+    let row = |left: Line<'static>, right: Line<'static>| {
+        let mut spans = pad(line_spans(left), left_width);
+        spans.push(bar.clone());
+        spans.extend(line_spans(right));
+        Line::from(clip(spans, width))
+    };
+    (0..count)
+        .map(|_| {
+            row(
+                left.next().unwrap_or_default(),
+                right.next().unwrap_or_default(),
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,8 @@
 pub mod approval;
 pub mod composer;
 pub mod confirm;
+mod framed;
+pub mod help;
 pub mod list;
 pub mod pager;
 pub mod question;
@@ -11,7 +13,7 @@ pub mod transcript;
 
 use ratatui::text::Line;
 
-use crate::model::{Dialog, Model};
+use crate::model::{Dialog, Look, Model};
 use crate::render::Cache;
 
 /// Rows, and where the terminal's cursor stands in them.
@@ -48,15 +50,16 @@ pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> 
     }
     let mut lower = Panel::default();
     match &model.dialog {
-        Some(dialog) => lower.below(dialog_panel(
-            dialog,
-            model,
-            cache,
-            width,
-            rows.saturating_sub(2),
-        )),
+        Some(dialog) => {
+            lower.rows.push(Line::default());
+            let rows = dialog_room(&model.look).1;
+            lower.below(dialog_panel(dialog, model, cache, width, rows));
+        }
         None => {
             lower.below(status::above(model, width));
+            if lower.rows.is_empty() {
+                lower.rows.push(Line::default());
+            }
             lower.below(composer::panel(&model.composer, model, width, rows / 2));
         }
     }
@@ -82,7 +85,13 @@ pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> 
     all
 }
 
-fn dialog_panel(
+/// Columns and rows that a dialog has that does not cover the screen.
+fn dialog_room(look: &Look) -> (usize, usize) {
+    let rows = usize::from(look.rows);
+    (usize::from(look.columns), rows.saturating_sub(3))
+}
+
+pub(crate) fn dialog_panel(
     dialog: &Dialog,
     model: &Model,
     cache: &mut Cache,

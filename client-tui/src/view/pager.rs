@@ -1,12 +1,146 @@
 //! Something to read on the whole screen.
 
-use super::Panel;
+mod document;
+pub mod found;
+mod parts;
+
+use ratatui::text::{Line, Span};
+
+use super::status::fit::{self, Group};
+use super::{Panel, status};
+use crate::keymap::{Action, Context, shown};
+use crate::messages::pager::Msg;
 use crate::model::Model;
-use crate::model::pager::Pager;
-use crate::render::Cache;
+use crate::model::pager::{Pager, Reading, Told};
+use crate::render::{Cache, short, wrap};
+use crate::theme::Ink;
+use client::text;
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use document::{Document, Place};
+
+/// Rows that are not text: the title, and what stands below.
+const FRAME: usize = 2;
+/// Cells that a line for words needs beside them.
+const MARK_AND_CARET: usize = 2;
+
+/// What is read, laid out for the whole screen as it is now.
+pub fn document<'a>(pager: &'a Pager, model: &'a Model) -> Document<'a> {
+    let rows = usize::from(model.look.rows).saturating_sub(FRAME);
+    Document::new(pager, model, usize::from(model.look.columns), rows)
+}
 
 /// Exactly `rows` rows.
-pub fn panel(pager: &Pager, model: &Model, cache: &mut Cache, width: usize, rows: usize) -> Panel {
-    let _ = (pager, model, cache, width, rows);
-    Panel::default()
+pub fn panel(pager: &Pager, model: &Model, _: &mut Cache, width: usize, rows: usize) -> Panel {
+    let document = Document::new(pager, model, width, rows.saturating_sub(FRAME));
+    let top = document.top();
+    let mut panel = Panel::of(vec![title(pager, model, width)]);
+    panel.rows.extend(document.screen(top));
+    let room = rows.saturating_sub(1);
+    panel.rows.resize(room, Line::default());
+    let mut bottom = match &pager.search.typing {
+        Some(typed) => typing(model, typed, width),
+        None => Panel::of(vec![bottom(&document, top, width)]),
+    };
+    bottom.rows.truncate(rows.saturating_sub(room));
+    panel.below(bottom);
+    panel.rows.truncate(rows);
+    panel
+}
+
+fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
+    let say = |message| model.look.language.say(message);
+    let words = match &pager.what {
+        Reading::Transcript => say(Msg::Transcript).to_owned(),
+        Reading::Help => say(Msg::Help).to_owned(),
+        Reading::Lines { title, .. } | Reading::Diff { title, .. } => text::line(title),
+    };
+    let left = vec![Group::new(0, Ink::Heading, wrap::cut(&words, width))];
+    let mut right = Vec::new();
+    if pager.earlier.asked {
+        right.push(Group::new(2, Ink::Dim, say(Msg::ReadingEarlier)));
+    }
+    if pager.raw {
+        right.push(Group::new(3, Ink::Text, say(Msg::Raw)));
+    }
+    if status::waits(model) {
+        right.push(Group::new(1, Ink::Question, say(Msg::Waits)));
+    }
+    fit::line(&model.look, left, right, width)
+}
+
+/// The line that is looked for, while it is written.
+fn typing(model: &Model, typed: &str, width: usize) -> Panel {
+    // The end of it is what is being written: it stays in sight.
+    let mut seen = text::line(typed);
+    while wrap::width(&seen) + MARK_AND_CARET > width {
+        let Some(first) = seen.graphemes(true).next() else {
+            break;
+        };
+        seen.drain(..first.len());
+    }
+    let column = (1 + wrap::width(&seen)).min(width.saturating_sub(1));
+    let column = u16::try_from(column).unwrap_or(u16::MAX);
+    let mark = Span::styled("/", model.look.theme.style(Ink::Accent));
+    Panel {
+        rows: vec![Line::from(vec![mark, Span::raw(seen)])],
+        cursor: Some((0, column)),
+    }
+}
+
+/// Where the screen stands, and the keys that matter most.
+fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
+    let (pager, look) = (document.pager, &document.model.look);
+    let language = look.language;
+    let mut left = position(document, top);
+    match pager.search.told {
+        Told::Nothing => {}
+        Told::Missing => {
+            let query = text::line(&pager.search.query);
+            let words = language.fill(Msg::NoMatch, &[&query]);
+            left.insert(0, Group::new(0, Ink::Warning, wrap::cut(&words, width)));
+        }
+        Told::Wrapped => left.push(Group::new(1, Ink::Dim, language.say(Msg::Wrapped))),
+    }
+    let parts = !matches!(pager.what, Reading::Lines { .. });
+    let opened = matches!(pager.what, Reading::Transcript | Reading::Diff { .. });
+    let searched = !pager.search.query.is_empty();
+    let keys = [
+        (2, Action::Close, Msg::Close, true),
+        (3, Action::Search, Msg::Search, !searched),
+        (3, Action::SearchNext, Msg::Next, searched),
+        (4, Action::NextPart, Msg::Part, parts),
+        (5, Action::OpenOne, Msg::Open, opened),
+        (7, Action::OpenAll, Msg::All, opened),
+        (6, Action::Raw, Msg::Written, opened),
+    ];
+    let right = keys
+        .into_iter()
+        .filter(|(.., there)| *there)
+        .map(|(rank, action, message, _)| {
+            let key = shown(Context::Pager, action);
+            Group::new(rank, Ink::Dim, language.fill(message, &[&key]))
+        })
+        .collect();
+    fit::line(look, left, right, width)
+}
+
+/// `12–34 of 200 · 17 %`; `~` where parts that nobody has seen yet are only estimated.
+fn position(document: &Document<'_>, top: Place) -> Vec<Group> {
+    let language = document.model.look.language;
+    let (before, all, exact) = document.measure(top);
+    if all == 0 {
+        return vec![Group::new(1, Ink::Text, language.say(Msg::Empty))];
+    }
+    let last = (before + document.rows).min(all);
+    let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+    let share = short::percent(number(last), number(all)).unwrap_or(100);
+    let about = if exact { "" } else { "~" };
+    let total = format!("{about}{all}");
+    let first = (before + 1).min(last);
+    let words = language.fill(Msg::Rows, &[&first.to_string(), &last.to_string(), &total]);
+    vec![
+        Group::new(1, Ink::Text, words),
+        Group::new(5, Ink::Text, format!("{share} %")),
+    ]
 }

@@ -1,18 +1,137 @@
 //! The status line, and what stands between transcript and composer: the spinner, things to do, the queue, a toast.
 
+mod above;
+pub mod fit;
+mod state;
+mod words;
+
+use proto::hello::Role;
+use proto::state::Posture;
+use ratatui::text::Line;
+
 use super::Panel;
+use crate::messages::status::Msg;
 use crate::model::Model;
+use crate::model::session::Session;
+use crate::render::short;
+use crate::theme::Ink;
+use client::text;
+use fit::Group;
+
+pub use above::above;
+pub use state::waits;
+pub use words::{summary, title};
+
+/// From so much on, the context is told as a warning.
+const FULL: u64 = 80;
 
 /// The status line.
 #[must_use]
 pub fn panel(model: &Model, width: usize) -> Panel {
-    let _ = (model, width);
-    Panel::default()
+    Panel::of(vec![line(model, width)])
 }
 
-/// What stands above the composer.
-#[must_use]
-pub fn above(model: &Model, width: usize) -> Panel {
-    let _ = (model, width);
-    Panel::default()
+/// What goes first where there is no room has the highest rank.
+fn line(model: &Model, width: usize) -> Line<'static> {
+    let say = |message| model.look.language.say(message);
+    let fill = |message, value: u64| model.look.language.fill(message, &[&value.to_string()]);
+    let mut left = vec![state::group(model, width)];
+    let mut right = Vec::new();
+    let waiting = model
+        .session
+        .as_ref()
+        .map(|session| session.queue.waiting());
+    if let Some(waiting) = waiting.filter(|waiting| !waiting.is_empty()) {
+        let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
+        left.push(Group::new(3, Ink::Text, fill(Msg::Queued, count)));
+    }
+    if let Some(others) = model.session.as_ref().map(|session| session.others.len())
+        && others > 0
+    {
+        left.push(Group::new(7, Ink::Dim, format!("+{others}")));
+    }
+    match model.role() {
+        Role::Drive => {}
+        Role::Approve => left.push(Group::new(4, Ink::Dim, say(Msg::Answering))),
+        Role::Watch => left.push(Group::new(4, Ink::Dim, say(Msg::Watching))),
+    }
+    if let Some(session) = &model.session {
+        if session.read_only.is_some() {
+            left.push(Group::new(4, Ink::Warning, say(Msg::ReadOnly)));
+        }
+        right.extend(figures(model, session));
+    }
+    right.extend(place(model));
+    fit::line(&model.look, left, right, width)
 }
+
+/// Posture, model, context, cache, tokens, money: what is known of them.
+fn figures(model: &Model, session: &Session) -> Vec<Group> {
+    let language = model.look.language;
+    let mut groups = Vec::new();
+    let posture = match session.posture {
+        Posture::Ask => Group::new(1, Ink::Dim, "ask"),
+        Posture::Auto => Group::new(1, Ink::Dim, "auto"),
+        Posture::Yolo => Group::new(1, Ink::Warning, "yolo"),
+    };
+    groups.push(posture);
+    if !session.model.is_empty() {
+        let name = text::line(short::model(&session.model));
+        groups.push(Group::new(5, Ink::Dim, name));
+    }
+    if let Some(full) = short::percent(session.context_tokens, session.context_window) {
+        let ink = match full {
+            0..FULL => Ink::Dim,
+            _ => Ink::Warning,
+        };
+        let words = language.fill(Msg::Context, &[&full.to_string()]);
+        groups.push(Group::new(2, ink, words));
+    }
+    let usage = &session.usage;
+    if let Some(share) = short::percent(usage.cached_tokens, usage.prompt_tokens) {
+        let words = language.fill(Msg::Cache, &[&share.to_string()]);
+        groups.push(Group::new(8, Ink::Dim, words));
+    }
+    let tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
+    if tokens > 0 {
+        let words = language.fill(Msg::Tokens, &[&short::count(tokens)]);
+        groups.push(Group::new(10, Ink::Dim, words));
+    }
+    if let Some(cost) = short::cost(usage) {
+        groups.push(Group::new(6, Ink::Dim, cost));
+    }
+    groups
+}
+
+/// Which session it is, and where it works.
+fn place(model: &Model) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let cwd = match &model.session {
+        Some(session) => {
+            let name = session.name.as_deref().filter(|name| !name.is_empty());
+            let words = match name {
+                Some(name) => format!("{} {}", session.pid, text::line(name)),
+                None => session.pid.to_string(),
+            };
+            groups.push(Group::new(9, Ink::Dim, words));
+            session.cwd.clone()
+        }
+        None => {
+            if !model.place.model.is_empty() {
+                let name = text::line(short::model(&model.place.model));
+                groups.push(Group::new(5, Ink::Dim, name));
+            }
+            String::new()
+        }
+    };
+    let cwd = match cwd.is_empty() {
+        true => model.place.cwd.to_string_lossy().into_owned(),
+        false => cwd,
+    };
+    let words = text::line(&short::path(&cwd, model.place.home.as_deref()));
+    groups.push(Group::new(11, Ink::Dim, words));
+    groups
+}
+
+#[cfg(test)]
+mod tests;

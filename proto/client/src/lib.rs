@@ -6,6 +6,7 @@ mod backoff;
 pub mod call;
 pub mod connect;
 pub mod environment;
+pub mod growing;
 pub mod hint;
 mod lost;
 pub mod paths;

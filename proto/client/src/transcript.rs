@@ -14,7 +14,9 @@ use proto::live::{Delta, Live};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Approval;
 use proto::record::{CheckpointCreated, Level, Todo, ToolFinished, ToolStarted};
-use proto::{Body, Event, ItemId, PromptId, Seq};
+use proto::{Body, Event, PromptId, Seq};
+
+use crate::growing::{Growing, Rest, Synced};
 
 pub use history::{file_lines, origin_words, rewound_words};
 pub use question::{answered_words, ask_lines, question_pieces, reply_words};
@@ -53,9 +55,7 @@ pub enum Piece {
 #[derive(Debug, Default)]
 pub struct Transcript {
     /// Streamed text of messages that are not finished.
-    growing: HashMap<ItemId, String>,
-    /// What was shown of messages of this turn that broke off: they may be finished yet, after a crash of the daemon.
-    broken: HashMap<ItemId, String>,
+    growing: Growing,
     /// The words of prompts that wait.
     prompts: HashMap<PromptId, String>,
     /// The running calls: the tool that really runs, as their start named it.
@@ -198,22 +198,17 @@ impl Transcript {
     fn live(&mut self, live: Live) -> Vec<Piece> {
         match live {
             Live::Text(delta) => self.grow(delta),
-            Live::Partial(partial) => match self.growing.remove(&partial.item) {
-                Some(shown) => {
-                    if !partial.superseded {
-                        self.broken.insert(partial.item, shown);
-                    }
-                    let mut pieces = vec![Piece::Whole];
-                    let why = if partial.superseded {
-                        "the answer starts again"
-                    } else {
-                        "the answer broke off"
-                    };
-                    pieces.extend(block(Tone::Notice, why.to_owned()));
-                    pieces
-                }
-                None => Vec::new(),
-            },
+            Live::Partial(partial) if self.growing.partial(&partial) => {
+                let mut pieces = vec![Piece::Whole];
+                let why = if partial.superseded {
+                    "the answer starts again"
+                } else {
+                    "the answer broke off"
+                };
+                pieces.extend(block(Tone::Notice, why.to_owned()));
+                pieces
+            }
+            Live::Partial(_) => Vec::new(),
             Live::Sync(sync) => {
                 let mut pieces = self.synced(sync.live);
                 if let Some((_, todos)) = self.held.take() {
@@ -240,78 +235,35 @@ impl Transcript {
 
     /// Takes messages in progress as a `sync` has them: what was shown of others came to nothing while we were away.
     fn synced(&mut self, live: Vec<Delta>) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        let is_live = |item: &ItemId| live.iter().any(|delta| delta.item == *item);
-        let gone: Vec<_> = self.growing.extract_if(|item, _| !is_live(item)).collect();
-        if !gone.is_empty() {
-            pieces.push(Piece::Whole);
-        }
-        self.broken.extend(gone);
-        for delta in live {
-            if let Some(shown) = self.broken.remove(&delta.item) {
-                self.growing.entry(delta.item.clone()).or_insert(shown);
-            }
-            let shown = self.growing.get(&delta.item);
-            let other = shown.is_some_and(|shown| {
-                delta.offset == 0
-                    && !delta.text.starts_with(shown.as_str())
-                    && !shown.starts_with(&delta.text)
-            });
-            if other {
-                // A new attempt under the same name: what stands there is not how it begins.
-                self.growing.remove(&delta.item);
-                pieces.push(Piece::Whole);
-            }
-            pieces.extend(self.grow(delta));
-        }
-        pieces
+        let synced = self.growing.synced(live).into_iter();
+        synced
+            .map(|synced| match synced {
+                Synced::Broken(_) | Synced::Anew(_) => Piece::Whole,
+                Synced::Grown(grown) => Piece::Grow { text: grown.text },
+            })
+            .collect()
     }
 
     /// Shows what of a delta is new. After a jump it shows nothing: the finished message tells the rest.
     fn grow(&mut self, delta: Delta) -> Vec<Piece> {
-        // Of one that broke off and begins anew nothing stands there yet.
-        let broken = self.broken.remove(&delta.item);
-        let shown = self
-            .growing
-            .entry(delta.item)
-            .or_insert_with(|| broken.filter(|_| delta.offset > 0).unwrap_or_default());
-        let Some(known) = usize::try_from(delta.offset)
-            .ok()
-            .and_then(|offset| shown.len().checked_sub(offset))
-        else {
-            return Vec::new();
-        };
-        match delta.text.get(known..) {
-            Some(new) if !new.is_empty() => {
-                shown.push_str(new);
-                vec![Piece::Grow {
-                    text: new.to_owned(),
-                }]
-            }
-            _ => Vec::new(),
-        }
+        let grown = self.growing.grow(delta).into_iter();
+        grown
+            .map(|grown| Piece::Grow { text: grown.text })
+            .collect()
     }
 
     fn assistant(&mut self, message: &AssistantMessage) -> Vec<Piece> {
-        let shown = self.growing.remove(&message.item);
-        let broken = self.broken.remove(&message.item);
-        let open = shown.is_some();
-        let shown = shown.or(broken).unwrap_or_default();
+        let finished = self.growing.finish(&message.item, &message.text);
         let mut pieces = Vec::new();
-        if let Some(rest) = message.text.strip_prefix(shown.as_str()) {
-            if !rest.is_empty() {
-                pieces.push(Piece::Grow {
-                    text: rest.to_owned(),
-                });
-            }
-        } else if !shown.starts_with(message.text.as_str()) {
-            // What was kept of it may be less than was shown; this is something else.
-            pieces.push(Piece::Whole);
-            pieces.push(Piece::Grow {
-                text: message.text.clone(),
-            });
+        let grow = |text: &str| Piece::Grow {
+            text: text.to_owned(),
+        };
+        match finished.rest {
+            Rest::More("") | Rest::Less => {}
+            Rest::More(rest) => pieces.push(grow(rest)),
+            Rest::Other(text) => pieces.extend([Piece::Whole, grow(text)]),
         }
-        if open || !message.text.is_empty() {
+        if finished.open || !message.text.is_empty() {
             pieces.push(Piece::Whole);
         }
         match message.finish {
@@ -359,7 +311,7 @@ impl Transcript {
 
     fn turn_ended(&mut self, ended: &TurnEnded) -> Vec<Piece> {
         let shown = std::mem::take(&mut self.denied);
-        self.broken.clear();
+        self.growing.turn_ended();
         turn_ended(ended, &shown)
     }
 

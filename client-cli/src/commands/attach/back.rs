@@ -122,7 +122,7 @@ impl Attached {
         let forked = self.client.call::<SessionFork>(&params).await?;
         let (pid, turn) = (forked.pid, forked.at_turn);
         self.note(&format!(
-            "session {pid} goes on from turn {turn}: `reasonix attach --plain {pid}`; this one stays as it is"
+            "session {pid} goes on from turn {turn}: `reasonix attach {pid}`; this one stays as it is"
         ))
     }
 

@@ -128,9 +128,7 @@ fn stuck(session: &SessionSummary) -> Option<Stuck> {
         (State::Waiting, Some(WaitingFor::Credentials)) => (
             "credentials",
             session.cause.clone(),
-            format!(
-                "`reasonix login` stores one; or `reasonix attach --plain {pid}` where it is set"
-            ),
+            format!("`reasonix login` stores one; or `reasonix attach {pid}` where it is set"),
         ),
         (State::Paused, _) if open + session.queued > 0 => {
             let waits = [(session.queued, "queued prompts"), (open, "open questions")];

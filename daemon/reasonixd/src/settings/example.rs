@@ -59,9 +59,13 @@ fn sentence(about: &str, kind: Kind) -> String {
         Kind::Number { min, max } | Kind::Decimal { min, max } => {
             format!("{about} ({min} to {max})")
         }
-        Kind::Word(_) | Kind::Text | Kind::Texts | Kind::Place | Kind::Places | Kind::Globs => {
-            about.to_owned()
-        }
+        Kind::Word(_)
+        | Kind::Flag
+        | Kind::Text
+        | Kind::Texts
+        | Kind::Place
+        | Kind::Places
+        | Kind::Globs => about.to_owned(),
     }
 }
 

@@ -5,7 +5,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    /// One of these words.
+    /// True or false.
+    Flag,
+    /// One of these words; one that is a number (`16`) may be written as a number.
     Word(&'static [&'static str]),
     /// A whole number in these bounds, both included.
     Number {
@@ -58,6 +60,13 @@ pub const KEYS: &[Key] = &[
         default: "",
         reach: Reach::Trusted,
         about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.",
+    },
+    Key {
+        name: "language",
+        kind: Kind::Word(&["auto", "en", "zh"]),
+        default: "\"auto\"",
+        reach: Reach::User,
+        about: "The language of the terminal interface; `auto`: by the environment (`REASONIX_LANG`, else the locale), else English.",
     },
     Key {
         name: "agent.max_steps",
@@ -244,5 +253,40 @@ pub const KEYS: &[Key] = &[
         default: "600",
         reach: Reach::User,
         about: "No further try begins after so many seconds.",
+    },
+    Key {
+        name: "tui.theme",
+        kind: Kind::Word(&["auto", "dark", "light", "16", "none"]),
+        default: "\"auto\"",
+        reach: Reach::User,
+        about: "Colours of the terminal interface: `auto` by the terminal, for a `dark` or `light` background, only the terminal's own `16`, or `none`.",
+    },
+    Key {
+        name: "tui.vim",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::User,
+        about: "Whether the line for prompts has vim keys.",
+    },
+    Key {
+        name: "tui.fullscreen",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::User,
+        about: "Whether the terminal interface takes the whole screen and scrolls by itself, where else the transcript goes into the terminal's own scrollback.",
+    },
+    Key {
+        name: "tui.mouse",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::User,
+        about: "Whether the wheel scrolls in full screen; the terminal's own selection then needs its modifier key.",
+    },
+    Key {
+        name: "tui.bell",
+        kind: Kind::Flag,
+        default: "true",
+        reach: Reach::User,
+        about: "Whether the terminal rings and tells its desktop when a session waits or a turn ends while nobody looks.",
     },
 ];

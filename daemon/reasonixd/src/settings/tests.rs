@@ -498,3 +498,34 @@ fn a_pinned_tool_that_there_is_not_is_told_with_the_nearest_and_ignored_alone() 
         "{problem}"
     );
 }
+
+#[test]
+fn how_the_terminal_interface_looks_is_told_to_clients_and_no_projects_matter() {
+    let value = |loaded: &Loaded, key: &str| {
+        let mut values = loaded.values.iter();
+        let value = values.find(|value| value.key == key);
+        value.map(|value| value.value.clone()).unwrap_or_default()
+    };
+    let user = "language = \"zh\"\n[tui]\ntheme = 16\nvim = true\nmouse = \"yes\"\n";
+    let project = "language = \"en\"\n[tui]\ntheme = \"none\"\nbell = false\n";
+    let place = Place::new(user, Some(project));
+    place.trust();
+    let loaded = place.load();
+    for (key, wanted) in [
+        ("language", "\"zh\""),
+        ("tui.theme", "\"16\""),
+        ("tui.vim", "true"),
+        ("tui.fullscreen", "false"),
+        ("tui.mouse", "false"),
+        ("tui.bell", "true"),
+    ] {
+        assert_eq!(value(&loaded, key).to_string(), wanted, "{key}");
+    }
+    let problem = loaded
+        .problems
+        .iter()
+        .find(|problem| problem.contains("tui.mouse"));
+    let problem = problem.expect("a word is no flag");
+    let said = "config.toml:5: `tui.mouse` must be true or false; false counts";
+    assert!(problem.contains(said), "{problem}");
+}

@@ -34,8 +34,15 @@ pub fn of(
             .as_str()
             .map(Value::from)
             .ok_or_else(|| "a text".to_owned()),
+        Kind::Flag => item
+            .as_bool()
+            .map(Value::from)
+            .ok_or_else(|| "true or false".to_owned()),
         Kind::Word(words) => {
-            let word = item.as_str().filter(|word| words.contains(word));
+            let written = item.as_str().map(str::to_owned);
+            // `16` is typed as the number that it looks like.
+            let written = written.or_else(|| item.as_integer().map(|number| number.to_string()));
+            let word = written.filter(|word| words.contains(&word.as_str()));
             word.map(Value::from)
                 .ok_or_else(|| format!("one of {}", words.join(", ")))
         }

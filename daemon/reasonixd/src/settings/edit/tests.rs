@@ -163,6 +163,9 @@ fn a_value_that_is_not_allowed_says_what_is_and_changes_nothing() {
         ("sandbox.allow_write", json!(["/"]), "the whole file system"),
         ("tools.pinned", json!(["greb"]), "did you mean `grep`?"),
         ("default_model", json!({"a": 1}), "a text"),
+        ("tui.vim", json!("yes"), "must be true or false"),
+        ("tui.bell", json!(1), "must be true or false"),
+        ("tui.theme", json!(8), "one of auto, dark, light, 16, none"),
     ] {
         let place = Place::new(COMMENTED);
         let refused = place.set(name, value.clone()).expect_err(name);
@@ -171,6 +174,20 @@ fn a_value_that_is_not_allowed_says_what_is_and_changes_nothing() {
         assert!(refused.message.contains(name), "{}", refused.message);
         assert_eq!(place.text(), COMMENTED);
     }
+}
+
+#[test]
+fn a_flag_is_true_or_false_and_a_word_that_is_a_number_may_be_typed_as_one() {
+    check("", "tui.vim", json!(true), "[tui]\nvim = true\n");
+    let before = "[tui]\nbell = true # rings\n";
+    check(
+        before,
+        "tui.bell",
+        json!(false),
+        "[tui]\nbell = false # rings\n",
+    );
+    check("", "tui.theme", json!(16), "[tui]\ntheme = 16\n");
+    check("", "tui.theme", json!("16"), "[tui]\ntheme = \"16\"\n");
 }
 
 #[test]

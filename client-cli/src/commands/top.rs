@@ -1,0 +1,29 @@
+//! `reasonix top`: everything that runs, live, on the whole screen.
+
+use client_tui::Open;
+use proto::hello::Role;
+
+use crate::exit::Error;
+use crate::interface::{self, Look};
+use crate::terminal;
+
+/// Watch everything that runs: sessions, their commands, what waits for you.
+///
+/// Keys: `p` pauses or goes on, `x` ends, Enter attaches, `a` goes to what a session asks, `q` leaves. Without a terminal
+/// use `reasonix ps`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    look: Look,
+}
+
+pub async fn run(args: Args) -> Result<u8, Error> {
+    if !terminal::is_whole() {
+        return Err(Error::usage(
+            "this needs a terminal on standard input and output",
+            "`reasonix ps` lists what runs, `reasonix ps --json` for programs",
+        ));
+    }
+    let client = interface::connect("reasonix top", Role::Drive).await?;
+    interface::run(client, Role::Drive, Open::Processes, None, &args.look).await
+}

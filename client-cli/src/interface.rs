@@ -1,0 +1,83 @@
+//! From a command to the terminal interface: connect, say how it shall look, and tell what is to be told afterwards.
+
+use client::{Client, Start};
+use client_tui::{Open, Options};
+use proto::SessionId;
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use proto::state::Kind;
+
+use crate::exit::Error;
+use crate::{output, reach};
+
+/// How the interface shall look, where the settings say something else.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Look {
+    /// The whole screen with its own scrolling, in place of the terminal's scrollback.
+    #[arg(long, conflicts_with = "inline")]
+    fullscreen: bool,
+    /// Below the shell's lines, whatever the settings say.
+    #[arg(long)]
+    inline: bool,
+}
+
+impl Look {
+    /// Whether nothing of it was said.
+    pub fn is_empty(&self) -> bool {
+        !self.fullscreen && !self.inline
+    }
+
+    fn fullscreen(&self) -> Option<bool> {
+        match (self.fullscreen, self.inline) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Connects as the interface does: it says itself that the daemon does not answer.
+pub async fn connect(name: &str, role: Role) -> Result<Client, Error> {
+    let mut options = client::Options::new(client::paths::from_env()?, name);
+    options.kind = "tui".to_owned();
+    options.role = role;
+    options.interactive = role != Role::Watch;
+    options.start = Start::Always;
+    Ok(Client::connect(options).await?)
+}
+
+/// Runs it; returns the exit code.
+pub async fn run(
+    client: Client,
+    role: Role,
+    open: Open,
+    model: Option<String>,
+    look: &Look,
+) -> Result<u8, Error> {
+    let cwd = reach::cwd(None)?;
+    let hello = client.hello().await;
+    let template = CreateParams {
+        session: SessionId::default(),
+        cwd: reach::utf8(&cwd)?,
+        env: client::environment::own(&hello.key_variables),
+        model,
+        kind: Kind::Interactive,
+        ..CreateParams::default()
+    };
+    let options = Options {
+        // A process of the daemon's own gets less than it asks for.
+        role: hello.role.min(role),
+        client,
+        open,
+        cwd,
+        template,
+        fullscreen: look.fullscreen(),
+    };
+    let leave = client_tui::run(options)
+        .await
+        .map_err(|source| Error::io("draw on the terminal", source))?;
+    for line in &leave.words {
+        output::line(line)?;
+    }
+    Ok(leave.code)
+}

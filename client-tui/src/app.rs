@@ -1,0 +1,528 @@
+//! The loop: gather what happened, update, perform, draw once.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use client::{Client, Follow, Followed, From};
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::effect::{Answer, Call, Effect, Leave, Trouble};
+use crate::event::{Event, Heard, Signal};
+use crate::input::{Input, Signals};
+use crate::messages::Language;
+use crate::model::list::ListOf;
+use crate::model::{Dialog, Link, Look, Model, Place};
+use crate::render::Cache;
+use crate::screen::Screen;
+use crate::terminal::{self, Out, Surroundings, Terminal};
+use crate::theme::Theme;
+use crate::view::{self, transcript::Printed};
+use crate::{clipboard, editor, perform, render, update};
+
+/// What the daemon tells is drawn this often at most: 30 frames a second.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// How often something that moves, moves.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// Events that are taken before it is drawn, so that keys are not kept waiting by a flood.
+const GATHER: usize = 512;
+
+/// Events that may wait to be taken; the daemon is read no faster.
+const WAITING: usize = 1024;
+
+/// Durable events from before that are shown of a session.
+const BACKLOG: u64 = 400;
+
+/// How long calls that are on their way may take when the person leaves.
+const LAST_CALLS: Duration = Duration::from_millis(800);
+
+/// How the interface is started.
+pub struct Options {
+    pub client: Client,
+    /// What this client may do.
+    pub role: Role,
+    pub open: Open,
+    pub cwd: PathBuf,
+    /// A new session, but for its id, keys and prompt.
+    pub template: CreateParams,
+    /// The whole screen or not, whatever the settings say.
+    pub fullscreen: Option<bool>,
+}
+
+/// What is shown first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// Nothing: the first prompt makes a session.
+    New,
+    Session(String),
+    /// Sessions of this directory, to pick one.
+    Pick,
+    /// Everything that runs.
+    Processes,
+}
+
+/// Runs the interface until the person leaves.
+///
+/// # Errors
+/// The terminal cannot be read or written.
+pub async fn run(options: Options) -> io::Result<Leave> {
+    let open = options.open.clone();
+    let mut app = App::start(options).await?;
+    let first = app.first(open);
+    let mut left = app.perform(first).await?;
+    app.draw()?;
+    // What it takes to colour code is loaded while the person reads.
+    std::thread::spawn(render::highlight::warm);
+    while left.is_none() {
+        left = app.turn().await?;
+    }
+    app.finish().await?;
+    Ok(left.unwrap_or(Leave {
+        code: 0,
+        words: Vec::new(),
+    }))
+}
+
+struct App {
+    client: Client,
+    model: Model,
+    cache: Cache,
+    printed: Printed,
+    screen: Screen<Out>,
+    terminal: Terminal,
+    surroundings: Surroundings,
+    input: Input,
+    signals: Signals,
+    sender: mpsc::Sender<Event>,
+    events: mpsc::Receiver<Event>,
+    follower: Option<JoinHandle<()>>,
+    /// Calls on their way.
+    calls: JoinSet<()>,
+    /// Something has changed since it was drawn.
+    dirty: bool,
+    drawn: Instant,
+    beaten: Instant,
+}
+
+impl App {
+    async fn start(options: Options) -> io::Result<Self> {
+        let settings = Settings::read(&options.client, &options.cwd).await;
+        let surroundings = Surroundings::read();
+        let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
+        let place = Place {
+            model: settings.model.clone(),
+            home: std::env::home_dir(),
+            cwd: options.cwd,
+            template: options.template,
+            role: options.role,
+        };
+        let now = Instant::now();
+        // Before the terminal is changed: a signal in between would leave it so.
+        let signals = Signals::new()?;
+        let terminal = Terminal::enter(terminal::Options {
+            wheel: settings.mouse && look.fullscreen,
+            plain: surroundings.plain,
+        })?;
+        let mut screen = terminal.screen(&surroundings)?;
+        screen.cover(look.fullscreen);
+        let (sender, events) = mpsc::channel(WAITING);
+        Ok(Self {
+            model: Model::new(look, place, now),
+            client: options.client,
+            cache: Cache::default(),
+            printed: Printed::default(),
+            screen,
+            terminal,
+            surroundings,
+            input: Input::terminal(),
+            signals,
+            sender,
+            events,
+            follower: None,
+            calls: JoinSet::new(),
+            dirty: true,
+            drawn: now,
+            beaten: now,
+        })
+    }
+
+    /// What opens at the start.
+    fn first(&mut self, open: Open) -> Vec<Effect> {
+        match open {
+            Open::New => Vec::new(),
+            Open::Session(session) => update::daemon::go_to(&mut self.model, &session),
+            Open::Pick => update::list::open(&mut self.model, ListOf::Sessions { here: true }),
+            Open::Processes => update::list::open(&mut self.model, ListOf::Processes),
+        }
+    }
+
+    /// Waits for something, takes all that is there, and draws if it is time.
+    async fn turn(&mut self) -> io::Result<Option<Leave>> {
+        let beat = self.beaten + BEAT;
+        let frame = self.drawn + FRAME;
+        let moves = self.moves();
+        let mut urgent = false;
+        let first = tokio::select! {
+            biased;
+            signal = self.signals.next() => {
+                urgent = true;
+                Some(Event::Signal(signal))
+            }
+            event = self.input.next() => {
+                urgent = true;
+                Some(event)
+            }
+            Some(event) = self.events.recv() => Some(event),
+            () = until(frame), if self.dirty => None,
+            () = until(beat), if moves => {
+                self.beaten = Instant::now();
+                Some(Event::Tick)
+            }
+        };
+        let mut pending = first;
+        let mut taken = 0;
+        while let Some(event) = pending.take() {
+            // After a stop of our own all is drawn again already.
+            if matches!(event, Event::Signal(Signal::Continue)) && !self.terminal.continued()? {
+                break;
+            }
+            self.dirty = true;
+            let effects = update::update(&mut self.model, event, Instant::now());
+            if let Some(leave) = self.perform(effects).await? {
+                return Ok(Some(leave));
+            }
+            taken += 1;
+            if taken < GATHER && !urgent {
+                pending = self.events.try_recv().ok();
+            }
+        }
+        if self.dirty && (urgent || self.drawn.elapsed() >= FRAME) {
+            self.draw()?;
+        }
+        Ok(None)
+    }
+
+    /// Whether anything on the screen changes by itself.
+    fn moves(&self) -> bool {
+        let model = &self.model;
+        model.toast.is_some()
+            || matches!(model.link, Link::Lost(_) | Link::Replaying)
+            || model.creating
+            || matches!(model.dialog, Some(Dialog::List(_)))
+            || model.session.as_ref().is_some_and(|session| session.busy())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let covers = self.model.dialog.as_ref().is_some_and(Dialog::covers);
+        self.screen.cover(self.model.look.fullscreen || covers);
+        if self.screen.stale() {
+            self.reprint()?;
+        }
+        self.dirty = false;
+        self.drawn = Instant::now();
+        let model = &mut self.model;
+        if model.look.fullscreen {
+            let height = view::transcript::height(&model.transcript, &model.look, &mut self.cache);
+            model.scroll = model.scroll.min(height.saturating_sub(1));
+        }
+        let above = match model.look.fullscreen {
+            true => Vec::new(),
+            false => view::transcript::settled(
+                &model.transcript,
+                &mut self.printed,
+                &model.look,
+                &mut self.cache,
+            ),
+        };
+        let panel = view::draw(model, &self.printed, &mut self.cache);
+        self.screen.draw(&above, &panel)
+    }
+
+    /// Prints again what is on the screen of the transcript, as it looks now.
+    fn reprint(&mut self) -> io::Result<()> {
+        self.dirty = false;
+        self.drawn = Instant::now();
+        let wanted = self.screen.wanted();
+        let last = view::transcript::last(
+            &self.model.transcript,
+            &self.printed,
+            &self.model.look,
+            &mut self.cache,
+            wanted,
+        );
+        let panel = view::draw(&self.model, &self.printed, &mut self.cache);
+        self.screen.reprint(&last, &panel)
+    }
+
+    /// Does what is wanted. Answers with how the interface ends, where it does.
+    async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<Leave>> {
+        for effect in effects {
+            match effect {
+                Effect::Call(call) => self.call(call),
+                Effect::Follow { follow, session } => self.follow(follow, session),
+                Effect::Unfollow => self.unfollow(),
+                Effect::Leave(leave) => return Ok(Some(leave)),
+                Effect::Suspend => self.suspend()?,
+                Effect::Redraw => {
+                    self.screen.redraw();
+                    self.reprint()?;
+                }
+                Effect::Reprint => {
+                    let Look { columns, rows, .. } = self.model.look;
+                    self.screen.resize(columns, rows);
+                    self.reprint()?;
+                }
+                Effect::Bell => self.bytes(terminal::BELL)?,
+                Effect::Title(title) => self.bytes(&terminal::title(&title))?,
+                Effect::Notify(words) => {
+                    self.bytes(&terminal::notify(&words, self.surroundings.tmux))?;
+                }
+                Effect::Copy(text) => self.copy(&text).await?,
+                Effect::Edit(text) => self.edit(text).await?,
+                Effect::Directory(directory) => self.spawn(async move {
+                    let names = perform::names(&directory);
+                    Answer::Directory { directory, names }
+                }),
+                Effect::OfferKeys => {
+                    let client = self.client.clone();
+                    // Where it fails the session waits on, and says so.
+                    self.calls.spawn(async move {
+                        let _ = client.offer_credentials().await;
+                    });
+                }
+                Effect::Export {
+                    session,
+                    file,
+                    format,
+                } => {
+                    let client = self.client.clone();
+                    self.spawn(
+                        async move { perform::export(&client, session, file, format).await },
+                    );
+                }
+                Effect::Preview { session } => {
+                    let client = self.client.clone();
+                    self.spawn(async move { perform::preview(&client, session).await });
+                }
+                Effect::Earlier { session, before } => {
+                    let client = self.client.clone();
+                    self.spawn(async move { perform::earlier(&client, session, before).await });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn call(&mut self, call: Call) {
+        let client = self.client.clone();
+        self.spawn(async move { perform::call(&client, call).await });
+    }
+
+    fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
+        let sender = self.sender.clone();
+        // The set holds only what is on its way.
+        while let Some(ended) = self.calls.try_join_next() {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+        self.calls.spawn(async move {
+            // Nobody takes it any more: the interface has ended.
+            let _ = sender.send(Event::Answered(answer.await)).await;
+        });
+    }
+
+    fn follow(&mut self, follow: u64, session: String) {
+        self.unfollow();
+        let following = following(self.client.clone(), self.sender.clone(), follow, session);
+        self.follower = Some(tokio::spawn(following));
+    }
+
+    fn unfollow(&mut self) {
+        if let Some(before) = self.follower.take() {
+            before.abort();
+        }
+    }
+
+    /// Writes what is not of a frame. A terminal that knows little does not get it.
+    fn bytes(&mut self, bytes: &str) -> io::Result<()> {
+        match self.surroundings.plain {
+            true => Ok(()),
+            false => self.screen.out().write_all(bytes.as_bytes()),
+        }
+    }
+
+    async fn copy(&mut self, text: &str) -> io::Result<()> {
+        let result = clipboard::copy(self.screen.out(), text, self.model.look.language);
+        let characters = text.chars().count();
+        self.answer(Answer::Copied { characters, result }).await
+    }
+
+    /// Takes an answer at once.
+    async fn answer(&mut self, answer: Answer) -> io::Result<()> {
+        let effects = update::update(&mut self.model, Event::Answered(answer), Instant::now());
+        self.dirty = true;
+        // What an answer of the terminal leads to never ends the interface.
+        Box::pin(self.perform(effects)).await.map(drop)
+    }
+
+    /// The terminal is the editor's meanwhile.
+    async fn edit(&mut self, text: String) -> io::Result<()> {
+        self.input.pause();
+        self.screen.leave()?;
+        self.terminal.restore();
+        let command = editor::command(|name| std::env::var(name).ok());
+        let edited = editor::edit(&command, &text, self.model.look.language).await;
+        self.terminal.resume()?;
+        self.input.resume();
+        self.back()?;
+        self.answer(Answer::Edited(edited)).await
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.screen.leave()?;
+        self.terminal.suspend()?;
+        self.back()
+    }
+
+    /// The terminal is ours again: it may have another size, and show anything.
+    fn back(&mut self) -> io::Result<()> {
+        let (columns, rows) = terminal::size()?;
+        self.model.look.columns = columns;
+        self.model.look.rows = rows;
+        self.screen.resize(columns, rows);
+        self.draw()
+    }
+
+    /// Waits a moment for what is on its way, and gives the terminal back.
+    async fn finish(mut self) -> io::Result<()> {
+        self.unfollow();
+        let calls = async { while self.calls.join_next().await.is_some() {} };
+        // What takes longer is lost with us: the daemon has it or not.
+        let _ = tokio::time::timeout(LAST_CALLS, calls).await;
+        self.screen.leave()
+    }
+}
+
+async fn until(moment: Instant) {
+    tokio::time::sleep_until(moment.into()).await;
+}
+
+/// Follows a session until it is told to stop, and tells what is heard.
+async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
+    let tell = |heard| {
+        let sender = sender.clone();
+        async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
+    };
+    let from = From::Snapshot { backlog: BACKLOG };
+    let mut following = match client.follow(&session, from, true).await {
+        Ok(following) => following,
+        Err(error) => {
+            tell(Heard::Ended(Trouble::from(error))).await;
+            return;
+        }
+    };
+    // A person may wait as long as they like.
+    following.bear(Duration::MAX);
+    let attached = following.attached();
+    let first = Heard::Attached {
+        session: attached.session,
+        pid: attached.pid,
+    };
+    let mut heard = Some(first);
+    loop {
+        let now = match heard.take() {
+            Some(first) => first,
+            None => self::heard(&mut following).await,
+        };
+        let last = matches!(now, Heard::Ended(_));
+        if !tell(now).await || last {
+            return;
+        }
+    }
+}
+
+async fn heard(following: &mut Follow) -> Heard {
+    match following.heard().await {
+        Ok(client::Heard::Followed(Followed::Event(event))) => Heard::Record(Box::new(event)),
+        Ok(client::Heard::Followed(Followed::Reconnected)) => Heard::Reconnected,
+        Ok(client::Heard::Lost) => Heard::Lost,
+        Ok(client::Heard::Unwritable(failure)) => Heard::Unwritable(failure),
+        Err(error) => Heard::Ended(Trouble::from(error)),
+    }
+}
+
+/// What the settings say of the interface.
+struct Settings {
+    theme: Option<Theme>,
+    language: Option<Language>,
+    vim: bool,
+    fullscreen: bool,
+    mouse: bool,
+    bell: bool,
+    /// The model of a session that names none.
+    model: String,
+}
+
+impl Settings {
+    async fn read(client: &Client, cwd: &std::path::Path) -> Self {
+        let values = perform::settings(client, cwd).await;
+        let find = |key: &str| {
+            let mut values = values.iter();
+            values
+                .find(|value| value.key == key)
+                .map(|value| &value.value)
+        };
+        let word = |key: &str| {
+            find(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or_default()
+        };
+        let flag = |key: &str, default| {
+            find(key)
+                .and_then(|value| value.as_bool())
+                .unwrap_or(default)
+        };
+        Self {
+            theme: Theme::named(word("tui.theme")),
+            language: Language::named(word("language")),
+            vim: flag("tui.vim", false),
+            fullscreen: flag("tui.fullscreen", false),
+            mouse: flag("tui.mouse", false),
+            bell: flag("tui.bell", true),
+            model: word("default_model").to_owned(),
+        }
+    }
+
+    /// With what the environment says where the settings leave it open.
+    fn look(
+        &self,
+        surroundings: &Surroundings,
+        (columns, rows): (u16, u16),
+        fullscreen: Option<bool>,
+    ) -> Look {
+        // A terminal without colours has none, whatever the settings say.
+        let theme = match surroundings.theme {
+            Theme::None => Theme::None,
+            auto => self.theme.unwrap_or(auto),
+        };
+        Look {
+            theme,
+            language: self.language.unwrap_or(surroundings.language),
+            columns,
+            rows,
+            fullscreen: fullscreen.unwrap_or(self.fullscreen),
+            links: surroundings.links,
+            vim: self.vim,
+            bell: self.bell,
+            ..Look::default()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+use crossterm::event::{MouseEvent, MouseEventKind};
+use futures::{FutureExt as _, StreamExt as _, stream};
+
+use super::*;
+
+/// What comes of what waits in the terminal at the same moment, in words; the terminal stays.
+fn heard(raw: Vec<Raw>) -> Vec<String> {
+    let raw = stream::iter(raw.into_iter().map(Ok)).chain(stream::pending());
+    drain(&mut Input::of(raw))
+}
+
+fn drain<S: Stream<Item = io::Result<Raw>> + Unpin>(input: &mut Input<S>) -> Vec<String> {
+    let events = std::iter::from_fn(|| input.next().now_or_never());
+    events
+        .map(|event| match event {
+            Event::Key(key) => format!("{}", key.code),
+            other => format!("{other:?}"),
+        })
+        .collect()
+}
+
+fn keys(text: &str) -> Vec<Raw> {
+    let key = |character| match character {
+        '\n' => KeyCode::Enter,
+        character => KeyCode::Char(character),
+    };
+    let keys = text.chars().map(key);
+    keys.map(|code| Raw::Key(code.into())).collect()
+}
+
+fn wheel(kind: MouseEventKind) -> Raw {
+    Raw::Mouse(MouseEvent {
+        kind,
+        column: 0,
+        row: 0,
+        modifiers: KeyModifiers::NONE,
+    })
+}
+
+#[tokio::test]
+async fn keys_that_come_at_once_with_an_enter_in_between_are_a_paste() {
+    assert_eq!(heard(keys("ls\nrm")), [r#"Paste("ls\nrm")"#]);
+    assert_eq!(heard(keys("ls\n")), ["l", "s", "Enter"]);
+    assert_eq!(heard(keys("\ny")), ["Enter", "y"]);
+    let mut raw = keys("a\nb");
+    raw.push(Raw::Key(KeyCode::Up.into()));
+    raw.extend(keys("c"));
+    assert_eq!(heard(raw), [r#"Paste("a\nb")"#, "Up", "c"]);
+}
+
+#[tokio::test]
+async fn where_pastes_are_marked_keys_are_keys() {
+    let mut raw = vec![Raw::Paste("x\ry\r\nz".to_owned())];
+    raw.extend(keys("a\nb"));
+    assert_eq!(heard(raw), [r#"Paste("x\ny\nz")"#, "a", "Enter", "b"]);
+}
+
+#[tokio::test]
+async fn what_means_nothing_is_dropped_and_what_adds_up_is_one() {
+    let release = KeyEvent::new_with_kind(
+        KeyCode::Char('x'),
+        KeyModifiers::NONE,
+        KeyEventKind::Release,
+    );
+    let raw = vec![
+        Raw::Key(release),
+        wheel(MouseEventKind::Moved),
+        wheel(MouseEventKind::ScrollUp),
+        wheel(MouseEventKind::ScrollUp),
+        wheel(MouseEventKind::ScrollDown),
+        Raw::Resize(70, 20),
+        Raw::Resize(60, 20),
+        Raw::FocusLost,
+    ];
+    assert_eq!(heard(raw), ["Wheel(-1)", "Resize(60, 20)", "Focus(false)"]);
+}
+
+#[tokio::test]
+async fn the_end_of_input_is_a_hang_up_once() {
+    let raw = stream::iter(keys("q").into_iter().map(Ok));
+    let mut input = Input::of(raw);
+    assert_eq!(drain(&mut input), ["q", "Signal(HangUp)"]);
+    assert!(input.next().now_or_never().is_none());
+    let failed = stream::iter([Err(io::Error::other("gone"))]);
+    assert_eq!(drain(&mut Input::of(failed)), ["Signal(HangUp)"]);
+}
+
+#[tokio::test]
+async fn signals_are_events() {
+    let mut signals = Signals::new().unwrap();
+    let own = rustix::process::getpid();
+    rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
+    assert_eq!(signals.next().await, Signal::HangUp);
+    rustix::process::kill_process(own, rustix::process::Signal::CONT).unwrap();
+    assert_eq!(signals.next().await, Signal::Continue);
+}

@@ -1,0 +1,188 @@
+//! What tests of dialogs are played with.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::item::Display;
+use proto::params::approval::{Approval, Scope};
+use proto::params::question::{Ask, Choice, Question};
+use proto::params::session::CreateParams;
+use proto::{Pid, SessionId, Stamp};
+
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::keymap;
+use crate::model::session::Session;
+use crate::model::{Link, Look, Model, Place};
+use crate::render::Cache;
+use crate::update::update;
+use crate::view::Panel;
+
+/// A model, and the clock that it is played by.
+pub struct Scene {
+    pub model: Model,
+    pub now: Instant,
+}
+
+impl Scene {
+    /// With these questions open, seen at the beginning, and keys from before them over.
+    pub fn of(approvals: Vec<Approval>, questions: Vec<Question>) -> Self {
+        let mut scene = Self::fresh(approvals, questions);
+        scene.later(300);
+        scene
+    }
+
+    /// With these questions open, just drawn.
+    pub fn fresh(approvals: Vec<Approval>, questions: Vec<Question>) -> Self {
+        let now = Instant::now();
+        let place = Place {
+            cwd: PathBuf::from("/p"),
+            home: None,
+            template: serde_json::from_value::<CreateParams>(
+                serde_json::json!({ "session": SessionId::new(), "cwd": "/p" }),
+            )
+            .unwrap(),
+            role: Role::Drive,
+            model: String::new(),
+        };
+        let mut model = Model::new(Look::default(), place, now);
+        let mut session = Session::new(SessionId::new(), Pid(7));
+        session.approvals = approvals;
+        session.questions = questions;
+        model.session = Some(session);
+        model.link = Link::Live;
+        let mut scene = Self { model, now };
+        scene.tick();
+        scene
+    }
+
+    pub fn session(&mut self) -> &mut Session {
+        self.model.session.as_mut().unwrap()
+    }
+
+    /// The session tells of something durable.
+    pub fn tells(&mut self, kind: &str, data: serde_json::Value) {
+        let seq = self.session().seq.0 + 1;
+        let event = serde_json::json!({
+            "seq": seq, "session": 7, "at": Stamp(0), "turn": 1, "kind": kind, "data": data,
+        });
+        let event: proto::Event = serde_json::from_str(&event.to_string()).unwrap();
+        let now = self.now;
+        self.session().fold(&event, now);
+        self.tick();
+    }
+
+    pub fn later(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+    }
+
+    pub fn tick(&mut self) -> Vec<Effect> {
+        update(&mut self.model, Event::Tick, self.now)
+    }
+
+    /// Presses keys of the table one after another.
+    pub fn press(&mut self, names: &[&str]) -> Vec<Effect> {
+        let keys = names.iter().map(|name| keymap::key(name).unwrap());
+        keys.flat_map(|key| update(&mut self.model, Event::Key(key), self.now))
+            .collect()
+    }
+
+    pub fn paste(&mut self, text: &str) -> Vec<Effect> {
+        update(&mut self.model, Event::Paste(text.to_owned()), self.now)
+    }
+
+    /// What the dialog looks like in a terminal of this size.
+    pub fn panel(&mut self, columns: u16, rows: u16) -> Panel {
+        self.model.look.columns = columns;
+        self.model.look.rows = rows;
+        let dialog = self.model.dialog.as_ref().unwrap();
+        let mut cache = Cache::default();
+        let rows = usize::from(rows - 3);
+        let panel =
+            crate::view::dialog_panel(dialog, &self.model, &mut cache, columns.into(), rows);
+        assert!(panel.rows.len() <= rows, "{} rows", panel.rows.len());
+        for row in &panel.rows {
+            assert!(row.width() <= columns.into(), "too wide: {row}");
+            let text = row.to_string();
+            assert!(!text.contains(char::is_control), "{text:?}");
+        }
+        panel
+    }
+
+    /// Its rows as text.
+    pub fn rows(&mut self, columns: u16, rows: u16) -> Vec<String> {
+        let panel = self.panel(columns, rows);
+        panel.rows.iter().map(ToString::to_string).collect()
+    }
+
+    pub fn text(&mut self, columns: u16, rows: u16) -> String {
+        self.rows(columns, rows).join("\n")
+    }
+}
+
+pub fn scope(words: &str, rule: &str) -> Scope {
+    Scope {
+        rule: rule.to_owned(),
+        words: words.to_owned(),
+    }
+}
+
+/// The question about a command.
+pub fn approval(number: u64, command: &str) -> Approval {
+    Approval {
+        approval_id: format!("7.{number}").as_str().into(),
+        session: Pid(7),
+        call: format!("c{number}").as_str().into(),
+        tool: "bash".to_owned(),
+        subject: command.to_owned(),
+        preview: Display::Line {
+            text: command.to_owned(),
+        },
+        rule: "the posture `ask`".to_owned(),
+        scopes: vec![
+            scope("this command", "Bash(cargo test --all)"),
+            scope("any `cargo test …`", "Bash(cargo test:*)"),
+        ],
+        shown_hash: format!("hash{number}"),
+        asked_at: Stamp(number.try_into().unwrap()),
+    }
+}
+
+/// The question about a change of a file.
+pub fn change(number: u64, diff: &str) -> Approval {
+    Approval {
+        tool: "edit_file".to_owned(),
+        subject: "src/a.rs".to_owned(),
+        preview: Display::Diff {
+            path: "src/a.rs".to_owned(),
+            diff: diff.to_owned(),
+            added: 1,
+            removed: 1,
+        },
+        ..approval(number, "")
+    }
+}
+
+pub fn ask(question: &str, labels: &[&str], multi_select: bool) -> Ask {
+    let options = labels.iter().map(|label| Choice {
+        label: (*label).to_owned(),
+        description: format!("what {label} means"),
+    });
+    Ask {
+        question: question.to_owned(),
+        header: "Library".to_owned(),
+        options: options.collect(),
+        multi_select,
+    }
+}
+
+pub fn question(number: u64, questions: Vec<Ask>) -> Question {
+    Question {
+        question_id: format!("7.{number}").as_str().into(),
+        session: Pid(7),
+        call: format!("c{number}").as_str().into(),
+        questions,
+        asked_at: Stamp(number.try_into().unwrap()),
+    }
+}

@@ -1,0 +1,87 @@
+//! What was said before, and the way through it.
+
+use std::collections::VecDeque;
+
+/// Entries at most.
+pub const MAX: usize = 100;
+
+/// A prompt that comes from the session is looked for among so many of the newest: it may be our own, come back.
+const RECENT: usize = 16;
+
+/// Earlier prompts, newest last. Chips stand in them as in the buffer.
+#[derive(Debug, Default)]
+pub struct History {
+    entries: VecDeque<String>,
+    /// Where the way through it stands, and the draft that it began with.
+    at: Option<(usize, Draft)>,
+}
+
+/// A text and its caret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    pub text: String,
+    pub caret: usize,
+}
+
+impl History {
+    /// Ends the way through it.
+    pub fn leave(&mut self) {
+        self.at = None;
+    }
+
+    /// Adds the newest, unless it is what the newest was.
+    pub fn push(&mut self, text: &str) {
+        if text.trim().is_empty() || self.entries.back().is_some_and(|newest| newest == text) {
+            return;
+        }
+        self.entries.push_back(text.to_owned());
+        if self.entries.len() > MAX {
+            self.entries.pop_front();
+            if let Some((at, _)) = &mut self.at {
+                *at = at.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Whether one of the newest says the same. `expand`: pastes in their places.
+    #[must_use]
+    pub fn said(&self, text: &str, expand: impl Fn(&str) -> String) -> bool {
+        let mut recent = self.entries.iter().rev().take(RECENT);
+        recent.any(|entry| entry == text || expand(entry) == text)
+    }
+
+    /// The entry before; the draft is kept from the first step on.
+    pub fn older(&mut self, draft: impl FnOnce() -> Draft) -> Option<&str> {
+        let last = self.entries.len().checked_sub(1)?;
+        let at = match &mut self.at {
+            Some((at, _)) => {
+                *at = at.checked_sub(1)?;
+                *at
+            }
+            None => {
+                self.at = Some((last, draft()));
+                last
+            }
+        };
+        self.entries.get(at).map(String::as_str)
+    }
+
+    /// The entry behind, the draft at last.
+    pub fn newer(&mut self) -> Option<Draft> {
+        let (at, _) = self.at.as_mut()?;
+        *at += 1;
+        match self.entries.get(*at) {
+            Some(entry) => Some(Draft {
+                caret: entry.len(),
+                text: entry.clone(),
+            }),
+            None => self.at.take().map(|(_, draft)| draft),
+        }
+    }
+
+    /// Every text that it holds.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let draft = self.at.iter().map(|(_, draft)| draft.text.as_str());
+        self.entries.iter().map(String::as_str).chain(draft)
+    }
+}

@@ -1,0 +1,317 @@
+//! The menus below the text: commands behind a `/`, files behind an `@`.
+//!
+//! No I/O: the names of a directory are asked for and come later. Made anew only where what they depend on has changed.
+
+use std::path::{Path, PathBuf};
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use proto::hello::Role;
+
+use super::text::{Class, class};
+use crate::slash::{COMMANDS, Row};
+
+/// Where menus look things up.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    pub cwd: &'a Path,
+    pub home: Option<&'a Path>,
+    pub role: Role,
+}
+
+/// The menu, if one is open.
+#[derive(Debug, Default)]
+pub struct Menu {
+    pub entries: Entries,
+    pub selected: usize,
+    /// The text that it was closed at: it stays closed until that changes.
+    closed: Option<String>,
+    /// What is typed behind the `/`.
+    word: Option<String>,
+    /// What is typed behind the `@`.
+    typed: Option<Typed>,
+    /// The directory that was read last, with its names.
+    listing: Option<(PathBuf, Vec<String>)>,
+    /// The directory that was asked for.
+    asked: Option<PathBuf>,
+}
+
+/// What can be taken.
+#[derive(Debug, Default)]
+pub enum Entries {
+    #[default]
+    None,
+    Commands(Vec<&'static Row>),
+    /// Names in one directory, those of directories with a slash at the end.
+    Files(Vec<String>),
+}
+
+/// A path that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typed {
+    /// Where the `@` stands.
+    pub at: usize,
+    /// Up to the last slash, with it; empty: the session's directory.
+    pub parent: String,
+    /// What is behind it.
+    pub name: String,
+}
+
+impl Menu {
+    /// How many entries it has; none: it is not open.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match &self.entries {
+            Entries::None => 0,
+            Entries::Commands(rows) => rows.len(),
+            Entries::Files(names) => names.len(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.count() > 0
+    }
+
+    /// Whether it is about to open: a directory is being read.
+    #[must_use]
+    pub fn is_asking(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Closes it until the text is another one than this.
+    pub fn close(&mut self, text: &str) {
+        *self = Self {
+            closed: Some(text.to_owned()),
+            ..Self::default()
+        };
+    }
+
+    /// Moves the selection, around at the ends.
+    pub fn step(&mut self, down: bool) {
+        let count = self.count().max(1);
+        self.selected = match down {
+            true => (self.selected + 1) % count,
+            false => (self.selected + count - 1) % count,
+        };
+    }
+
+    /// The command that is selected.
+    #[must_use]
+    pub fn command(&self) -> Option<&'static Row> {
+        match &self.entries {
+            Entries::Commands(rows) => rows.get(self.selected).copied(),
+            Entries::None | Entries::Files(_) => None,
+        }
+    }
+
+    /// The path that is selected, and where it belongs.
+    #[must_use]
+    pub fn file(&self) -> Option<(Typed, String)> {
+        let Entries::Files(names) = &self.entries else {
+            return None;
+        };
+        Some((self.typed.clone()?, names.get(self.selected)?.clone()))
+    }
+
+    /// After the text or the caret has moved. The directory whose names are needed, where they are not there.
+    pub fn refresh(&mut self, text: &str, caret: usize, around: Around) -> Option<PathBuf> {
+        if self.closed.as_deref() == Some(text) {
+            return None;
+        }
+        self.closed = None;
+        if let Some(word) = command_word(text) {
+            if self.word.as_deref() != Some(word) {
+                *self = Self {
+                    entries: Entries::Commands(commands(word, around.role)),
+                    word: Some(word.to_owned()),
+                    ..Self::default()
+                };
+            }
+            return None;
+        }
+        self.word = None;
+        let Some(typed) = path(text, caret) else {
+            *self = Self::default();
+            return None;
+        };
+        let directory = directory(&typed.parent, around)?;
+        let known = self.listing.as_ref().is_some_and(|it| it.0 == directory);
+        if known && self.typed.as_ref() == Some(&typed) {
+            return None;
+        }
+        self.typed = Some(typed);
+        self.filter(known);
+        if known || self.asked.as_ref() == Some(&directory) {
+            return None;
+        }
+        self.asked = Some(directory.clone());
+        Some(directory)
+    }
+
+    /// The names of a directory have come.
+    pub fn listed(&mut self, directory: PathBuf, names: Vec<String>) {
+        if self.asked.as_ref() != Some(&directory) || self.typed.is_none() {
+            return;
+        }
+        self.asked = None;
+        // What a terminal would obey cannot be written into the text either.
+        let names = names.into_iter();
+        let names = names.filter(|name| super::chips::plain(name) == *name && !name.contains('\n'));
+        self.listing = Some((directory, names.collect()));
+        self.filter(true);
+    }
+
+    fn filter(&mut self, known: bool) {
+        self.selected = 0;
+        self.entries = match (&self.typed, &self.listing) {
+            (Some(typed), Some((_, names))) if known => Entries::Files(files(&typed.name, names)),
+            _ => Entries::None,
+        };
+    }
+}
+
+/// The name of a command that is being typed.
+fn command_word(text: &str) -> Option<&str> {
+    let word = text.strip_prefix('/')?;
+    let none = word.starts_with('/') || word.contains(char::is_whitespace);
+    (!none).then_some(word)
+}
+
+/// Commands that fit: the same name, names that begin so, then those that have the letters in this order.
+fn commands(word: &str, role: Role) -> Vec<&'static Row> {
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let pattern = fuzzy(word);
+    let mut found: Vec<(u32, &'static Row)> = COMMANDS
+        .iter()
+        .filter(|row| row.role <= role)
+        .filter_map(|row| {
+            let names = || row.aliases.iter().chain([&row.name]);
+            let rank = if word.is_empty() || row.name == word || row.aliases.contains(&word) {
+                0
+            } else if row.name.starts_with(word) {
+                1
+            } else if names().any(|name| name.starts_with(word)) {
+                2
+            } else {
+                let best = names().filter_map(|name| score(&pattern, name, &mut matcher));
+                u32::MAX - best.max()?
+            };
+            Some((rank, row))
+        })
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The path behind an `@` that the caret stands at the end of.
+#[must_use]
+pub fn path(text: &str, caret: usize) -> Option<Typed> {
+    let (before, behind) = (text.get(..caret)?, text.get(caret..)?);
+    if behind.chars().next().is_some_and(is_letter) {
+        return None;
+    }
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let quoted = before.get(line..)?.rfind("@\"").map(|at| line + at);
+    let quoted = quoted
+        .map(|at| (at, at + 2))
+        .filter(|(_, from)| before.get(*from..).is_some_and(|path| !path.contains('"')));
+    let (at, from) = quoted
+        .or_else(|| {
+            let word = before.rfind(char::is_whitespace).map_or(line, |at| {
+                at + before
+                    .get(at..)
+                    .and_then(|it| it.chars().next())
+                    .map_or(1, char::len_utf8)
+            });
+            let mut signs = before.get(word..)?.match_indices('@');
+            signs
+                .find(|(at, _)| begins(before.get(..word + at).unwrap_or_default()))
+                .map(|(at, _)| (word + at, word + at + 1))
+        })
+        .filter(|(at, _)| begins(before.get(..*at).unwrap_or_default()))?;
+    let path = before.get(from..)?;
+    if path.contains('"') || path.chars().any(super::chips::is_chip) {
+        return None;
+    }
+    let split = path.rfind('/').map_or(0, |at| at + 1);
+    Some(Typed {
+        at,
+        parent: path.get(..split)?.to_owned(),
+        name: path.get(split..)?.to_owned(),
+    })
+}
+
+/// Whether an `@` behind this begins a path: in an address or a path it does not.
+fn begins(before: &str) -> bool {
+    let last = before.chars().next_back();
+    !last.is_some_and(|it| is_letter(it) || matches!(it, '/' | '.' | '-' | '+' | '@'))
+}
+
+/// Whether it goes on with a word or an address. Wide scripts have no blanks between words: there a path may begin
+/// anywhere.
+fn is_letter(character: char) -> bool {
+    class(character.encode_utf8(&mut [0; 4])) == Class::Word
+}
+
+fn directory(parent: &str, around: Around) -> Option<PathBuf> {
+    match parent.strip_prefix("~/") {
+        Some(rest) => Some(around.home?.join(rest)),
+        None => Some(around.cwd.join(parent)),
+    }
+}
+
+/// What stands for a path in the text. `done`: it is written to its end.
+#[must_use]
+pub fn written(parent: &str, name: &str, done: bool) -> String {
+    let blank = parent.contains(char::is_whitespace) || name.contains(char::is_whitespace);
+    match (blank, done) {
+        (true, true) => format!("@\"{parent}{name}\" "),
+        (true, false) => format!("@\"{parent}{name}"),
+        (false, true) => format!("@{parent}{name} "),
+        (false, false) => format!("@{parent}{name}"),
+    }
+}
+
+fn fuzzy(needle: &str) -> Pattern {
+    Pattern::new(
+        needle,
+        CaseMatching::Smart,
+        Normalization::Smart,
+        AtomKind::Fuzzy,
+    )
+}
+
+fn score(pattern: &Pattern, name: &str, matcher: &mut Matcher) -> Option<u32> {
+    let mut letters = Vec::new();
+    pattern.score(Utf32Str::new(name, &mut letters), matcher)
+}
+
+/// Names that fit, the best first; what nobody looks for last.
+fn files(typed: &str, names: &[String]) -> Vec<String> {
+    let mut config = Config::DEFAULT;
+    config.prefer_prefix = true;
+    let mut matcher = Matcher::new(config);
+    let pattern = fuzzy(typed);
+    let mut found: Vec<_> = names
+        .iter()
+        .filter(|name| typed.starts_with('.') == name.starts_with('.'))
+        .filter_map(|name| {
+            let bare = name.trim_end_matches('/');
+            let score = score(&pattern, bare, &mut matcher)?;
+            let unlikely = matches!(bare, ".git" | "node_modules" | "target");
+            let order = (
+                unlikely,
+                u32::MAX - score,
+                !name.ends_with('/'),
+                name.to_lowercase(),
+            );
+            Some((order, name))
+        })
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, name)| name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+use super::*;
+
+fn names(typed: &str, names: &[&str]) -> Vec<String> {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    files(typed, &names)
+}
+
+#[test]
+fn files_are_ordered_as_people_look_for_them() {
+    let all = &[
+        ".git/",
+        "target/",
+        "b.rs",
+        "src/",
+        "a.rs",
+        ".env",
+        "node_modules/",
+    ];
+    assert_eq!(
+        names("", all),
+        ["src/", "a.rs", "b.rs", "node_modules/", "target/"]
+    );
+    assert_eq!(names(".", all), [".env", ".git/"]);
+    assert_eq!(names("t", all), ["target/"]);
+    assert_eq!(names("ars", all), ["a.rs"]);
+    assert_eq!(names("zz", all), Vec::<String>::new());
+}
+
+#[test]
+fn a_path_begins_where_a_word_does() {
+    let typed = |text: &str| path(text, text.len()).map(|it| (it.at, it.parent, it.name));
+    let is = |at: usize, parent: &str, name: &str| Some((at, parent.to_owned(), name.to_owned()));
+    assert_eq!(typed("@"), is(0, "", ""));
+    assert_eq!(typed("see @src/ma"), is(4, "src/", "ma"));
+    assert_eq!(typed("(@~/x"), is(1, "~/", "x"));
+    assert_eq!(typed("a\n@../b"), is(2, "../", "b"));
+    assert_eq!(typed("@\"my dir/a b"), is(0, "my dir/", "a b"));
+    assert_eq!(typed("看@src/中"), is(3, "src/", "中"));
+    assert_eq!(typed("me@example.org"), None);
+    assert_eq!(typed("some/@types/x"), None);
+    assert_eq!(typed("@src x"), None);
+    assert_eq!(typed("@\"my file\" x"), None);
+    assert_eq!(path("@src", 1), None, "in the middle of a word");
+}
+
+#[test]
+fn commands_that_begin_so_come_first() {
+    let first = |word, role| commands(word, role).first().map(|row| row.name);
+    assert_eq!(commands("", Role::Drive).len(), COMMANDS.len());
+    assert_eq!(first("q", Role::Drive), Some("quit"));
+    assert_eq!(first("que", Role::Drive), Some("queue"));
+    assert_eq!(first("exi", Role::Drive), Some("quit"));
+    assert_eq!(first("ptr", Role::Drive), Some("posture"));
+    assert_eq!(first("rewi", Role::Watch), None, "not for who only reads");
+    assert!(commands("zzz", Role::Drive).is_empty());
+}

@@ -1,0 +1,83 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn what_is_taken_is_gone_and_said_before() {
+    let mut composer = Composer::new(false);
+    assert!(composer.is_empty());
+    composer.set("one\r\ntwo\u{1b}[0m");
+    assert_eq!(composer.take().text, "one\ntwo");
+    assert!(composer.is_empty());
+    assert!(!composer.buffer.undo(), "what was sent is not undone");
+    assert!(composer.older() && !composer.older());
+    assert_eq!(composer.text(), "one\ntwo");
+    assert!(composer.newer() && !composer.newer());
+    assert!(composer.is_empty());
+}
+
+#[test]
+fn what_is_cleared_or_replaced_can_be_undone() {
+    let mut composer = Composer::new(false);
+    composer.set("one");
+    composer.clear();
+    assert!(composer.is_empty());
+    composer.buffer.undo();
+    assert_eq!(composer.text(), "one");
+}
+
+#[test]
+fn prompts_that_come_back_from_the_session_are_not_said_twice() {
+    let mut composer = Composer::new(false);
+    for text in ["one", "two"] {
+        composer.set(text);
+        composer.take();
+    }
+    for text in ["one", "two", " ", "three"] {
+        composer.remember(text);
+    }
+    let mut seen = Vec::new();
+    while composer.older() {
+        seen.push(composer.text());
+    }
+    assert_eq!(seen, ["three", "two", "one"]);
+}
+
+#[test]
+fn pastes_are_kept_as_long_as_something_holds_them() {
+    let mut composer = Composer::new(false);
+    composer.paste(&"x\n".repeat(20), Language::Chinese);
+    assert_eq!(
+        composer.chips.shown(composer.buffer.as_str()),
+        "[粘贴 20 行 #1]"
+    );
+    composer.take();
+    for n in 0..history::MAX {
+        composer.set(&n.to_string());
+        composer.take();
+    }
+    while composer.older() {}
+    assert_eq!(composer.text(), "0");
+    let mut chips = (0..=u32::from(char::MAX)).filter_map(char::from_u32);
+    assert!(!chips.any(|it| composer.chips.get(it).is_some()));
+}
+
+proptest! {
+    #[test]
+    fn rows_hold_all_of_a_text_once(
+        text in "([a-c ]|中|e\u{301}|👩\u{200d}👧|\t|\n){0,40}",
+        width in 1usize..12,
+    ) {
+        let chips = chips::Chips::default();
+        let laid = rows::Rows::new(&text, &chips, width);
+        // Each place of the text is in one row, and a row's place leads back to it.
+        let mut before = (0, 0);
+        for (at, _) in unicode_segmentation::UnicodeSegmentation::grapheme_indices(text.as_str(), true) {
+            let place = laid.place(at);
+            prop_assert!(at == 0 || place > before || place.0 == before.0, "{at}: {place:?} {before:?}");
+            prop_assert_eq!(laid.offset(place.0, place.1), at);
+            before = place;
+        }
+        prop_assert_eq!(laid.place(text.len()).0, laid.count() - 1);
+    }
+}

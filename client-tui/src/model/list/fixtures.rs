@@ -1,0 +1,208 @@
+//! Sessions and the like for tests.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::outcome::UsageTotals;
+use proto::params::approval::Approval;
+use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
+use proto::params::process::{self, ChildProcess};
+use proto::params::question::{Ask, Choice, Question};
+use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
+use proto::record::ChildKind;
+use proto::state::{Kind, Posture, State, WaitingFor};
+use proto::{Pid, PromptId, Seq, SessionId, Stamp};
+
+use crate::messages::Language;
+use crate::model::session::Session;
+use crate::model::{Look, Model, Place};
+
+/// What a hostile model, name or file may try.
+pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
+
+/// The id of the session with that pid.
+pub fn id(pid: u64) -> SessionId {
+    format!("00000000-0000-7000-8000-{pid:012}")
+        .parse()
+        .unwrap()
+}
+
+/// The id of the prompt with that number.
+pub fn prompt_id(n: u64) -> PromptId {
+    format!("11111111-0000-7000-8000-{n:012}").parse().unwrap()
+}
+
+/// An idle session that was active `minutes` ago.
+pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
+    SessionSummary {
+        session: id(pid),
+        pid: Pid(pid),
+        ppid: Pid(0),
+        name: None,
+        labels: Vec::new(),
+        cwd: "/home/ann/work/app".to_owned(),
+        model: "deepseek/deepseek-chat".to_owned(),
+        kind: Kind::Interactive,
+        state: State::Idle,
+        waiting_for: None,
+        cause: "turn completed".to_owned(),
+        posture: Posture::Ask,
+        turns: 3,
+        origin: None,
+        usage: UsageTotals {
+            prompt_tokens: 41_000,
+            output_tokens: 1_200,
+            cost_micros: 12_300,
+            ..UsageTotals::default()
+        },
+        context_tokens: 16_000,
+        context_window: 64_000,
+        created_at: Stamp(0),
+        active_at: Stamp(Stamp::now().0 - minutes * 60_000 - 500),
+        last_line: line.to_owned(),
+        queued: 0,
+        pending_approvals: 0,
+        pending_questions: 0,
+        attached: 0,
+        seq: Seq(10),
+        exit_code: None,
+        children: 0,
+        silent_since: None,
+        read_only: None,
+    }
+}
+
+/// One that runs, one that waits, one that sleeps, one that is paused, one that has exited.
+pub fn sessions() -> Vec<SessionSummary> {
+    let mut idle = summary(3, "Explained the parser", 180);
+    idle.name = Some("解析器重构 parser".to_owned());
+    let mut running = summary(4, "Run the tests and mend what fails", 5);
+    running.state = State::Running;
+    running.cause = "model answers".to_owned();
+    let mut waiting = summary(2, "Delete the build directory", 30);
+    waiting.state = State::Waiting;
+    waiting.waiting_for = Some(WaitingFor::Approval);
+    waiting.pending_approvals = 1;
+    waiting.cause = "Bash wants to run `rm -r target`".to_owned();
+    let mut paused = summary(5, "Write the changelog 🎉", 8);
+    paused.state = State::Paused;
+    let mut exited = summary(1, HOSTILE, 4_000);
+    exited.state = State::Exited;
+    exited.exit_code = Some(0);
+    vec![paused, running, idle, waiting, exited]
+}
+
+pub fn listed() -> ListOutput {
+    ListOutput {
+        sessions: sessions(),
+        next: None,
+    }
+}
+
+/// The same by pid, with two commands of the one that runs.
+pub fn running() -> process::ListOutput {
+    let mut processes = sessions();
+    processes.retain(|session| session.state != State::Exited);
+    processes.sort_by_key(|session| session.pid);
+    let child = |os_pid, pid, kind, command: &str| ChildProcess {
+        session: Pid(4),
+        os_pid,
+        kind,
+        pid,
+        command: command.to_owned(),
+        running_ms: 65_000,
+    };
+    process::ListOutput {
+        processes,
+        children: vec![
+            child(901, None, ChildKind::Command, "cargo test --workspace"),
+            child(902, Some(Pid(7)), ChildKind::Shell, HOSTILE),
+        ],
+    }
+}
+
+pub fn approval(n: u64, session: u64, subject: &str) -> Approval {
+    serde_json::from_value(serde_json::json!({
+        "approval_id": format!("{session}.{n}"), "session": session, "call": "c1", "tool": "Bash",
+        "subject": subject, "preview": {"type": "line", "text": subject}, "rule": "posture ask",
+        "scopes": [], "shown_hash": "00", "asked_at": Stamp(Stamp::now().0 - 600_500).to_string(),
+    }))
+    .unwrap()
+}
+
+pub fn question(n: u64, session: u64) -> Question {
+    Question {
+        question_id: format!("{session}.{n}").as_str().into(),
+        session: Pid(session),
+        call: "c2".into(),
+        questions: vec![
+            Ask {
+                question: format!("Which database? {HOSTILE}"),
+                header: "db".to_owned(),
+                options: vec![Choice {
+                    label: "SQLite".to_owned(),
+                    description: String::new(),
+                }],
+                multi_select: false,
+            };
+            2
+        ],
+        asked_at: Stamp(Stamp::now().0 - 3 * 3_600_000 - 500),
+    }
+}
+
+pub fn checkpoints(undo: bool) -> CheckpointsOutput {
+    let turn = |turn, prompt: &str, files: &[&str]| TurnCheckpoint {
+        turn,
+        at: Stamp(Stamp::now().0 - 600_500),
+        prompt: prompt.to_owned(),
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        notes: Vec::new(),
+    };
+    CheckpointsOutput {
+        turns: vec![
+            turn(1, "make a parser", &["/home/ann/work/app/src/parser.rs"]),
+            turn(2, "写一些测试", &["/a/one.rs", "/a/two.rs"]),
+            turn(4, "explain it", &[]),
+        ],
+        undo,
+    }
+}
+
+/// A model with the session 4 followed, and prompts in its queue.
+pub fn model(columns: u16, rows: u16, language: Language) -> Model {
+    let look = Look {
+        columns,
+        rows,
+        language,
+        ..Look::default()
+    };
+    let place = Place {
+        cwd: PathBuf::from("/home/ann/work/app"),
+        home: Some(PathBuf::from("/home/ann")),
+        template: Default::default(),
+        role: Role::Drive,
+        model: String::new(),
+    };
+    let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
+    let mut session = Session::new(id(4), Pid(4));
+    session.queue = client::queue::Queue::new(Seq(9), queued());
+    session.seq = Seq(9);
+    model.session = Some(session);
+    model
+}
+
+pub fn queued() -> Vec<QueuedPrompt> {
+    let prompt = |n, text: &str, steer| QueuedPrompt {
+        prompt_id: prompt_id(n),
+        text: text.to_owned(),
+        steer,
+        by: "ann".to_owned(),
+    };
+    vec![
+        prompt(1, "first\nwith a second line", false),
+        prompt(2, "第二个", true),
+        prompt(3, HOSTILE, false),
+    ]
+}

@@ -1,0 +1,377 @@
+//! The rows of a list in words: what is shown of them is what the filter searches.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
+use proto::params::process::{self, ChildProcess};
+use proto::params::question::Question;
+use proto::params::session::{QueuedPrompt, SessionSummary};
+use proto::record::{ChildKind, RewoundResult};
+use proto::state::State;
+
+use super::words;
+use super::{Asked, Choice, Content, Key, ListDialog, ListOf, Restore};
+use crate::messages::lists::Msg;
+use crate::model::Model;
+use crate::theme::Ink;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub key: Key,
+    /// What it is like, in one cell.
+    pub mark: (&'static str, Ink),
+    /// As many as its list has columns.
+    pub cells: Vec<Cell>,
+}
+
+/// What stands in a column of a row. Cleaned, one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub text: String,
+    pub ink: Ink,
+}
+
+fn cell(text: impl Into<String>, ink: Ink) -> Cell {
+    Cell {
+        text: text.into(),
+        ink,
+    }
+}
+
+/// The rows that are shown: those that the filter lets through, in their order.
+#[must_use]
+pub fn rows(dialog: &ListDialog, model: &Model) -> Vec<Row> {
+    let all = all(dialog, model);
+    let wanted = dialog.filter.text.trim();
+    if wanted.is_empty() || dialog.restore.is_some() {
+        return all;
+    }
+    let pattern = Pattern::new(
+        wanted,
+        CaseMatching::Smart,
+        Normalization::Smart,
+        AtomKind::Fuzzy,
+    );
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut buffer = Vec::new();
+    let mut holds = |row: &Row| {
+        let texts: Vec<&str> = row.cells.iter().map(|cell| cell.text.as_str()).collect();
+        let shown = texts.join(" ");
+        let shown = Utf32Str::new(&shown, &mut buffer);
+        pattern.score(shown, &mut matcher).is_some()
+    };
+    all.into_iter().filter(|row| holds(row)).collect()
+}
+
+fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
+    if let Some(restore) = &dialog.restore {
+        return choices(restore, model);
+    }
+    match &dialog.content {
+        Content::Loading => Vec::new(),
+        Content::Sessions(sessions) => {
+            let here = dialog.what == (ListOf::Sessions { here: true });
+            let rows = sessions.iter();
+            let rows = rows.map(|session| self::session(session, dialog, model, here));
+            std::iter::once(new_session(model)).chain(rows).collect()
+        }
+        Content::Turns(turns) => self::turns(turns, dialog, model),
+        Content::Queue => queue(model),
+        Content::Processes(list) => processes(list, dialog, model),
+        Content::Inbox(asked) => asked
+            .iter()
+            .map(|one| self::asked(one, dialog, model))
+            .collect(),
+    }
+}
+
+fn new_session(model: &Model) -> Row {
+    let mut cells = vec![cell("", Ink::Text); 7];
+    if let Some(name) = cells.get_mut(2) {
+        *name = cell(model.look.language.say(Msg::NewSession), Ink::Text);
+    }
+    Row {
+        key: Key::New,
+        mark: ("+", Ink::Accent),
+        cells,
+    }
+}
+
+/// Flags, pid, words, model, turns, directory, age.
+fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: bool) -> Row {
+    let language = model.look.language;
+    let current = model.session.as_ref().map(|current| current.id);
+    let seen = model.seen.get(&session.session);
+    let unread = current != Some(session.session) && seen.is_some_and(|seen| session.seq > *seen);
+    let asks = match words::questions(session) {
+        0 => String::new(),
+        count => format!("?{count}"),
+    };
+    let directory = match here {
+        true => String::new(),
+        false => words::directory(&session.cwd, model.place.home.as_deref()),
+    };
+    Row {
+        key: Key::Session(session.session),
+        mark: words::mark(session),
+        cells: vec![
+            cell(
+                format!("{}{asks}", if unread { "•" } else { "" }),
+                Ink::Accent,
+            ),
+            cell(session.pid.to_string(), Ink::Dim),
+            cell(named(session), Ink::Text),
+            cell(words::model(&session.model), Ink::Dim),
+            cell(
+                words::counted(language, session.turns, Msg::Turn, Msg::Turns),
+                Ink::Dim,
+            ),
+            cell(directory, Ink::Dim),
+            cell(words::ago(language, dialog.at, session.active_at), Ink::Dim),
+        ],
+    }
+}
+
+/// The name of a session, else what was said last in it.
+fn named(session: &SessionSummary) -> String {
+    let name = session.name.as_deref().map(client::text::line);
+    name.filter(|name| !name.trim().is_empty())
+        .unwrap_or_else(|| client::text::line(&session.last_line))
+}
+
+fn turns(turns: &CheckpointsOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if turns.undo {
+        rows.push(Row {
+            key: Key::Undo,
+            mark: ("↶", Ink::Accent),
+            cells: vec![
+                cell("", Ink::Text),
+                cell(model.look.language.say(Msg::UndoRow), Ink::Text),
+                cell("", Ink::Dim),
+                cell("", Ink::Dim),
+            ],
+        });
+    }
+    let newest_first = turns.turns.iter().rev();
+    rows.extend(newest_first.map(|turn| self::turn(turn, dialog, model)));
+    rows
+}
+
+/// Number, prompt, files, age.
+fn turn(turn: &TurnCheckpoint, dialog: &ListDialog, model: &Model) -> Row {
+    let language = model.look.language;
+    let count = u64::try_from(turn.files.len()).unwrap_or(u64::MAX);
+    let name = |path: &String| client::text::line(path.rsplit('/').next().unwrap_or_default());
+    let files = match turn.files.first() {
+        None => String::new(),
+        Some(only) if count == 1 => name(only),
+        Some(_) => words::counted(language, count, Msg::File, Msg::Files),
+    };
+    Row {
+        key: Key::Turn(turn.turn),
+        mark: (if turn.notes.is_empty() { " " } else { "!" }, Ink::Warning),
+        cells: vec![
+            cell(turn.turn.to_string(), Ink::Dim),
+            cell(client::text::line(&turn.prompt), Ink::Text),
+            cell(files, Ink::Dim),
+            cell(words::ago(language, dialog.at, turn.at), Ink::Dim),
+        ],
+    }
+}
+
+fn choices(restore: &Restore, model: &Model) -> Vec<Row> {
+    let changed = match &restore.effect {
+        Some(Ok(effect)) => {
+            let mut files = effect.files.iter();
+            files.any(|file| file.result == RewoundResult::ChangedSince)
+        }
+        _ => false,
+    };
+    let force = changed.then_some(Choice::Force);
+    let undo = restore.turn.is_none();
+    let choices: Vec<Choice> = match undo {
+        true => [Some(Choice::Both), force, Some(Choice::Cancel)]
+            .into_iter()
+            .flatten()
+            .collect(),
+        false => [
+            Some(Choice::Both),
+            Some(Choice::Conversation),
+            Some(Choice::Code),
+            force,
+            Some(Choice::Cancel),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+    };
+    let row = |choice| {
+        let message = match (choice, undo) {
+            (Choice::Both, false) => Msg::Both,
+            (Choice::Both, true) => Msg::UndoYes,
+            (Choice::Force, false) => Msg::Force,
+            (Choice::Force, true) => Msg::UndoForce,
+            (Choice::Conversation, _) => Msg::Conversation,
+            (Choice::Code, _) => Msg::Code,
+            (Choice::Cancel, _) => Msg::Cancel,
+        };
+        Row {
+            key: Key::Choice(choice),
+            mark: (" ", Ink::Text),
+            cells: vec![cell(model.look.language.say(message), Ink::Text)],
+        }
+    };
+    choices.into_iter().map(row).collect()
+}
+
+fn queue(model: &Model) -> Vec<Row> {
+    let Some(session) = &model.session else {
+        return Vec::new();
+    };
+    let waiting = session.queue.waiting().iter().enumerate();
+    waiting
+        .map(|(index, queued)| prompt(index, queued, model))
+        .collect()
+}
+
+/// Place, words, when, by whom.
+fn prompt(index: usize, queued: &QueuedPrompt, model: &Model) -> Row {
+    let language = model.look.language;
+    let (mark, when) = match queued.steer {
+        true => ("»", Msg::Steers),
+        false => (" ", Msg::NextTurn),
+    };
+    let by = client::text::line(&queued.by);
+    Row {
+        key: Key::Prompt(queued.prompt_id),
+        mark: (mark, Ink::Accent),
+        cells: vec![
+            cell((index + 1).to_string(), Ink::Dim),
+            cell(words::joined(&queued.text), Ink::Text),
+            cell(language.say(when), Ink::Dim),
+            cell(language.fill(Msg::By, &[&by]), Ink::Dim),
+        ],
+    }
+}
+
+fn processes(list: &process::ListOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for session in &list.processes {
+        rows.push(process(session, dialog, model));
+        let of = |child: &&ChildProcess| child.session == session.pid;
+        let mut children = list.children.iter().filter(of).peekable();
+        while let Some(one) = children.next() {
+            let branch = if children.peek().is_some() {
+                "├─"
+            } else {
+                "└─"
+            };
+            rows.push(child(one, branch, model));
+        }
+    }
+    rows
+}
+
+/// Pid, state, age, model, context, tokens, cost, directory, what it does.
+fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row {
+    let language = model.look.language;
+    let name = session.name.as_deref().map(client::text::line);
+    let busy = matches!(session.state, State::Running | State::Waiting) || words::waits(session);
+    let cause = client::text::line(&words::head(&session.cause));
+    let does = match busy && !cause.is_empty() {
+        true => cause,
+        false => client::text::line(&session.last_line),
+    };
+    let does = match name.filter(|name| !name.is_empty()) {
+        Some(name) => format!("{name}: {does}"),
+        None => does,
+    };
+    let mark = words::mark(session);
+    Row {
+        key: Key::Session(session.session),
+        mark,
+        cells: vec![
+            cell(session.pid.to_string(), Ink::Text),
+            cell(words::state(language, session, dialog.at), mark.1),
+            cell(words::ago(language, dialog.at, session.active_at), Ink::Dim),
+            cell(words::model(&session.model), Ink::Dim),
+            cell(words::context(session), Ink::Dim),
+            cell(words::short(words::tokens(&session.usage)), Ink::Dim),
+            cell(words::cost(&session.usage), Ink::Dim),
+            cell(
+                words::directory(&session.cwd, model.place.home.as_deref()),
+                Ink::Dim,
+            ),
+            cell(does, Ink::Text),
+        ],
+    }
+}
+
+fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
+    let language = model.look.language;
+    let kind = match child.kind {
+        ChildKind::Command => Msg::Command,
+        ChildKind::Shell => Msg::Shell,
+    };
+    let pid = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
+    let mut cells = vec![
+        cell(format!("{branch}{pid}"), Ink::Dim),
+        cell(language.say(kind), Ink::Tool),
+        cell(words::lasted(language, child.running_ms), Ink::Dim),
+    ];
+    cells.extend(std::iter::repeat_n(cell("", Ink::Dim), 5));
+    cells.push(cell(words::joined(&child.command), Ink::Tool));
+    Row {
+        key: Key::Child {
+            session: child.session,
+            os_pid: child.os_pid,
+        },
+        mark: (" ", Ink::Dim),
+        cells,
+    }
+}
+
+/// Session, tool, what it wants, age.
+fn asked(asked: &Asked, dialog: &ListDialog, model: &Model) -> Row {
+    let language = model.look.language;
+    let (key, session, tool, wants) = match asked {
+        Asked::Approval(approval) => (
+            Key::Approval(approval.approval_id.clone(), approval.session),
+            approval.session,
+            words::exact(&approval.tool),
+            words::exact(&approval.subject),
+        ),
+        Asked::Question(question) => (
+            Key::Question(question.question_id.clone(), question.session),
+            question.session,
+            language.say(Msg::Question).to_owned(),
+            asks(question, model),
+        ),
+    };
+    Row {
+        key,
+        mark: ("?", Ink::Question),
+        cells: vec![
+            cell(session.to_string(), Ink::Dim),
+            cell(tool, Ink::Tool),
+            cell(wants, Ink::Text),
+            cell(words::ago(language, dialog.at, asked.since()), Ink::Dim),
+        ],
+    }
+}
+
+/// The first question, and how many more there are.
+fn asks(question: &Question, model: &Model) -> String {
+    let first = question.questions.first();
+    let first = first.map_or_else(String::new, |ask| words::exact(&ask.question));
+    match question.questions.len() {
+        0 | 1 => first,
+        count => {
+            let more = (count - 1).to_string();
+            let more = model.look.language.fill(Msg::AndMore, &[&more]);
+            format!("{first} {more}")
+        }
+    }
+}

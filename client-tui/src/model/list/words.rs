@@ -1,0 +1,201 @@
+//! Parts of rows in words: ages, states, numbers, paths. All of it cleaned.
+
+use std::path::Path;
+
+use proto::Stamp;
+use proto::outcome::UsageTotals;
+use proto::params::session::SessionSummary;
+use proto::state::{State, WaitingFor};
+
+use crate::messages::Language;
+use crate::messages::lists::Msg;
+use crate::render::wrap::width;
+use crate::theme::Ink;
+
+/// How long before `now` a moment was: `45s`, `3m`, `2h`, `5d`. Clocks that disagree make it 0, not more.
+#[must_use]
+pub fn ago(language: Language, now: Stamp, at: Stamp) -> String {
+    let ms = now.0.saturating_sub(at.0);
+    lasted(language, u64::try_from(ms).unwrap_or(0))
+}
+
+/// Milliseconds, as [`ago`].
+#[must_use]
+pub fn lasted(language: Language, ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (message, count) = match seconds {
+        0..=119 => (Msg::Seconds, seconds),
+        120..=7_199 => (Msg::Minutes, seconds / 60),
+        7_200..=172_799 => (Msg::Hours, seconds / 3_600),
+        _ => (Msg::Days, seconds / 86_400),
+    };
+    language.fill(message, &[&count.to_string()])
+}
+
+/// A number, short: `950`, `12k`, `3.4M`.
+#[must_use]
+pub fn short(number: u64) -> String {
+    match number {
+        0..=9_999 => number.to_string(),
+        10_000..=999_999 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// Tokens in and out.
+#[must_use]
+pub fn tokens(usage: &UsageTotals) -> u64 {
+    usage.prompt_tokens.saturating_add(usage.output_tokens)
+}
+
+/// What it cost, as far as that is known; empty where nothing is.
+#[must_use]
+pub fn cost(usage: &UsageTotals) -> String {
+    let micros = usage.cost_micros;
+    let dollars = format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+    match (usage.unknown_cost_calls, micros) {
+        (0, 0) => String::new(),
+        (0, _) => dollars,
+        (_, 0) => String::new(),
+        // Some of it has no known price: at least so much.
+        _ => format!("≥{dollars}"),
+    }
+}
+
+/// How full the context is; empty where that is not known.
+#[must_use]
+pub fn context(session: &SessionSummary) -> String {
+    let tokens = session.context_tokens.saturating_mul(100);
+    match tokens.checked_div(session.context_window) {
+        Some(percent) => format!("{percent}%"),
+        None => String::new(),
+    }
+}
+
+/// The model without its provider.
+#[must_use]
+pub fn model(name: &str) -> String {
+    let name = client::text::line(name);
+    name.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Cells that a directory takes at most in a row.
+const DIRECTORY_MAX: usize = 28;
+
+/// A path with `~` for the person's home.
+#[must_use]
+pub fn home(path: &str, home: Option<&Path>) -> String {
+    let below = home
+        .filter(|home| home.parent().is_some())
+        .and_then(|home| Path::new(path).strip_prefix(home).ok());
+    let path = match below {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => format!("~/{}", below.display()),
+        None => path.to_owned(),
+    };
+    client::text::line(&path)
+}
+
+/// The same for a row: a long one keeps its end, which says more than its beginning.
+#[must_use]
+pub fn directory(path: &str, home: Option<&Path>) -> String {
+    let path = self::home(path, home);
+    if width(&path) <= DIRECTORY_MAX {
+        return path;
+    }
+    let ends = path.char_indices().filter(|(_, letter)| *letter == '/');
+    let mut ends = ends.filter_map(|(at, _)| path.get(at..));
+    let fits = |end: &&str| width(end) < DIRECTORY_MAX;
+    match ends.find(fits) {
+        Some(end) => format!("…{end}"),
+        None => path,
+    }
+}
+
+/// Characters of a text that a row is made of at most: a prompt may be a whole file.
+const HEAD_MAX: usize = 2_000;
+
+/// The beginning of a text, with `…` where something is left out.
+#[must_use]
+pub fn head(text: &str) -> String {
+    match text.char_indices().nth(HEAD_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// One line for what is to be judged: nothing in it is hidden.
+#[must_use]
+pub fn exact(text: &str) -> String {
+    client::text::exact(&head(text)).replace('\n', "⏎")
+}
+
+/// One line for a text of several, with a sign where each ends.
+#[must_use]
+pub fn joined(text: &str) -> String {
+    let text = client::text::clean(&head(text.trim()));
+    text.trim().replace('\n', "⏎").replace('\t', " ")
+}
+
+/// Questions that are open in a session.
+#[must_use]
+pub fn questions(session: &SessionSummary) -> u64 {
+    session
+        .pending_approvals
+        .saturating_add(session.pending_questions)
+}
+
+/// Whether it goes on only when a person does something.
+#[must_use]
+pub fn waits(session: &SessionSummary) -> bool {
+    use WaitingFor::{Approval, Credentials, Question};
+    let waits = matches!(session.waiting_for, Some(Approval | Question | Credentials));
+    questions(session) > 0 || (session.state == State::Waiting && waits)
+}
+
+/// A sign for the state, and how it is drawn.
+#[must_use]
+pub fn mark(session: &SessionSummary) -> (&'static str, Ink) {
+    match session.state {
+        State::Exited => ("✗", Ink::Dim),
+        _ if waits(session) => ("?", Ink::Question),
+        State::Running | State::Waiting => ("▶", Ink::Good),
+        State::Paused => ("‖", Ink::Warning),
+        State::Idle => ("·", Ink::Dim),
+    }
+}
+
+/// The state in words, with what it waits for and how it exited.
+#[must_use]
+pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String {
+    let say = |message| language.say(message).to_owned();
+    if session.read_only.is_some() {
+        return say(Msg::ReadOnly);
+    }
+    match (session.state, session.waiting_for, session.exit_code) {
+        (State::Idle, _, _) if session.queued > 0 => {
+            language.fill(Msg::IdleQueued, &[&session.queued.to_string()])
+        }
+        (State::Idle, _, _) => say(Msg::Idle),
+        (State::Running, _, _) => match session.silent_since {
+            None => say(Msg::Running),
+            Some(since) => language.fill(Msg::RunningSilent, &[&ago(language, now, since)]),
+        },
+        (State::Waiting, None, _) => say(Msg::Waiting),
+        (State::Waiting, Some(WaitingFor::Approval), _) => say(Msg::WaitingApproval),
+        (State::Waiting, Some(WaitingFor::Question), _) => say(Msg::WaitingQuestion),
+        (State::Waiting, Some(WaitingFor::Retry), _) => say(Msg::WaitingRetry),
+        (State::Waiting, Some(WaitingFor::Credentials), _) => say(Msg::WaitingKey),
+        (State::Paused, _, _) if session.pending_approvals > 0 => say(Msg::PausedApproval),
+        (State::Paused, _, _) => say(Msg::Paused),
+        (State::Exited, _, Some(code)) => language.fill(Msg::ExitedCode, &[&code.to_string()]),
+        (State::Exited, _, None) => say(Msg::Exited),
+    }
+}
+
+/// Some of a thing: one message for one, another for more.
+#[must_use]
+pub fn counted(language: Language, count: u64, one: Msg, more: Msg) -> String {
+    let message = if count == 1 { one } else { more };
+    language.fill(message, &[&count.to_string()])
+}

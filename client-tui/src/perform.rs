@@ -1,0 +1,282 @@
+//! Effects that are calls of the daemon, done.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use client::{CallError, Client};
+use proto::methods::{
+    ApprovalAnswer, ApprovalList, ConfigCheck, ProcessKill, ProcessList, QuestionAnswer,
+    QuestionList, SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit, SessionFork,
+    SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPrompt, SessionRead,
+    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
+    TrustSet,
+};
+use proto::params::history::ExportFormat;
+use proto::params::process::KillParams;
+use proto::params::session::{CreateParams, OneParams, PromptParams, ReadParams, SetParams};
+use proto::params::{approval, config, question};
+use proto::state::{Kind, OnAsk};
+use proto::{Event as Record, RequestId, Seq};
+
+use crate::effect::{Answer, Call, Trouble};
+
+/// Events that a preview is made of.
+const PREVIEW: u64 = 40;
+
+/// Events that are read back at a time.
+const PAGE: u64 = 200;
+
+/// Makes a call.
+pub async fn call(client: &Client, call: Call) -> Answer {
+    match call {
+        Call::Create(params) => create(client, *params).await,
+        Call::Prompt {
+            params,
+            renew,
+            takeover,
+        } => {
+            let prompt = params.text.clone();
+            let result = self::prompt(client, params, renew, takeover).await;
+            let result = result.map_err(Trouble::from);
+            Answer::Prompted { prompt, result }
+        }
+        Call::Interrupt { session } => {
+            let done = client
+                .call::<SessionInterrupt>(&OneParams { session })
+                .await;
+            Answer::Interrupted(done.map(|done| done.delivered).map_err(Trouble::from))
+        }
+        Call::Sessions(params) => Answer::Sessions(asked::<SessionList>(client, &params).await),
+        Call::Processes(params) => Answer::Processes(asked::<ProcessList>(client, &params).await),
+        Call::Waiting => Answer::Waiting(waiting(client).await.map_err(Trouble::from)),
+        Call::Checkpoints { session } => {
+            let params = OneParams { session };
+            Answer::Checkpoints(asked::<SessionCheckpoints>(client, &params).await)
+        }
+        Call::Rewind(params) => {
+            let result = asked::<SessionRewind>(client, &params).await;
+            Answer::Rewound { params, result }
+        }
+        Call::Fork(params) => Answer::Forked(asked::<SessionFork>(client, &params).await),
+        Call::Inspect(params) => {
+            Answer::Inspected(asked::<SessionInspect>(client, &params).await.map(Box::new))
+        }
+        Call::Stats(params) => {
+            let result = asked::<StatsQuery>(client, &params).await;
+            Answer::Stats { params, result }
+        }
+        Call::Delete(params) => Answer::Deleted(asked::<SessionDelete>(client, &params).await),
+        Call::Trust(params) => {
+            let result = asked::<TrustGet>(client, &params).await;
+            Answer::Trust { params, result }
+        }
+        Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
+        Call::Signal(_)
+        | Call::Set(_)
+        | Call::Approve(_)
+        | Call::Reply(_)
+        | Call::Unqueue(_)
+        | Call::EditQueued(_)
+        | Call::Reorder(_)
+        | Call::KillProcess(_) => told(client, call).await,
+    }
+}
+
+/// Calls whose success is told by an event.
+async fn told(client: &Client, call: Call) -> Answer {
+    let result = match &call {
+        Call::Signal(params) => client.call::<SessionSignal>(params).await.map(drop),
+        Call::Set(params) => client.call::<SessionSet>(params).await.map(drop),
+        Call::Approve(params) => client.call::<ApprovalAnswer>(params).await.map(drop),
+        Call::Reply(params) => client.call::<QuestionAnswer>(params).await.map(drop),
+        Call::Unqueue(params) => client.call::<SessionUnqueue>(params).await.map(drop),
+        Call::EditQueued(params) => client.call::<SessionEdit>(params).await.map(drop),
+        Call::Reorder(params) => client.call::<SessionReorder>(params).await.map(drop),
+        Call::KillProcess(pid) => {
+            let params = KillParams { pid: *pid };
+            client.call::<ProcessKill>(&params).await.map(drop)
+        }
+        _ => Ok(()),
+    };
+    Answer::Done {
+        what: call,
+        result: result.map_err(Trouble::from),
+    }
+}
+
+async fn asked<M: proto::methods::Method>(
+    client: &Client,
+    params: &M::Params,
+) -> Result<M::Output, Trouble>
+where
+    M::Params: Sync,
+{
+    Ok(client.call::<M>(params).await?)
+}
+
+async fn create(client: &Client, params: CreateParams) -> Answer {
+    let prompt = params.prompt.clone().unwrap_or_default();
+    let params = CreateParams {
+        credentials: client.credentials().await,
+        ..params
+    };
+    let result = asked::<SessionCreate>(client, &params).await;
+    Answer::Created { prompt, result }
+}
+
+async fn prompt(
+    client: &Client,
+    params: PromptParams,
+    renew: bool,
+    takeover: bool,
+) -> Result<(), CallError> {
+    if takeover {
+        // A person is here now: it does not exit after each turn, and its questions wait.
+        let set = SetParams {
+            session: params.session.clone(),
+            kind: Some(Kind::Interactive),
+            on_ask: Some(OnAsk::Wait),
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        };
+        client.call::<SessionSet>(&set).await?;
+    }
+    let env = match renew {
+        true => client::environment::lost(client, &params.session).await,
+        false => params.env,
+    };
+    let params = PromptParams {
+        credentials: client.credentials().await,
+        env,
+        ..params
+    };
+    client.call::<SessionPrompt>(&params).await.map(drop)
+}
+
+async fn waiting(
+    client: &Client,
+) -> Result<(Vec<approval::Approval>, Vec<question::Question>), CallError> {
+    let approvals = approval::ListParams::default();
+    let approvals = client.call::<ApprovalList>(&approvals);
+    let questions = question::ListParams::default();
+    let questions = client.call::<QuestionList>(&questions);
+    let (approvals, questions) = futures::future::try_join(approvals, questions).await?;
+    Ok((approvals.approvals, questions.questions))
+}
+
+/// The last events of a session.
+pub async fn preview(client: &Client, session: String) -> Answer {
+    let result = async {
+        let one = OneParams {
+            session: session.clone(),
+        };
+        let newest = client.call::<SessionGet>(&one).await?.seq;
+        let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
+        read(client, &session, Seq(from), PREVIEW).await
+    };
+    let result = result.await.map_err(Trouble::from);
+    Answer::Preview { session, result }
+}
+
+/// Events before one.
+pub async fn earlier(client: &Client, session: String, before: Seq) -> Answer {
+    let from = before.0.saturating_sub(PAGE).max(1);
+    let count = before.0.saturating_sub(from);
+    let result = read(client, &session, Seq(from), count).await;
+    Answer::Earlier {
+        session,
+        result: result.map_err(Trouble::from),
+    }
+}
+
+async fn read(
+    client: &Client,
+    session: &str,
+    from: Seq,
+    count: u64,
+) -> Result<Vec<Record>, CallError> {
+    let mut events = Vec::new();
+    let mut next = Some(from);
+    while let Some(from_seq) = next {
+        let left = count.saturating_sub(u64::try_from(events.len()).unwrap_or(u64::MAX));
+        if left == 0 {
+            break;
+        }
+        let params = ReadParams {
+            session: session.to_owned(),
+            from_seq,
+            limit: left,
+        };
+        let page = client.call::<SessionRead>(&params).await?;
+        events.extend(page.events);
+        next = page.next.filter(|next| *next > from_seq);
+    }
+    Ok(events)
+}
+
+/// Writes a session to a file of its own, which nobody else may read, and which was not there before.
+pub async fn export(
+    client: &Client,
+    session: String,
+    file: PathBuf,
+    format: ExportFormat,
+) -> Answer {
+    let mut written = 0u64;
+    let mut out: Option<std::fs::File> = None;
+    let result = client.export(&session, format, |piece: &str| {
+        // It is made with the first piece: a session that cannot be written leaves no empty file.
+        let write = |out: &mut Option<std::fs::File>| {
+            let opened = match out.take() {
+                Some(open) => open,
+                None => create_new(&file)?,
+            };
+            out.insert(opened).write_all(piece.as_bytes())
+        };
+        write(&mut out)
+            .map_err(|error| Trouble::new(format!("{}: {error}", file.display()), String::new()))?;
+        written += u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        Ok::<(), Trouble>(())
+    });
+    let result = result.await.map(|_| (file.clone(), written));
+    Answer::Exported(result)
+}
+
+fn create_new(file: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+}
+
+/// The settings that a client reads, by name. None where the daemon does not say.
+pub async fn settings(client: &Client, cwd: &Path) -> Vec<config::Value> {
+    let params = config::CheckParams {
+        cwd: cwd.to_str().map(str::to_owned),
+    };
+    let checked = client.call::<ConfigCheck>(&params).await;
+    checked.map_or_else(|_| Vec::new(), |checked| checked.values)
+}
+
+/// Names in a directory, those of directories with a slash at the end, sorted. Empty where it cannot be read.
+#[must_use]
+pub fn names(directory: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .take(NAMES_MAX)
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let directory = entry.path().is_dir();
+            Some(if directory { format!("{name}/") } else { name })
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Names that a menu chooses from; of a directory that holds more the rest is not offered.
+const NAMES_MAX: usize = 20_000;

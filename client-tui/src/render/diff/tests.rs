@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+use ratatui::text::Line;
+
+use super::lines;
+use crate::model::Look;
+use crate::render::wrap;
+use crate::theme::{Ink, Theme};
+
+const DIFF: &str = "--- a/src/a.rs
++++ b/src/a.rs
+@@ -9,3 +9,4 @@ fn main
+ fn a() {
+-    let one = 1;
++    let one = 2;
++\tnew();
+ }
+@@ -40 +41 @@
+-old
+\\ No newline at end of file
++new
+";
+
+fn rows(diff: &str, width: usize) -> Vec<String> {
+    let rows = lines("a.rs", diff, &Look::default(), width);
+    rows.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_diff_has_numbers_marks_and_gaps() {
+    assert_eq!(
+        rows(DIFF, 80),
+        [
+            " 9  9   fn a() {",
+            "10    -     let one = 1;",
+            "   10 +     let one = 2;",
+            "   11 +     new();",
+            "11 12   }",
+            "    ⋯",
+            "40    - old",
+            "        no newline at the end of the file",
+            "   41 + new",
+        ]
+    );
+}
+
+#[test]
+fn a_narrow_diff_has_one_column_and_wraps() {
+    assert_eq!(
+        rows(DIFF, 20),
+        [
+            " 9   fn a() {",
+            "10 -     let one = 1",
+            "     ;",
+            "10 +     let one = 2",
+            "     ;",
+            "11 +     new();",
+            "12   }",
+            " ⋯",
+            "40 - old",
+            "     no newline at",
+            "     the end of the",
+            "     file",
+            "41 + new",
+        ]
+    );
+    assert_eq!(rows(DIFF, 40)[1], "10 -     let one = 1;");
+    assert_eq!(rows("@@ -1 +1 @@\n-你好\n+你们\n", 6), ["- 你好", "+ 你们"]);
+}
+
+#[test]
+fn the_changed_part_is_marked() {
+    let style = |theme: Theme, ink| theme.style(ink);
+    let rows = lines("a.rs", DIFF, &Look::default(), 80);
+    let part = |row: &Line<'static>, ink| {
+        let spans = row
+            .spans
+            .iter()
+            .filter(|span| span.style == style(Theme::Dark, ink));
+        spans
+            .map(|span| span.content.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(part(&rows[1], Ink::RemovedPart), ["1"]);
+    assert_eq!(part(&rows[2], Ink::AddedPart), ["2"]);
+    assert_eq!(part(&rows[2], Ink::Added), ["+", "    let one = ", ";"]);
+    assert_eq!(part(&rows[3], Ink::AddedPart), Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_seen_is_written_out() {
+    let diff = "@@ -1,2 +1,2 @@\n-a\u{1b}[31m\r\n+a\u{202e}b\n c\n";
+    assert_eq!(
+        rows(diff, 80),
+        [" 1    - a\\u{1b}[31m␍", "    1 + a\\u{202e}b", " 2  2   c"]
+    );
+    assert_eq!(
+        rows("@@ -1 +1 @@\r\n-a\r\n+b\r\n", 80),
+        [" 1    - a", "    1 + b"]
+    );
+    assert_eq!(
+        rows("Binary files a and b differ", 80),
+        ["  Binary files a and b differ"]
+    );
+    let dashes = "@@ -1,2 +1 @@\n--- x\n y\n";
+    assert_eq!(rows(dashes, 80), [" 1    - -- x", " 2  1   y"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_fits_and_holds_no_control(
+        pieces in prop::collection::vec(prop_oneof![
+            Just("@@ -1,3 +1,4 @@\n".to_owned()), Just("@@ -99999999999999999999 +1 @@\n".to_owned()),
+            "[-+ \\\\]\\PC{0,30}\n", "[-+ ]a\t.{0,9}", Just("--- a\n".to_owned()), Just("\r\n".to_owned()),
+        ], 0..12),
+        width in 0usize..90,
+    ) {
+        let rows = lines("a", &pieces.concat(), &Look::default(), width);
+        for row in rows {
+            prop_assert!(!row.to_string().contains(char::is_control));
+            prop_assert!(width < 20 || wrap::cells(&row) <= width, "{}", row);
+        }
+    }
+}

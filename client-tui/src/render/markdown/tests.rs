@@ -1,0 +1,35 @@
+use super::Markdown;
+use crate::model::Look;
+use crate::theme::Theme;
+
+mod chunks;
+mod looks;
+
+/// The Markdown of these pieces, finished.
+fn made<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Markdown {
+    let mut markdown = Markdown::default();
+    pieces.into_iter().for_each(|piece| markdown.push(piece));
+    markdown.finish();
+    markdown
+}
+
+fn all(markdown: &Markdown, look: &Look, width: usize) -> Vec<ratatui::text::Line<'static>> {
+    (0..markdown.blocks())
+        .flat_map(|block| markdown.lines(block, look, width))
+        .collect()
+}
+
+fn rows(text: &str, width: usize) -> Vec<String> {
+    let look = Look::default();
+    all(&made([text]), &look, width)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn plain() -> Look {
+    Look {
+        theme: Theme::None,
+        ..Look::default()
+    }
+}

@@ -1,0 +1,237 @@
+//! The terminal as we want it while the interface runs, and as it was afterwards, whatever happens in between.
+//!
+//! Nothing is ever asked of the terminal: an answer may not come, and what comes late looks like keys.
+
+pub mod bytes;
+pub mod surroundings;
+
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, kill_current_process_group};
+use rustix::stdio;
+
+pub use bytes::{BELL, KEYS_OFF, KEYS_ON, notify, title};
+pub use surroundings::Surroundings;
+
+use crate::screen::Screen;
+
+/// How the terminal is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The wheel of the mouse comes as events. Then the terminal selects text only with Shift held.
+    pub wheel: bool,
+    /// A terminal that knows little: what goes beyond text and colours is left out.
+    pub plain: bool,
+}
+
+/// The terminal, as long as this lives. Restores it when dropped, and before the words of a panic.
+#[derive(Debug)]
+pub struct Terminal {
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    options: Options,
+    /// What we changed is to be changed back.
+    entered: AtomicBool,
+    /// The alternate screen is shown; the [`Screen`] tells.
+    covered: Arc<AtomicBool>,
+    /// We have stopped ourselves, and the signal that we go on is not news.
+    suspended: AtomicBool,
+}
+
+/// For the panic hook, which nobody can hand anything.
+static CURRENT: Mutex<Option<Arc<State>>> = Mutex::new(None);
+
+impl Terminal {
+    /// Takes the terminal of this process.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn enter(options: Options) -> io::Result<Self> {
+        let state = Arc::new(State {
+            options,
+            entered: AtomicBool::new(false),
+            covered: Arc::new(AtomicBool::new(false)),
+            suspended: AtomicBool::new(false),
+        });
+        hook();
+        set_current(Some(state.clone()));
+        let terminal = Self { state };
+        terminal.resume()?;
+        Ok(terminal)
+    }
+
+    /// A screen on it, of the size that it has now.
+    ///
+    /// # Errors
+    ///
+    /// The size is not known.
+    pub fn screen(&self, surroundings: &Surroundings) -> io::Result<Screen<Out>> {
+        let (columns, rows) = size()?;
+        let mut screen = Screen::new(Out, columns, rows);
+        screen.colours = surroundings.colours;
+        screen.reflows = surroundings.reflows;
+        screen.share(self.state.covered.clone());
+        Ok(screen)
+    }
+
+    /// Takes it again after [`restore`](Self::restore). After something else may have changed it (the shell, while this
+    /// process was stopped) it is made sure of once more; then the whole screen is to be drawn anew.
+    ///
+    /// # Errors
+    ///
+    /// It is gone.
+    pub fn resume(&self) -> io::Result<()> {
+        let again = self.state.entered.swap(true, Ordering::SeqCst);
+        if again {
+            // It would be taken for raw, whatever it is.
+            crossterm::terminal::disable_raw_mode()?;
+        }
+        crossterm::terminal::enable_raw_mode()?;
+        Out.write_all(bytes::enter(self.state.options, again).as_bytes())
+    }
+
+    /// Gives it back, as it was. May be called any number of times. The screen has left before.
+    pub fn restore(&self) {
+        self.state.restore();
+    }
+
+    /// Gives it back and stops this process and what runs in front with it, as the terminal itself does on Ctrl-Z where
+    /// it is not raw. Returns when the shell brings us back, with the terminal taken again.
+    ///
+    /// # Errors
+    ///
+    /// It is gone.
+    pub fn suspend(&self) -> io::Result<()> {
+        self.restore();
+        self.state.suspended.store(true, Ordering::SeqCst);
+        // It fails only where nobody could bring us back; then we go on.
+        let _ = kill_current_process_group(Signal::TSTP);
+        // The signal may stop us a moment later: not with the terminal taken.
+        thread::sleep(Duration::from_millis(20));
+        self.resume()
+    }
+
+    /// [`Signal::Continue`](crate::event::Signal::Continue) came: takes the terminal again where somebody else had
+    /// stopped this process, and so whether the whole screen is to be drawn anew.
+    ///
+    /// # Errors
+    ///
+    /// It is gone.
+    pub fn continued(&self) -> io::Result<bool> {
+        if self.state.suspended.swap(false, Ordering::SeqCst) {
+            return Ok(false);
+        }
+        self.resume()?;
+        Ok(true)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.restore();
+        set_current(None);
+    }
+}
+
+impl State {
+    /// Where the terminal is gone there is nobody to tell.
+    fn restore(&self) {
+        if !self.entered.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let covered = self.covered.swap(false, Ordering::SeqCst);
+        let _ = Out.write_all(bytes::restore(self.options, covered).as_bytes());
+        let _ = crossterm::terminal::disable_raw_mode();
+    }
+}
+
+fn set_current(state: Option<Arc<State>>) {
+    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = state;
+}
+
+/// Makes a panic restore the terminal before it tells, once for the process.
+fn hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let tell = panic::take_hook();
+        panic::set_hook(Box::new(move |what| {
+            // A panic while it is locked comes from nowhere: nothing panics in there.
+            let current = CURRENT.try_lock().ok().and_then(|state| state.clone());
+            if let Some(state) = current {
+                state.restore();
+                let _ = Out.write_all(b"\r\n\x1b[J");
+            }
+            tell(what);
+        }));
+    });
+}
+
+/// Columns and rows of the terminal.
+///
+/// # Errors
+///
+/// There is no terminal, or it does not know.
+pub fn size() -> io::Result<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(stdio::stdout())?;
+    match (size.ws_col, size.ws_row) {
+        // Some serial lines and containers have no size: what every terminal has had.
+        (0, _) | (_, 0) => Ok((80, 24)),
+        size => Ok(size),
+    }
+}
+
+/// Whether a person can use the interface here: both ways lead to a terminal.
+#[must_use]
+pub fn is_there() -> bool {
+    stdio::stdin().is_terminal() && stdio::stdout().is_terminal()
+}
+
+/// Whether the terminal has gone that keys came from.
+#[must_use]
+pub fn is_gone() -> bool {
+    hung_up(stdio::stdin())
+}
+
+fn hung_up(input: impl AsFd) -> bool {
+    let mut asked = [PollFd::new(&input, PollFlags::empty())];
+    let now = Timespec::default();
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut asked, Some(&now)).is_ok() && asked.iter().any(|one| one.revents().intersects(gone))
+}
+
+/// Standard output without a buffer: a frame is one write.
+#[derive(Clone, Copy, Debug)]
+pub struct Out;
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match rustix::io::write(stdio::stdout(), bytes) {
+                // Another program may have left the terminal so that it does not wait.
+                Err(rustix::io::Errno::AGAIN) => {
+                    let stdout = stdio::stdout();
+                    poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], None)?;
+                }
+                written => return Ok(written?),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What the environment tells about the terminal and its person. Pure: nothing is asked of the terminal.
+
+use crate::messages::Language;
+use crate::screen::Depth;
+use crate::theme::Theme;
+
+/// What is known of the terminal before anything is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surroundings {
+    pub colours: Depth,
+    /// What the setting `auto` means here.
+    pub theme: Theme,
+    pub language: Language,
+    /// It understands links (OSC 8), as far as one can tell.
+    pub links: bool,
+    /// It breaks rows at the new edge when it gets narrower, for certain.
+    pub reflows: bool,
+    /// Between us and the terminal is tmux.
+    pub tmux: bool,
+    /// Characters are UTF-8; otherwise a person should be told that many will look broken.
+    pub utf8: bool,
+    /// A terminal that knows little beyond text and colours, or not even these.
+    pub plain: bool,
+}
+
+impl Surroundings {
+    /// Of this process.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    /// Of these variables.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // A variable that is empty counts as none, as in POSIX.
+        let get = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let term = get("TERM").unwrap_or_default();
+        let tmux = get("TMUX").is_some() || term.starts_with("tmux");
+        let plain = matches!(
+            term.as_str(),
+            "dumb" | "linux" | "vt100" | "vt102" | "vt220"
+        );
+        // GNU screen neither hands links on nor knows more than 256 colours.
+        let screen = term.starts_with("screen") && !tmux;
+        let apple = get("TERM_PROGRAM").is_some_and(|name| name == "Apple_Terminal");
+        let colours = depth(&get, &term, screen || apple);
+        Self {
+            colours,
+            theme: theme(colours, get("COLORFGBG").as_deref()),
+            language: language(&get),
+            links: !plain && !screen && !apple,
+            reflows: !screen && (tmux || reflows(&get, &term)),
+            tmux,
+            utf8: utf8(&get),
+            plain,
+        }
+    }
+}
+
+type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+fn depth(get: Get<'_>, term: &str, limited: bool) -> Depth {
+    /// Terminals with all colours that do not always say so, by the beginning of `TERM` or by `TERM_PROGRAM`.
+    const KNOWN: &[&str] = &[
+        "alacritty",
+        "foot",
+        "ghostty",
+        "iTerm.app",
+        "kitty",
+        "rio",
+        "vscode",
+        "wezterm",
+        "WezTerm",
+        "xterm-ghostty",
+        "xterm-kitty",
+    ];
+    if get("NO_COLOR").is_some() || matches!(term, "dumb" | "vt100" | "vt102" | "vt220") {
+        return Depth::None;
+    }
+    let said =
+        get("COLORTERM").is_some_and(|value| matches!(value.as_str(), "truecolor" | "24bit"));
+    let program = get("TERM_PROGRAM").unwrap_or_default();
+    let known = KNOWN
+        .iter()
+        .any(|name| term.starts_with(name) || program == *name);
+    match term {
+        "linux" => Depth::Ansi16,
+        _ if limited => Depth::Ansi256,
+        _ if said || known || term.ends_with("-direct") || get("WT_SESSION").is_some() => {
+            Depth::True
+        }
+        term if term.contains("256color") => Depth::Ansi256,
+        _ => Depth::Ansi16,
+    }
+}
+
+/// By what only such terminals set.
+fn reflows(get: Get<'_>, term: &str) -> bool {
+    const VARIABLES: &[&str] = &[
+        "ALACRITTY_WINDOW_ID",
+        "GHOSTTY_RESOURCES_DIR",
+        "KITTY_WINDOW_ID",
+        "KONSOLE_VERSION",
+        "VTE_VERSION",
+        "WEZTERM_PANE",
+        "WT_SESSION",
+    ];
+    const TERMS: &[&str] = &[
+        "alacritty",
+        "foot",
+        "wezterm",
+        "xterm-ghostty",
+        "xterm-kitty",
+    ];
+    const PROGRAMS: &[&str] = &["Apple_Terminal", "iTerm.app", "vscode"];
+    let program = get("TERM_PROGRAM").unwrap_or_default();
+    VARIABLES.iter().any(|name| get(name).is_some())
+        || TERMS.iter().any(|name| term.starts_with(name))
+        || PROGRAMS.contains(&program.as_str())
+}
+
+/// By the number of the background's colour, the last of `COLORFGBG`; dark where nothing is said.
+fn theme(colours: Depth, ground: Option<&str>) -> Theme {
+    let ground = ground.and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
+    match (colours, ground) {
+        (Depth::None, _) => Theme::None,
+        (Depth::Ansi16, _) => Theme::Sixteen,
+        (_, Some(7 | 9..=15)) => Theme::Light,
+        _ => Theme::Dark,
+    }
+}
+
+/// `REASONIX_LANG` where it is a language that we have; else the locale of messages.
+fn language(get: Get<'_>) -> Language {
+    let own = get("REASONIX_LANG").and_then(|word| Language::named(&word));
+    let locale = || locale(get, "LC_MESSAGES").and_then(|word| Language::named(&word));
+    own.or_else(locale).unwrap_or_default()
+}
+
+/// Only a locale that names another encoding speaks against it: where none is set, as in containers, terminals are UTF-8.
+fn utf8(get: Get<'_>) -> bool {
+    let locale = locale(get, "LC_CTYPE").unwrap_or_default();
+    match locale.split_once('.') {
+        Some((_, encoding)) => {
+            let encoding = encoding.to_ascii_lowercase();
+            encoding.starts_with("utf-8") || encoding.starts_with("utf8")
+        }
+        None => true,
+    }
+}
+
+/// The locale of a category: the first of these that is set decides.
+fn locale(get: Get<'_>, category: &str) -> Option<String> {
+    ["LC_ALL", category, "LANG"].into_iter().find_map(get)
+}

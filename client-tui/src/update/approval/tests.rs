@@ -1,0 +1,285 @@
+use super::*;
+use crate::effect::Trouble;
+use crate::event::Event;
+use crate::model::approval::scene::{Scene, approval, ask, question};
+use crate::update::update;
+
+fn sent(effects: &[Effect]) -> &AnswerParams {
+    match effects {
+        [Effect::Call(Call::Approve(params))] => params,
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn shown(scene: &Scene) -> &str {
+    match &scene.model.dialog {
+        Some(Dialog::Approval(dialog)) => &dialog.approval.approval_id.0,
+        Some(Dialog::Question(dialog)) => &dialog.question.question_id.0,
+        _ => "",
+    }
+}
+
+fn part(scene: &Scene) -> &Part {
+    match &scene.model.dialog {
+        Some(Dialog::Approval(dialog)) => &dialog.part,
+        other => panic!("no approval: {other:?}"),
+    }
+}
+
+fn one() -> Scene {
+    Scene::of(vec![approval(1, "cargo test --all")], Vec::new())
+}
+
+#[test]
+fn yes_once_carries_the_hash_of_what_was_shown_and_no_scope() {
+    let effects = one().press(&["y"]);
+    let params = sent(&effects);
+    assert_eq!(params.approval_id.0, "7.1");
+    assert_eq!(params.shown_hash, "hash1");
+    assert_eq!(params.decision, Decision::AllowOnce);
+    assert_eq!((&params.scope, &params.note), (&None, &None));
+    assert!(params.request_id.is_some());
+}
+
+#[test]
+fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
+    let effects = one().press(&["s"]);
+    assert_eq!(sent(&effects).decision, Decision::AllowSession);
+    let rule = |effects: &[Effect]| sent(effects).scope.clone().unwrap().rule;
+    assert_eq!(rule(&effects), "Bash(cargo test --all)");
+    let mut scene = one();
+    assert_eq!(scene.press(&["e", "down", "down", "y", "s", "enter"]), []);
+    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(rule(&scene.press(&["s"])), "Bash(cargo test:*)");
+    let mut scene = one();
+    scene.press(&["e", "j", "esc"]);
+    assert_eq!(rule(&scene.press(&["s"])), "Bash(cargo test --all)");
+}
+
+#[test]
+fn without_scopes_there_is_no_yes_for_the_session() {
+    let mut open = approval(1, "x");
+    open.scopes.clear();
+    let mut scene = Scene::of(vec![open], Vec::new());
+    assert_eq!(scene.press(&["s", "e", "s"]), []);
+    assert_eq!(part(&scene), &Part::Answer);
+}
+
+#[test]
+fn no_takes_a_note_and_esc_in_it_answers_nothing() {
+    let effects = one().press(&["n", "u", "s", "e", "space", "y", "enter"]);
+    assert_eq!(sent(&effects).decision, Decision::Deny);
+    assert_eq!(sent(&effects).note.as_deref(), Some("use y"));
+    assert_eq!(sent(&one().press(&["n", "enter"])).note, None);
+    let mut scene = one();
+    assert_eq!(scene.press(&["n", "x", "esc"]), []);
+    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+}
+
+#[test]
+fn there_is_no_default() {
+    let mut scene = one();
+    assert_eq!(
+        scene.press(&["enter", "space", "tab", "q", "up", "down"]),
+        []
+    );
+    assert_eq!(scene.press(&["pageup", "pagedown", "j", "k", "Y", "S"]), []);
+    assert_eq!(shown(&scene), "7.1");
+}
+
+#[test]
+fn keys_of_the_first_300_ms_do_nothing_and_extend_nothing() {
+    let mut scene = Scene::fresh(vec![approval(1, "x")], Vec::new());
+    scene.later(299);
+    assert_eq!(scene.press(&["y", "s", "n", "e", "esc", "enter"]), []);
+    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+    scene.later(1);
+    assert_eq!(scene.press(&["y"]).len(), 1);
+}
+
+#[test]
+fn a_key_that_is_held_down_answers_nothing() {
+    let mut scene = one();
+    let mut held = keymap::key("y").unwrap();
+    held.kind = KeyEventKind::Repeat;
+    assert_eq!(
+        update(&mut scene.model, Event::Key(held), scene.now),
+        Vec::new()
+    );
+    assert_eq!(shown(&scene), "7.1");
+}
+
+#[test]
+fn a_paste_answers_nothing_and_in_a_note_it_stands_on_one_line() {
+    let mut scene = one();
+    assert_eq!(scene.paste("y\ny\n"), []);
+    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+    scene.press(&["n"]);
+    assert_eq!(scene.paste("not\nso\u{1b}[2J"), []);
+    assert_eq!(part(&scene), &Part::Note(Input::new("not so")));
+}
+
+#[test]
+fn the_oldest_comes_first_whatever_it_is_and_each_has_its_own_guard() {
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let open = vec![approval(1, "x"), approval(3, "z")];
+    let mut scene = Scene::of(open, vec![question(2, asks)]);
+    assert_eq!(sent(&scene.press(&["y", "y"])).approval_id.0, "7.1");
+    assert_eq!(shown(&scene), "7.2");
+    scene.later(300);
+    scene.press(&["esc"]);
+    assert_eq!(shown(&scene), "7.3");
+}
+
+#[test]
+fn what_was_set_aside_comes_back_when_it_is_asked_for() {
+    let mut scene = Scene::of(vec![approval(1, "x"), approval(2, "y")], Vec::new());
+    scene.press(&["esc"]);
+    scene.later(300);
+    assert_eq!(scene.press(&["esc"]), []);
+    assert!(scene.model.dialog.is_none());
+    assert!(scene.model.toast.take().unwrap().words.contains("Ctrl-Q"));
+    scene.tick();
+    assert!(scene.model.dialog.is_none());
+    assert!(reopen(&mut scene.model));
+    assert_eq!(shown(&scene), "7.1");
+    scene.later(300);
+    scene.press(&["y"]);
+    assert!(scene.model.dialog.is_none());
+    assert!(reopen(&mut scene.model));
+    assert_eq!(shown(&scene), "7.2");
+    scene.session().approvals.clear();
+    scene.tick();
+    assert!(!reopen(&mut scene.model) && scene.model.dialog.is_none());
+}
+
+fn answer_elsewhere(scene: &mut Scene) {
+    let answered = serde_json::json!({
+        "approval_id": "7.1", "call": "c1", "decision": "deny", "by": "phone\u{1b}[31m",
+    });
+    scene.tells("approval.resolved", answered);
+}
+
+#[test]
+fn answered_elsewhere_it_closes_and_says_by_whom() {
+    let mut scene = one();
+    answer_elsewhere(&mut scene);
+    assert!(scene.model.dialog.is_none());
+    let words = scene.model.toast.take().unwrap().words;
+    assert_eq!(words, "phone answered: denied");
+    // What was answered from here is not told.
+    let mut scene = one();
+    scene.press(&["y"]);
+    answer_elsewhere(&mut scene);
+    assert_eq!(scene.model.toast, None);
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
+    let answered = serde_json::json!({
+        "question_id": "7.1", "call": "c1", "replies": [], "by": "phone",
+    });
+    scene.tells("question.answered", answered);
+    assert!(scene.model.dialog.is_none());
+    let words = scene.model.toast.take().unwrap().words;
+    assert_eq!(words, "phone answered the question");
+}
+
+#[test]
+fn what_the_session_asks_comes_up_at_once() {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    let asked = serde_json::to_value(approval(1, "x")).unwrap();
+    scene.tells("approval.requested", asked);
+    assert_eq!(shown(&scene), "7.1");
+}
+
+#[test]
+fn other_content_is_another_question() {
+    let mut scene = one();
+    scene.press(&["n"]);
+    scene.session().approvals[0].shown_hash = "other".to_owned();
+    scene.tick();
+    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(scene.press(&["y"]), []);
+    scene.later(300);
+    assert_eq!(sent(&scene.press(&["y"])).shown_hash, "other");
+    scene.session().approvals[0].shown_hash = "again".to_owned();
+    scene.tick();
+    assert_eq!(shown(&scene), "7.1");
+}
+
+#[test]
+fn an_answer_is_not_asked_for_again_unless_it_failed() {
+    let mut scene = one();
+    let effects = scene.press(&["y"]);
+    scene.tick();
+    assert!(scene.model.dialog.is_none());
+    let failed = |name| {
+        let Effect::Call(what) = effects[0].clone() else {
+            panic!("no call");
+        };
+        let mut trouble = Trouble::new("it went wrong", "");
+        trouble.name = Some(name);
+        Event::Answered(Answer::Done {
+            what,
+            result: Err(trouble),
+        })
+    };
+    update(
+        &mut scene.model,
+        failed(ErrorName::AlreadyResolved),
+        scene.now,
+    );
+    assert!(scene.model.dialog.is_none());
+    update(&mut scene.model, failed(ErrorName::Stale), scene.now);
+    assert_eq!(shown(&scene), "7.1");
+    let toast = scene.model.toast.take().unwrap();
+    assert_eq!(
+        (toast.tone, toast.words.as_str()),
+        (Tone::Error, "it went wrong")
+    );
+}
+
+#[test]
+fn who_only_watches_answers_nothing() {
+    let mut scene = one();
+    scene.model.place.role = Role::Watch;
+    assert_eq!(scene.press(&["y", "s", "n", "e", "enter"]), []);
+    assert_eq!(part(&scene), &Part::Answer);
+    scene.press(&["esc"]);
+    assert!(scene.model.dialog.is_none());
+    let mut scene = one();
+    scene.model.place.role = Role::Approve;
+    assert_eq!(scene.press(&["y"]).len(), 1);
+}
+
+#[test]
+fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    scene.session().approvals.push(approval(1, "x"));
+    scene.model.link = Link::Replaying;
+    scene.tick();
+    assert!(scene.model.dialog.is_none());
+    scene.model.link = Link::Live;
+    scene.tick();
+    assert_eq!(shown(&scene), "7.1");
+    scene.model.session = None;
+    scene.tick();
+    assert!(scene.model.dialog.is_none());
+}
+
+#[test]
+fn it_scrolls_to_its_end_and_no_further() {
+    let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
+    let mut scene = Scene::of(vec![approval(1, &long)], Vec::new());
+    for _ in 0..30 {
+        scene.press(&["pagedown"]);
+    }
+    assert!(scene.text(80, 24).contains("asked because"));
+    scene.press(&["up"]);
+    assert!(!scene.text(80, 24).contains("asked because"));
+    scene.press(&["down", "k", "k", "j", "j"]);
+    assert!(scene.text(80, 24).contains("asked because"));
+    for _ in 0..30 {
+        scene.press(&["pageup"]);
+    }
+    assert!(scene.text(80, 24).contains("│ echo 0\n"));
+}

@@ -1,0 +1,397 @@
+use std::time::Instant;
+
+use proptest::prelude::*;
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::*;
+use crate::keymap::BINDINGS;
+use crate::model::{Look, Place};
+
+fn model() -> Model {
+    let place = Place {
+        cwd: PathBuf::from("/work"),
+        home: Some(PathBuf::from("/home/ann")),
+        template: CreateParams::default(),
+        role: Role::Drive,
+        model: String::new(),
+    };
+    Model::new(Look::default(), place, Instant::now())
+}
+
+/// Presses keys: names of the key table, or `'text` to type.
+fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for name in keys.split(' ') {
+        let pressed: Vec<KeyEvent> = match name.strip_prefix('\'') {
+            Some(letters) => letters
+                .chars()
+                .map(|it| if it == '_' { ' ' } else { it })
+                .map(|it| KeyEvent::new(KeyCode::Char(it), KeyModifiers::empty()))
+                .collect(),
+            None => vec![keymap::key(name).unwrap_or_else(|| panic!("no key `{name}`"))],
+        };
+        for pressed in &pressed {
+            effects.extend(key(model, pressed).unwrap_or_default());
+        }
+    }
+    effects
+}
+
+/// The text with its caret as `|`.
+fn shown(model: &Model) -> String {
+    let buffer = &model.composer.buffer;
+    let mut text = buffer.as_str().to_owned();
+    text.insert(buffer.caret(), '|');
+    model.composer.chips.shown(&text)
+}
+
+fn write(model: &mut Model, text: &str) {
+    model.composer.set(&text.replace('|', ""));
+    let caret = text.find('|').unwrap();
+    model.composer.buffer.go(caret);
+    model.composer.menu = composer::menu::Menu::default();
+    refresh(model);
+}
+
+/// Each row of the table for writing: a text, a key, the text afterwards. What is sent is gone, or not here.
+const WRITING: &[(&str, &str, &str)] = &[
+    ("hi|", "enter", "sent"),
+    ("one\\|", "enter", "one\n|"),
+    ("hi|", "ctrl-enter", "sent"),
+    ("hi|", "ctrl-s", "sent"),
+    ("one|two", "shift-enter", "one\n|two"),
+    ("one|two", "alt-enter", "one\n|two"),
+    ("one|two", "ctrl-j", "one\n|two"),
+    ("|", "?", "|"),
+    ("why|", "?", "why?|"),
+    ("|", "ctrl-d", "|"),
+    ("o|ne", "ctrl-d", "o|e"),
+    ("hi|", "esc", "hi|"),
+    ("one\nt|wo", "up", "o|ne\ntwo"),
+    ("o|ne\ntwo", "down", "one\nt|wo"),
+    ("a\nb|", "alt-up", "before|"),
+    ("a\nb|", "alt-down", "a\nb|"),
+    ("o|ne", "left", "|one"),
+    ("e\u{301}|", "left", "|e\u{301}"),
+    ("o|ne", "right", "on|e"),
+    ("one two|", "alt-b", "one |two"),
+    ("one two|", "ctrl-left", "one |two"),
+    ("one two|", "alt-left", "one |two"),
+    ("|one two", "alt-f", "one| two"),
+    ("|one two", "ctrl-right", "one| two"),
+    ("|one two", "alt-right", "one| two"),
+    ("a\ntw|o", "ctrl-a", "a\n|two"),
+    ("a\ntw|o", "home", "a\n|two"),
+    ("o|ne\nb", "ctrl-e", "one|\nb"),
+    ("o|ne\nb", "end", "one|\nb"),
+    ("👩\u{200d}👧|", "backspace", "|"),
+    ("on|e", "ctrl-h", "o|e"),
+    ("|🇩🇪x", "delete", "|x"),
+    ("one two|", "ctrl-w", "one |"),
+    ("one two|", "alt-backspace", "one |"),
+    ("|one two", "alt-d", "| two"),
+    ("|one two", "ctrl-delete", "| two"),
+    ("a\none t|wo", "ctrl-u", "a\n|wo"),
+    ("on|e\nb", "ctrl-k", "on|\nb"),
+    ("one two|", "ctrl-w home ctrl-y", "two|one "),
+    ("a|", "'b ctrl-_", "a|"),
+    ("a|", "'b ctrl-/", "a|"),
+    ("a|", "'b ctrl-7", "a|"),
+    ("a|", "'b ctrl-_ alt-_", "ab|"),
+    ("a|", "'b ctrl-_ alt-/", "ab|"),
+    ("hi|", "ctrl-g", "hi|"),
+    ("hi|", "pageup", "hi|"),
+    ("hi|", "pagedown", "hi|"),
+];
+
+/// The same for the menus.
+const MENU: &[(&str, &str, &str)] = &[
+    ("/the|", "tab", "/theme |"),
+    ("/ren|", "enter", "/rename |"),
+    ("/the|", "enter", "sent"),
+    ("/theme|", "enter", "sent"),
+    ("/etc|", "enter", "/detach|"),
+    ("/re|", "up tab", "/|"),
+    ("/re|", "ctrl-p ctrl-n tab", "/resume |"),
+    ("/re|", "down tab", "/rewind |"),
+    ("/re|", "down shift-tab tab", "/resume |"),
+    ("/the|", "esc tab", "/the|"),
+    ("/the|", "esc 'm tab", "/theme |"),
+    ("//the|", "tab", "//the|"),
+];
+
+#[test]
+fn every_key_of_the_table_does_what_it_says() {
+    for (before, keys, after) in WRITING.iter().chain(MENU) {
+        let mut model = model();
+        model.composer.remember("before");
+        write(&mut model, before);
+        press(&mut model, keys);
+        let text = shown(&model);
+        match *after {
+            "sent" => assert!(
+                !text.contains('\n') && !text.contains(' '),
+                "{keys}: {text:?}"
+            ),
+            "/|" => assert!(
+                text.starts_with('/') && text.ends_with(" |"),
+                "{keys}: {text:?}"
+            ),
+            after => assert_eq!(text, after, "`{keys}` in {before:?}"),
+        }
+    }
+    for row in BINDINGS {
+        let table = match row.context {
+            Context::Composer => WRITING,
+            Context::Menu => MENU,
+            _ => continue,
+        };
+        for name in row.keys {
+            let tried = table
+                .iter()
+                .any(|row| row.1.split(' ').any(|it| it == *name));
+            assert!(tried, "`{name}` of {:?} is not tried", row.context);
+        }
+    }
+}
+
+#[test]
+fn keys_without_a_meaning_here_are_left_to_others() {
+    let mut model = model();
+    for name in ["ctrl-c", "ctrl-t", "f1", "tab"] {
+        let pressed = keymap::key(name).unwrap();
+        assert_eq!(key(&mut model, &pressed), None, "{name}");
+    }
+}
+
+#[test]
+fn the_history_keeps_the_draft_and_is_not_edited() {
+    let mut model = model();
+    for text in ["one", "two", "two"] {
+        model.composer.set(text);
+        assert_eq!(model.composer.take().text, text);
+    }
+    model.composer.remember("two");
+    press(&mut model, "'dr left");
+    press(&mut model, "up");
+    assert_eq!(shown(&model), "two|");
+    press(&mut model, "'! up");
+    assert_eq!(shown(&model), "one|");
+    press(&mut model, "up down");
+    assert_eq!(shown(&model), "two|");
+    press(&mut model, "down down");
+    assert_eq!(shown(&model), "d|r");
+}
+
+#[test]
+fn the_history_has_an_end() {
+    let mut model = model();
+    for n in 0..150 {
+        model.composer.remember(&n.to_string());
+    }
+    for _ in 0..150 {
+        press(&mut model, "alt-up");
+    }
+    assert_eq!(shown(&model), "50|");
+}
+
+#[test]
+fn a_long_paste_is_one_thing() {
+    let mut model = model();
+    let long = "line\r\n".repeat(45);
+    press(&mut model, "'a");
+    assert_eq!(paste(&mut model, &long), []);
+    paste(&mut model, &"x".repeat(1001));
+    press(&mut model, "'b");
+    assert_eq!(
+        shown(&model),
+        "a[pasted 45 lines #1][pasted 1001 characters #2]b|"
+    );
+    let whole = format!("a{}{}b", "line\n".repeat(45), "x".repeat(1001));
+    assert_eq!(model.composer.text(), whole);
+    press(&mut model, "left backspace left backspace");
+    assert_eq!(shown(&model), "|[pasted 45 lines #1]b");
+    press(&mut model, "ctrl-_ ctrl-_");
+    assert_eq!(model.composer.text(), whole);
+    assert_eq!(model.composer.take().text, whole);
+    model.composer.remember(&whole);
+    press(&mut model, "up");
+    assert_eq!(
+        shown(&model),
+        "a[pasted 45 lines #1][pasted 1001 characters #2]b|"
+    );
+    assert_eq!(model.composer.text(), whole);
+}
+
+#[test]
+fn a_short_paste_is_text_without_what_a_terminal_obeys() {
+    let mut model = model();
+    paste(&mut model, "a\r\nb\rc\u{1b}[31m\u{7}\u{10f000}d\n");
+    assert_eq!(shown(&model), "a\nb\ncd\n|");
+    let mut typed = self::model();
+    press(&mut typed, "'[pasted_45_lines_#1]");
+    assert_eq!(typed.composer.text(), "[pasted 45 lines #1]");
+}
+
+fn list(model: &mut Model, directory: &str, names: &[&str]) {
+    let names = names.iter().map(|&name| name.to_owned()).collect();
+    listed(model, PathBuf::from(directory), names);
+}
+
+#[test]
+fn files_are_completed_a_level_at_a_time() {
+    let mut model = model();
+    let asked = |path: &str| vec![Effect::Directory(PathBuf::from(path))];
+    assert_eq!(press(&mut model, "'see_@"), asked("/work/"));
+    assert_eq!(press(&mut model, "'s"), [], "it is on its way");
+    list(&mut model, "/elsewhere", &["sx"]);
+    assert!(!model.composer.menu.is_open());
+    list(
+        &mut model,
+        "/work/",
+        &["src/", "a.rs", "my file.txt", "bad\u{1b}s"],
+    );
+    assert_eq!(press(&mut model, "tab"), asked("/work/src/"));
+    assert_eq!(shown(&model), "see @src/|");
+    list(&mut model, "/work/src/", &["main.rs", "lib.rs"]);
+    assert_eq!(press(&mut model, "'mn enter"), []);
+    assert_eq!(shown(&model), "see @src/main.rs |");
+    assert!(!model.composer.menu.is_open());
+    assert_eq!(press(&mut model, "'@"), asked("/work/"));
+    list(
+        &mut model,
+        "/work/",
+        &["src/", "a.rs", "my file.txt", "my dir/"],
+    );
+    press(&mut model, "'fil tab");
+    assert_eq!(shown(&model), "see @src/main.rs @\"my file.txt\" |");
+    press(&mut model, "'@");
+    list(&mut model, "/work/", &["my dir/"]);
+    assert_eq!(press(&mut model, "enter"), asked("/work/my dir/"));
+    list(&mut model, "/work/my dir/", &["x"]);
+    press(&mut model, "tab");
+    assert_eq!(
+        shown(&model),
+        "see @src/main.rs @\"my file.txt\" @\"my dir/x\" |"
+    );
+}
+
+#[test]
+fn other_directories_are_read_too() {
+    let last = |keys: &str| press(&mut model(), keys).pop();
+    let asked = |path: &str| Some(Effect::Directory(PathBuf::from(path)));
+    assert_eq!(last("'@~/"), asked("/home/ann/"));
+    assert_eq!(last("'@/etc/"), asked("/etc/"));
+    assert_eq!(last("'@../"), asked("/work/../"));
+    assert_eq!(last("'me@x"), None);
+}
+
+#[test]
+fn a_closed_menu_of_files_stays_closed_until_the_text_changes() {
+    let mut model = model();
+    press(&mut model, "'@");
+    list(&mut model, "/work/", &["a", "b"]);
+    press(&mut model, "esc left right");
+    assert!(!model.composer.menu.is_open());
+    press(&mut model, "'a");
+    list(&mut model, "/work/", &["a", "b"]);
+    assert!(model.composer.menu.is_open());
+}
+
+#[test]
+fn vims_keys_come_in_their_mode_only() {
+    let mut model = model();
+    model.composer.set_vim(true);
+    press(&mut model, "'/the");
+    assert!(model.composer.menu.is_open());
+    press(&mut model, "ctrl-u 'one_two esc");
+    assert!(model.composer.is_normal());
+    press(&mut model, "'b 'x");
+    assert_eq!(shown(&model), "one |wo");
+    press(&mut model, "'u ctrl-r 'ix");
+    assert_eq!(shown(&model), "one x|wo");
+    assert!(!model.composer.is_normal());
+    model.composer.remember("before");
+    press(&mut model, "esc 'k");
+    assert_eq!(shown(&model), "befor|e");
+    press(&mut model, "'j");
+    assert_eq!(shown(&model), "one |xwo");
+    press(&mut model, "'d esc 'w");
+    assert_eq!(
+        model.composer.text(),
+        "one xwo",
+        "a begun command is forgotten"
+    );
+    model.composer.set_vim(false);
+    press(&mut model, "'x");
+    assert_eq!(shown(&model), "one xwx|o");
+}
+
+#[test]
+fn a_command_of_the_history_opens_no_menu() {
+    let mut model = model();
+    for text in ["/help", "/theme"] {
+        model.composer.remember(text);
+    }
+    press(&mut model, "up up");
+    assert_eq!(shown(&model), "/help|");
+    press(&mut model, "down down");
+    assert_eq!(shown(&model), "|");
+}
+
+#[test]
+fn esc_closes_a_menu_that_is_not_there_yet() {
+    let mut model = model();
+    model.composer.set_vim(true);
+    press(&mut model, "'@ esc");
+    assert!(!model.composer.is_normal());
+    list(&mut model, "/work/", &["a"]);
+    assert!(!model.composer.menu.is_open());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_keys_break_it(
+        vim: bool,
+        steps in prop::collection::vec((0usize..200, "([a-z@/ \"~.!?]|中|e\u{301}|🇩|👧|\u{200d}){1,3}"), 0..50),
+    ) {
+        let mut model = model();
+        model.look.columns = 12;
+        model.composer.set_vim(vim);
+        model.composer.remember("/help\nme");
+        let rows: Vec<_> = BINDINGS
+            .iter()
+            .filter(|row| matches!(row.context, Context::Composer | Context::Menu))
+            .collect();
+        for (step, text) in steps {
+            match rows.get(step) {
+                Some(row) => {
+                    press(&mut model, row.keys[0]);
+                }
+                None if step % 10 == 0 => {
+                    paste(&mut model, &text.repeat(400));
+                }
+                None => {
+                    let letters = text.chars().map(|it| KeyEvent::new(KeyCode::Char(it), KeyModifiers::empty()));
+                    for letter in letters {
+                        for effect in key(&mut model, &letter).unwrap_or_default() {
+                            if let Effect::Directory(directory) = effect {
+                                listed(&mut model, directory, vec!["src/".into(), "a b".into()]);
+                            }
+                        }
+                    }
+                }
+            }
+            let buffer = &model.composer.buffer;
+            let caret = buffer.caret();
+            let mut places = buffer.as_str().grapheme_indices(true).map(|it| it.0);
+            prop_assert!(caret == buffer.as_str().len() || places.any(|at| at == caret));
+            let panel = crate::view::composer::panel(&model.composer, &model, 12, 8);
+            prop_assert!(panel.rows.len() <= 8 && panel.cursor.is_some());
+        }
+    }
+}

@@ -1,0 +1,37 @@
+use super::*;
+use crate::model::approval::scene::Scene;
+use crate::model::confirm::Confirm;
+
+fn scene(waited: u64) -> Scene {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    scene.model.dialog = Some(Dialog::Confirm(Confirm {
+        words: vec!["It is gone for good.".to_owned()],
+        yes: vec![Effect::Bell],
+        since: scene.now,
+    }));
+    scene.later(waited);
+    scene
+}
+
+#[test]
+fn only_y_is_a_yes() {
+    let mut yes = scene(300);
+    assert_eq!(yes.press(&["y"]), [Effect::Bell]);
+    assert!(yes.model.dialog.is_none());
+    for no in ["n", "esc"] {
+        let mut scene = scene(300);
+        assert_eq!(scene.press(&[no]), []);
+        assert!(scene.model.dialog.is_none(), "{no}");
+    }
+    let mut open = scene(300);
+    assert_eq!(open.press(&["enter", "space", "Y", "x"]), []);
+    assert_eq!(open.paste("y"), []);
+    assert!(open.model.dialog.is_some());
+}
+
+#[test]
+fn keys_of_the_first_300_ms_do_nothing() {
+    let mut scene = scene(299);
+    assert_eq!(scene.press(&["y", "esc", "n"]), []);
+    assert!(scene.model.dialog.is_some());
+}

@@ -1,0 +1,107 @@
+use proto::live::{Live, Sync};
+use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
+use proto::record::SessionState;
+use proto::state::State;
+use proto::{Body, Seq};
+
+use crate::effect::Effect;
+use crate::event::{Event, Heard};
+use crate::model::transcript::What;
+use crate::model::{Link, Model};
+use crate::update::scene::{attached, live, record, take};
+
+fn heard(heard: Heard) -> Event {
+    Event::Heard { follow: 0, heard }
+}
+
+fn sync(seq: u64) -> Event {
+    live(&Live::Sync(Box::new(Sync {
+        seq: Seq(seq),
+        epoch: 1,
+        live: Vec::new(),
+        pending: Vec::new(),
+        questions: Vec::new(),
+    })))
+}
+
+fn state(state: State) -> Body {
+    Body::SessionState(SessionState {
+        state,
+        waiting_for: None,
+        cause: "prompt".to_owned(),
+        retry_in_ms: None,
+    })
+}
+
+fn ended() -> Body {
+    Body::TurnEnded(TurnEnded {
+        outcome: OutcomeKind::Completed,
+        reason: None,
+        text: "all done".to_owned(),
+        error: None,
+        usage: UsageTotals::default(),
+        steps: 1,
+        tool_calls: 0,
+        duration_ms: 10,
+        denied: Vec::new(),
+    })
+}
+
+fn marks(model: &Model) -> usize {
+    let entries = model.transcript.entries.iter();
+    entries
+        .filter(|entry| matches!(entry.what, What::Divider { .. }))
+        .count()
+}
+
+#[test]
+fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
+    let mut model = attached();
+    take(&mut model, vec![record(1, &state(State::Running)), sync(1)]);
+    take(&mut model, vec![heard(Heard::Lost)]);
+    assert!(matches!(model.link, Link::Lost(_)));
+    assert_eq!(marks(&model), 0);
+    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    assert_eq!((marks(&model), &model.link), (1, &Link::Live));
+    let session = model.session.as_ref().unwrap();
+    assert!(
+        session.unsure,
+        "the next prompt brings keys and variables again"
+    );
+}
+
+#[test]
+fn what_an_earlier_following_brings_is_dropped() {
+    let mut model = attached();
+    let old = Event::Heard {
+        follow: 99,
+        heard: Heard::Lost,
+    };
+    take(&mut model, vec![old]);
+    assert_eq!(model.link, Link::Live);
+}
+
+#[test]
+fn the_state_comes_from_records_and_unread_ones_are_known() {
+    let mut model = attached();
+    take(&mut model, vec![record(5, &state(State::Running))]);
+    let session = model.session.as_ref().unwrap();
+    assert!(session.busy());
+    assert_eq!(model.seen.get(&session.id), Some(&Seq(5)));
+    // A replay of what is known changes nothing.
+    take(&mut model, vec![record(4, &state(State::Idle))]);
+    assert!(model.session.as_ref().unwrap().busy());
+}
+
+#[test]
+fn the_end_of_a_turn_rings_only_where_nobody_looks() {
+    let mut model = attached();
+    take(&mut model, vec![record(1, &state(State::Running))]);
+    assert!(take(&mut model, vec![record(2, &ended())]).is_empty());
+    take(&mut model, vec![Event::Focus(false)]);
+    let effects = take(&mut model, vec![record(3, &ended())]);
+    let told = |effects: &[Effect]| matches!(effects, [Effect::Bell, Effect::Notify(words)] if words.contains("all done"));
+    assert!(told(&effects), "{effects:?}");
+    model.look.bell = false;
+    assert!(take(&mut model, vec![record(4, &ended())]).is_empty());
+}

@@ -1,0 +1,147 @@
+//! What a row is taken for: going to a session, pausing it, ending it.
+
+use proto::params::session::{Signal, SignalParams};
+use proto::state::State;
+use proto::{Pid, RequestId, SessionId};
+
+use super::{current, dialog, queue, turns};
+use crate::effect::{Call, Effect};
+use crate::messages::lists::Msg;
+use crate::model::confirm::Confirm;
+use crate::model::list::{Key, words};
+use crate::model::{Dialog, Model, Tone};
+use crate::update::approval;
+use crate::update::daemon::{fresh, go_to};
+
+/// Enter.
+pub fn take(model: &mut Model) -> Vec<Effect> {
+    match current(model) {
+        None => Vec::new(),
+        Some(Key::New) => fresh(model),
+        Some(Key::Session(id)) => visit(model, &id.to_string()),
+        Some(Key::Child { session, .. }) => visit(model, &session.to_string()),
+        Some(Key::Approval(_, session) | Key::Question(_, session)) => answer_in(model, session),
+        Some(Key::Undo) => turns::choose(model, None),
+        Some(Key::Turn(turn)) => turns::choose(model, Some(turn)),
+        Some(Key::Prompt(_)) => queue::edit(model),
+        Some(Key::Choice(choice)) => turns::take(model, choice),
+    }
+}
+
+/// Goes to a session; where it is the one that is here, the list closes.
+fn visit(model: &mut Model, session: &str) -> Vec<Effect> {
+    if is_here(model, session) {
+        model.dialog = None;
+        return Vec::new();
+    }
+    go_to(model, session)
+}
+
+/// Goes to where a question is open. One of this session that was set aside opens again.
+fn answer_in(model: &mut Model, session: Pid) -> Vec<Effect> {
+    let session = session.to_string();
+    if !is_here(model, &session) {
+        return go_to(model, &session);
+    }
+    model.dialog = None;
+    approval::reopen(model);
+    Vec::new()
+}
+
+fn is_here(model: &Model, session: &str) -> bool {
+    let names = |here: &crate::model::session::Session| {
+        here.id.to_string() == session || here.pid.to_string() == session
+    };
+    model.session.as_ref().is_some_and(names)
+}
+
+/// Pauses a session, or lets it go on.
+pub fn pause(model: &mut Model) -> Vec<Effect> {
+    match current(model) {
+        Some(Key::Session(id)) => {
+            let paused = dialog(model)
+                .and_then(|dialog| dialog.session(id))
+                .is_some_and(|session| session.state == State::Paused);
+            let signal = if paused {
+                Signal::Resume
+            } else {
+                Signal::Pause
+            };
+            vec![signals(id, signal)]
+        }
+        Some(Key::Child { session, .. }) => told(model, Msg::OnlySessions, session),
+        _ => Vec::new(),
+    }
+}
+
+/// Ends a session, after a yes, or a command in the background.
+pub fn kill(model: &mut Model) -> Vec<Effect> {
+    match current(model) {
+        Some(Key::Session(id)) => {
+            confirm(model, id);
+            Vec::new()
+        }
+        Some(Key::Child { session, os_pid }) => {
+            let pid = dialog(model)
+                .and_then(|dialog| dialog.child(os_pid))
+                .and_then(|child| child.pid);
+            match pid {
+                Some(pid) => {
+                    told(model, Msg::EndsChild, session);
+                    vec![Effect::Call(Call::KillProcess(pid))]
+                }
+                None => told(model, Msg::NotAlone, session),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Goes to the session so that its question can be answered.
+pub fn approve(model: &mut Model) -> Vec<Effect> {
+    let Some(Key::Session(id)) = current(model) else {
+        return Vec::new();
+    };
+    let asks = dialog(model)
+        .and_then(|dialog| dialog.session(id))
+        .map(|session| (session.pid, words::questions(session)));
+    match asks {
+        None => Vec::new(),
+        Some((pid, 0)) => told(model, Msg::NothingAsked, pid),
+        Some((pid, _)) => answer_in(model, pid),
+    }
+}
+
+/// A line about what a key did, or why it did nothing.
+fn told(model: &mut Model, message: Msg, session: Pid) -> Vec<Effect> {
+    let words = model.look.language.fill(message, &[&session.to_string()]);
+    model.toast(Tone::Info, words);
+    Vec::new()
+}
+
+fn confirm(model: &mut Model, id: SessionId) {
+    let language = model.look.language;
+    let Some(session) = dialog(model).and_then(|dialog| dialog.session(id)) else {
+        return;
+    };
+    let mut name = session.pid.to_string();
+    if let Some(known) = &session.name {
+        name = format!("{name} · {}", client::text::line(known));
+    }
+    model.dialog = Some(Dialog::Confirm(Confirm {
+        words: vec![
+            language.fill(Msg::EndSession, &[&name]),
+            language.say(Msg::EndSessionWhat).to_owned(),
+        ],
+        yes: vec![signals(id, Signal::Term)],
+        since: model.now,
+    }));
+}
+
+fn signals(session: SessionId, signal: Signal) -> Effect {
+    Effect::Call(Call::Signal(SignalParams {
+        session: session.to_string(),
+        signal,
+        request_id: Some(RequestId::new()),
+    }))
+}

@@ -1,0 +1,154 @@
+//! Answers to what a list asked for. The mark stays on what it is on.
+
+use std::cmp::Reverse;
+
+use proto::item::Voice;
+use proto::params::session::SessionSummary;
+use proto::state::State;
+use proto::{Body, Event as Record, SessionId, Stamp};
+
+use super::{dialog, dialog_mut, select, turns};
+use crate::effect::{Answer, Trouble};
+use crate::model::Model;
+use crate::model::list::rows::rows;
+use crate::model::list::{Asked, Content, Key, ListOf, Preview, words};
+
+/// Characters of an answer that a preview keeps, from its end.
+const PREVIEW_MAX: usize = 4_000;
+
+/// Takes an answer. One for a list that is not open any more is dropped.
+pub fn take(model: &mut Model, answer: Answer) {
+    let Some(what) = dialog(model).map(|dialog| dialog.what) else {
+        return;
+    };
+    match (answer, what) {
+        (Answer::Sessions(result), ListOf::Sessions { .. }) => {
+            if let (Ok(list), Some(dialog)) = (&result, dialog_mut(model)) {
+                dialog.more = list.next.is_some();
+            }
+            content(model, result, |list| {
+                let mut sessions = list.sessions;
+                sessions.sort_by_key(order);
+                Content::Sessions(sessions)
+            });
+        }
+        (Answer::Processes(result), ListOf::Processes) => {
+            content(model, result, Content::Processes);
+        }
+        (Answer::Waiting(result), ListOf::Inbox) => content(model, result, |(calls, questions)| {
+            let calls = calls.into_iter().map(Box::new).map(Asked::Approval);
+            let questions = questions.into_iter().map(Box::new).map(Asked::Question);
+            let mut asked: Vec<Asked> = calls.chain(questions).collect();
+            asked.sort_by_key(Asked::since);
+            Content::Inbox(asked)
+        }),
+        (Answer::Checkpoints(result), ListOf::Turns) => content(model, result, Content::Turns),
+        (Answer::Rewound { params, result }, ListOf::Turns) if params.dry_run => {
+            turns::foreseen(model, &params, result);
+        }
+        (Answer::Preview { session, result }, ListOf::Sessions { .. }) => {
+            // Without one the row still says the most of it: no words about that.
+            let preview = result
+                .map(|records| last_words(&records))
+                .unwrap_or_default();
+            if let (Ok(id), Some(dialog)) = (session.parse::<SessionId>(), dialog_mut(model)) {
+                dialog.previews.insert(id, Some(preview));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn content<T>(model: &mut Model, result: Result<T, Trouble>, make: impl FnOnce(T) -> Content) {
+    let now = model.now;
+    let trouble = {
+        let Some(dialog) = dialog_mut(model) else {
+            return;
+        };
+        dialog.at = Stamp::now();
+        dialog.due = now + dialog.period().unwrap_or_default();
+        match result {
+            Ok(told) => {
+                dialog.content = make(told);
+                dialog.failed = None;
+                None
+            }
+            Err(trouble) => {
+                dialog.failed = Some(trouble.what.clone());
+                Some(trouble)
+            }
+        }
+    };
+    if let Some(trouble) = trouble {
+        model.trouble(&trouble);
+    }
+    settle(model);
+}
+
+/// Those that wait for a person, those that work, then by activity.
+fn order(session: &SessionSummary) -> (u8, Reverse<Stamp>, Reverse<u64>) {
+    let rank = match session.state {
+        State::Exited => 2,
+        _ if words::waits(session) => 0,
+        State::Running | State::Waiting => 1,
+        State::Idle | State::Paused => 2,
+    };
+    (rank, Reverse(session.active_at), Reverse(session.pid.0))
+}
+
+/// Marks a row where none is, or where what was marked is gone.
+pub fn settle(model: &mut Model) {
+    let Some(dialog) = dialog(model) else { return };
+    let rows = rows(dialog, model);
+    let place = match dialog.selected {
+        Some(_) => dialog.position(&rows),
+        None if dialog.covers() => 0,
+        None => {
+            // Not a new session, nor the one that is here: a list is opened to go elsewhere.
+            let here = model
+                .session
+                .as_ref()
+                .map(|session| Key::Session(session.id));
+            let elsewhere = |key: &Key| match key {
+                Key::New | Key::Undo => false,
+                key => Some(key) != here.as_ref(),
+            };
+            let place = rows.iter().position(|row| elsewhere(&row.key));
+            place.unwrap_or_else(|| rows.len().min(2).saturating_sub(1))
+        }
+    };
+    if !rows.is_empty() {
+        select(model, &rows, place);
+    }
+}
+
+/// Other rows are shown since the filter has changed: the mark stays, or goes to the first.
+pub fn narrow(model: &mut Model) {
+    let Some(dialog) = dialog(model) else { return };
+    let rows = rows(dialog, model);
+    let kept = rows
+        .iter()
+        .position(|row| Some(&row.key) == dialog.selected.as_ref());
+    if !rows.is_empty() {
+        select(model, &rows, kept.unwrap_or(0));
+    }
+}
+
+/// The newest prompt and the newest words of the model among records.
+fn last_words(records: &[Record]) -> Preview {
+    let mut preview = Preview::default();
+    for record in records {
+        match record.body() {
+            Ok(Body::User(said)) if said.voice != Voice::Daemon => {
+                preview.prompt = client::text::line(&said.text);
+            }
+            Ok(Body::Assistant(said)) if !said.text.trim().is_empty() => {
+                let text = client::text::clean(&said.text);
+                let cut = text.chars().count().saturating_sub(PREVIEW_MAX);
+                preview.answer = text.chars().skip(cut).collect();
+            }
+            _ => {}
+        }
+    }
+    preview
+}

@@ -1,0 +1,501 @@
+use std::time::Duration;
+
+use proto::params::history::{RewindOutput, RewindParams, What};
+use proto::params::session::{ListOutput, Signal};
+use proto::record::{FileState, RewoundFile, RewoundResult};
+use proto::state::State;
+use proto::{Pid, Seq};
+
+use super::*;
+use crate::effect::{Call, Trouble};
+use crate::keymap::{BINDINGS, key as named};
+use crate::messages::Language;
+use crate::model::list::Content;
+use crate::model::list::fixtures::{
+    self, approval, checkpoints, id, listed, prompt_id, question, running, summary,
+};
+
+fn model() -> Model {
+    fixtures::model(80, 24, Language::English)
+}
+
+/// Presses keys by their names, one after the other; the effects of the last.
+fn press(model: &mut Model, names: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for name in names.split(' ') {
+        effects = key(model, &named(name).unwrap()).unwrap_or_default();
+    }
+    effects
+}
+
+fn at(model: &Model) -> Option<Key> {
+    current(model)
+}
+
+fn opened(what: ListOf) -> Model {
+    let mut model = model();
+    open(&mut model, what);
+    let answer = match what {
+        ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
+        ListOf::Processes => Answer::Processes(Ok(running())),
+        ListOf::Inbox => Answer::Waiting(Ok((
+            vec![approval(1, 2, "rm -r target"), approval(2, 4, "ls")],
+            vec![question(3, 5)],
+        ))),
+        ListOf::Turns => Answer::Checkpoints(Ok(checkpoints(true))),
+        ListOf::Queue => return model,
+    };
+    take(&mut model, answer);
+    model
+}
+
+const ALL: [ListOf; 6] = [
+    ListOf::Sessions { here: true },
+    ListOf::Sessions { here: false },
+    ListOf::Turns,
+    ListOf::Queue,
+    ListOf::Processes,
+    ListOf::Inbox,
+];
+
+#[test]
+fn every_key_of_the_table_means_something_in_its_list() {
+    for row in BINDINGS {
+        let lists: &[ListOf] = match row.context {
+            Context::List => &ALL,
+            Context::Processes => &[ListOf::Processes],
+            Context::Queue => &[ListOf::Queue],
+            _ => continue,
+        };
+        for what in lists {
+            for name in row.keys {
+                let mut model = opened(*what);
+                let taken = key(&mut model, &named(name).unwrap());
+                assert!(taken.is_some(), "`{name}` in {what:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_no_key_of_lists_is_left_to_others() {
+    let mut model = opened(ListOf::Inbox);
+    assert_eq!(key(&mut model, &named("ctrl-c").unwrap()), None);
+    press(&mut model, "/");
+    assert_eq!(key(&mut model, &named("ctrl-c").unwrap()), None);
+}
+
+#[test]
+fn those_that_wait_come_first_and_the_mark_is_on_one_that_is_not_here() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    let dialog = dialog(&model).unwrap();
+    let keys: Vec<Key> = rows(dialog, &model)
+        .into_iter()
+        .map(|row| row.key)
+        .collect();
+    let expected: Vec<Key> = std::iter::once(Key::New)
+        .chain([2, 4, 5, 3, 1].map(|pid| Key::Session(id(pid))))
+        .collect();
+    assert_eq!(keys, expected);
+    assert_eq!(at(&model), Some(Key::Session(id(2))));
+    press(&mut model, "j k up down j j");
+    assert_eq!(at(&model), Some(Key::Session(id(5))));
+    press(&mut model, "home k");
+    assert_eq!(at(&model), Some(Key::New));
+    press(&mut model, "end j pageup pagedown");
+    assert_eq!(at(&model), Some(Key::Session(id(1))));
+}
+
+#[test]
+fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    press(&mut model, "end k");
+    assert_eq!(at(&model), Some(Key::Session(id(3))));
+    let mut changed = listed();
+    changed.sessions.push(summary(9, "new", 0));
+    for session in &mut changed.sessions {
+        session.state = State::Idle;
+        session.pending_approvals = 0;
+    }
+    take(&mut model, Answer::Sessions(Ok(changed)));
+    assert_eq!(at(&model), Some(Key::Session(id(3))));
+    // What takes its place is marked when it goes.
+    let mut fewer = listed();
+    fewer.sessions.retain(|session| session.pid != Pid(3));
+    take(&mut model, Answer::Sessions(Ok(fewer)));
+    assert_eq!(at(&model), Some(Key::Session(id(1))));
+    let none = ListOutput {
+        sessions: Vec::new(),
+        next: None,
+    };
+    take(&mut model, Answer::Sessions(Ok(none)));
+    assert_eq!(at(&model), Some(Key::New));
+}
+
+#[test]
+fn enter_goes_to_another_session_and_closes_on_this_one() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    let effects = press(&mut model, "enter");
+    let session = id(2).to_string();
+    assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
+    assert!(model.dialog.is_none() && model.session.is_none());
+    assert_eq!(model.link, crate::model::Link::Replaying);
+    assert_eq!(model.transcript.generation, 1);
+    assert_eq!(model.seen.get(&id(4)), Some(&Seq(9)));
+
+    let mut model = opened(ListOf::Sessions { here: false });
+    assert_eq!(press(&mut model, "j enter"), []);
+    assert!(model.dialog.is_none() && model.session.is_some());
+}
+
+#[test]
+fn enter_on_the_first_row_begins_a_new_session() {
+    let mut model = opened(ListOf::Sessions { here: true });
+    assert_eq!(press(&mut model, "g enter"), [Effect::Unfollow]);
+    assert!(model.session.is_none() && model.dialog.is_none());
+    assert_eq!((model.follow, &model.link), (1, &crate::model::Link::None));
+}
+
+#[test]
+fn a_filter_narrows_keeps_and_goes_before_the_list() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    press(&mut model, "/ p a r s e r");
+    assert_eq!(at(&model), Some(Key::Session(id(3))));
+    press(&mut model, "enter");
+    let filter = &dialog(&model).unwrap().filter;
+    assert!(!filter.open && filter.text == "parser");
+    press(&mut model, "esc");
+    assert_eq!(dialog(&model).unwrap().filter.text, "");
+    press(&mut model, "/ q j esc");
+    assert!(dialog(&model).is_some_and(|dialog| dialog.filter.open));
+    press(&mut model, "esc");
+    assert!(dialog(&model).is_some_and(|dialog| !dialog.filter.open));
+    press(&mut model, "q");
+    assert!(model.dialog.is_none());
+}
+
+#[test]
+fn a_filter_is_edited_by_characters_and_words_and_takes_pastes() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    assert_eq!(paste(&mut model, "lost"), []);
+    press(&mut model, "/");
+    paste(&mut model, "one two\n解析👩‍👩‍👧\u{1b}[2J");
+    let text = |model: &Model| dialog(model).unwrap().filter.text.clone();
+    assert_eq!(text(&model), "one two 解析👩‍👩‍👧");
+    press(&mut model, "backspace");
+    assert_eq!(text(&model), "one two 解析");
+    press(&mut model, "ctrl-w");
+    assert_eq!(text(&model), "one two ");
+    press(&mut model, "ctrl-u");
+    assert_eq!(text(&model), "");
+}
+
+#[test]
+fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
+    for (what, ms) in [
+        (ListOf::Sessions { here: false }, 1000),
+        (ListOf::Inbox, 1000),
+        (ListOf::Processes, 500),
+    ] {
+        let mut model = opened(what);
+        dialog_mut(&mut model).unwrap().selected = None;
+        model.now += Duration::from_millis(ms - 1);
+        assert_eq!(tick(&mut model), [], "{what:?}");
+        model.now += Duration::from_millis(1);
+        assert_eq!(tick(&mut model).len(), 1, "{what:?}");
+        // One call at a time, but one that is lost does not end it.
+        model.now += Duration::from_secs(3);
+        assert_eq!(tick(&mut model), [], "{what:?}");
+        model.now += Duration::from_secs(2);
+        assert_eq!(tick(&mut model).len(), 1, "{what:?}");
+    }
+    let mut model = opened(ListOf::Turns);
+    model.now += Duration::from_secs(60);
+    assert_eq!(tick(&mut model), []);
+}
+
+#[test]
+fn what_a_session_said_is_read_once_when_the_mark_rests() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    assert_eq!(tick(&mut model), []);
+    model.now += REST;
+    let session = id(2).to_string();
+    let asked = Effect::Preview {
+        session: session.clone(),
+    };
+    assert_eq!(tick(&mut model), [asked]);
+    assert_eq!(tick(&mut model), []);
+    let result = Err(Trouble::new("no", ""));
+    take(&mut model, Answer::Preview { session, result });
+    model.now += REST;
+    assert_eq!(tick(&mut model), []);
+    assert!(model.toast.is_none());
+}
+
+#[test]
+fn answers_for_a_list_that_is_gone_are_dropped() {
+    let mut model = opened(ListOf::Inbox);
+    take(&mut model, Answer::Sessions(Ok(listed())));
+    take(
+        &mut model,
+        Answer::Checkpoints(Err(Trouble::new("gone", ""))),
+    );
+    assert!(matches!(dialog(&model).unwrap().content, Content::Inbox(_)));
+    assert!(model.toast.is_none());
+    model.dialog = None;
+    take(&mut model, Answer::Sessions(Err(Trouble::new("gone", ""))));
+    assert!(model.dialog.is_none() && model.toast.is_none());
+}
+
+#[test]
+fn a_failure_is_told_and_what_was_there_stays() {
+    let mut model = opened(ListOf::Processes);
+    take(
+        &mut model,
+        Answer::Processes(Err(Trouble::new("no daemon", "start it"))),
+    );
+    assert_eq!(model.toast.as_ref().unwrap().words, "no daemon · start it");
+    assert!(at(&model).is_some());
+}
+
+fn called(effects: &[Effect]) -> &Call {
+    match effects {
+        [Effect::Call(call)] => call,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_turn_is_gone_back_before_and_its_prompt_comes_back() {
+    let mut model = opened(ListOf::Turns);
+    assert_eq!(at(&model), Some(Key::Turn(4)));
+    let effects = press(&mut model, "j enter");
+    let dry = RewindParams {
+        session: id(4).to_string(),
+        to_turn: Some(1),
+        dry_run: true,
+        ..RewindParams::default()
+    };
+    assert_eq!(called(&effects), &Call::Rewind(dry));
+    let effects = press(&mut model, "enter");
+    let Call::Rewind(done) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(
+        (done.to_turn, done.what, done.force),
+        (Some(1), What::Both, false)
+    );
+    assert!(!done.dry_run && done.request_id.is_some());
+    assert_eq!(model.composer.text(), "写一些测试");
+    assert!(model.dialog.is_none());
+}
+
+#[test]
+fn files_alone_leave_the_composer_and_a_draft_is_never_lost() {
+    let mut model = opened(ListOf::Turns);
+    let effects = press(&mut model, "G enter j j enter");
+    let Call::Rewind(done) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((done.to_turn, done.what), (Some(0), What::Code));
+    assert!(model.composer.is_empty());
+
+    let mut model = opened(ListOf::Turns);
+    model.composer.set("a draft");
+    press(&mut model, "enter enter");
+    assert_eq!(model.composer.text(), "a draft");
+
+    let mut model = opened(ListOf::Turns);
+    let effects = press(&mut model, "enter");
+    let Call::Rewind(params) = called(&effects).clone() else {
+        panic!("{effects:?}")
+    };
+    let result = Err(Trouble::new("A turn is running.", ""));
+    take(&mut model, Answer::Rewound { params, result });
+    press(&mut model, "enter");
+    assert!(model.composer.is_empty());
+}
+
+#[test]
+fn files_changed_by_others_are_taken_only_when_that_is_chosen() {
+    let mut model = opened(ListOf::Turns);
+    let effects = press(&mut model, "enter");
+    let Call::Rewind(params) = called(&effects).clone() else {
+        panic!("{effects:?}")
+    };
+    let file = RewoundFile {
+        path: "/a/one.rs".to_owned(),
+        result: RewoundResult::ChangedSince,
+        before: FileState::Absent,
+        after: FileState::Absent,
+    };
+    let result = Ok(RewindOutput {
+        seq: None,
+        turn: 2,
+        turns: 1,
+        files: vec![file],
+        notes: Vec::new(),
+    });
+    let other = RewindParams {
+        to_turn: Some(0),
+        ..params.clone()
+    };
+    let answer = Answer::Rewound {
+        params: other,
+        result: Err(Trouble::new("another turn", "")),
+    };
+    take(&mut model, answer);
+    assert!(
+        dialog(&model)
+            .unwrap()
+            .restore
+            .as_ref()
+            .unwrap()
+            .effect
+            .is_none()
+    );
+    take(&mut model, Answer::Rewound { params, result });
+    press(&mut model, "j j j");
+    assert_eq!(at(&model), Some(Key::Choice(Choice::Force)));
+    let effects = press(&mut model, "enter");
+    let Call::Rewind(done) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert!(done.force && done.what == What::Both);
+}
+
+#[test]
+fn escape_goes_back_to_the_turns_and_then_closes() {
+    let mut model = opened(ListOf::Turns);
+    press(&mut model, "j enter esc");
+    assert_eq!(at(&model), Some(Key::Turn(2)));
+    assert_eq!(press(&mut model, "enter end enter"), []);
+    assert_eq!(at(&model), Some(Key::Turn(2)));
+    press(&mut model, "esc");
+    assert!(model.dialog.is_none());
+}
+
+#[test]
+fn the_newest_rewind_is_taken_back() {
+    let mut model = opened(ListOf::Turns);
+    press(&mut model, "home enter");
+    let effects = press(&mut model, "enter");
+    let Call::Rewind(done) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert!(done.undo && done.to_turn.is_none() && !done.dry_run);
+}
+
+#[test]
+fn lists_of_a_session_need_one() {
+    for what in [ListOf::Turns, ListOf::Queue] {
+        let mut model = model();
+        model.session = None;
+        assert_eq!(open(&mut model, what), []);
+        assert!(model.dialog.is_none() && model.toast.is_some());
+    }
+}
+
+#[test]
+fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
+    let mut model = opened(ListOf::Queue);
+    assert_eq!(press(&mut model, "K"), []);
+    let effects = press(&mut model, "J");
+    let Call::Reorder(params) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((params.prompt_id, params.position), (prompt_id(1), 1));
+    let effects = press(&mut model, "s");
+    let Call::EditQueued(params) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(params.steer, Some(true));
+    assert_eq!(params.text, "first\nwith a second line");
+    let effects = press(&mut model, "j d");
+    let Call::Unqueue(params) = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(params.prompt_id, prompt_id(2));
+    assert_eq!(press(&mut model, "end shift-down"), []);
+    let effects = press(&mut model, "home e");
+    assert!(matches!(called(&effects), Call::Unqueue(params) if params.prompt_id == prompt_id(1)));
+    assert_eq!(model.composer.text(), "first\nwith a second line");
+    assert!(model.dialog.is_none());
+}
+
+#[test]
+fn editing_a_prompt_that_waits_never_costs_a_draft() {
+    let mut model = opened(ListOf::Queue);
+    model.composer.set("a draft");
+    assert_eq!(press(&mut model, "enter"), []);
+    assert_eq!(model.composer.text(), "a draft");
+    assert!(model.toast.is_some() && model.dialog.is_some());
+}
+
+#[test]
+fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
+    let mut model = opened(ListOf::Processes);
+    let signal = |effects: &[Effect]| match called(effects) {
+        Call::Signal(params) => (params.session.clone(), params.signal),
+        other => panic!("{other:?}"),
+    };
+    let effects = press(&mut model, "p");
+    assert_eq!(signal(&effects), (id(2).to_string(), Signal::Pause));
+    let effects = press(&mut model, "end p");
+    assert_eq!(signal(&effects), (id(5).to_string(), Signal::Resume));
+    assert_eq!(press(&mut model, "x"), []);
+    let Some(Dialog::Confirm(confirm)) = &model.dialog else {
+        panic!("{:?}", model.dialog)
+    };
+    assert_eq!(signal(&confirm.yes), (id(5).to_string(), Signal::Term));
+}
+
+#[test]
+fn a_command_in_the_background_is_ended_and_one_of_a_turn_is_not() {
+    let mut model = opened(ListOf::Processes);
+    assert_eq!(press(&mut model, "j j j x"), []);
+    assert!(model.toast.take().unwrap().words.contains("session 4"));
+    assert_eq!(press(&mut model, "p"), []);
+    let effects = press(&mut model, "j x");
+    assert_eq!(called(&effects), &Call::KillProcess(Pid(7)));
+    assert_eq!(press(&mut model, "enter"), []);
+    assert!(model.dialog.is_none());
+}
+
+#[test]
+fn questions_are_gone_to_where_they_are_open() {
+    let mut model = opened(ListOf::Processes);
+    let effects = press(&mut model, "a");
+    let session = "2".to_owned();
+    assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
+    let mut model = opened(ListOf::Processes);
+    assert_eq!(press(&mut model, "end a"), []);
+    assert!(model.dialog.is_some() && model.toast.is_some());
+
+    // Oldest first: the question came before the approvals.
+    let mut model = opened(ListOf::Inbox);
+    let effects = press(&mut model, "enter");
+    let session = "5".to_owned();
+    assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
+    let mut model = opened(ListOf::Inbox);
+    assert_eq!(press(&mut model, "end enter"), []);
+    assert!(model.dialog.is_none() && model.session.is_some());
+}
+
+#[test]
+fn who_only_looks_changes_nothing() {
+    for (what, names) in [
+        (ListOf::Queue, "e"),
+        (ListOf::Queue, "enter"),
+        (ListOf::Queue, "J"),
+        (ListOf::Processes, "p"),
+        (ListOf::Processes, "x"),
+        (ListOf::Turns, "enter enter"),
+    ] {
+        let mut model = opened(what);
+        model.place.role = Role::Approve;
+        assert_eq!(press(&mut model, names), [], "{names} in {what:?}");
+        assert!(model.toast.is_some() && model.composer.is_empty());
+        assert!(matches!(model.dialog, Some(Dialog::List(_))));
+    }
+}

@@ -1,0 +1,117 @@
+use proto::params::question::Reply;
+
+use super::*;
+use crate::model::approval::scene::{Scene, ask, question};
+
+fn one(multi: bool) -> Scene {
+    let asks = vec![ask("Which?", &["serde", "nom", "none"], multi)];
+    Scene::of(Vec::new(), vec![question(1, asks)])
+}
+
+fn replies(effects: &[Effect]) -> &[Reply] {
+    match effects {
+        [Effect::Call(Call::Reply(params))] => {
+            assert_eq!(params.question_id.0, "7.1");
+            assert!(params.request_id.is_some());
+            &params.replies
+        }
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn reply(labels: &[&str], other: Option<&str>) -> Reply {
+    Reply {
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        other: other.map(str::to_owned),
+    }
+}
+
+#[test]
+fn one_of_them_is_chosen_by_number_or_by_moving() {
+    let table: [(&[&str], &str); 6] = [
+        (&["2", "enter"], "nom"),
+        (&["2", "1", "enter"], "serde"),
+        (&["j", "j", "enter"], "nom"),
+        (&["down", "k", "up", "enter"], "serde"),
+        (&["up", "enter"], "none"),
+        (&["2", "9", "enter"], "nom"),
+    ];
+    for (keys, label) in table {
+        assert_eq!(replies(&one(false).press(keys)), [reply(&[label], None)]);
+    }
+}
+
+#[test]
+fn several_are_chosen_by_numbers_and_space() {
+    let effects = one(true).press(&["3", "1", "enter"]);
+    assert_eq!(replies(&effects), [reply(&["serde", "none"], None)]);
+    let effects = one(true).press(&["j", "space", "j", "space", "1", "enter"]);
+    assert_eq!(replies(&effects), [reply(&["nom"], None)]);
+}
+
+#[test]
+fn enter_alone_answers_nothing_and_says_so() {
+    for multi in [true, false] {
+        let mut scene = one(multi);
+        assert_eq!(scene.press(&["enter", "space", "enter"]), []);
+        assert!(scene.text(80, 24).contains("Nothing is chosen yet"));
+        scene.press(&["1", "space"]);
+        assert_eq!(scene.press(&["enter"]), []);
+    }
+}
+
+#[test]
+fn own_words_are_an_answer_also_beside_an_option() {
+    let effects = one(false).press(&["o", "n", "o", "space", "1", "enter"]);
+    assert_eq!(replies(&effects), [reply(&[], Some("no 1"))]);
+    let effects = one(false).press(&["2", "o", "x", "enter"]);
+    assert_eq!(replies(&effects), [reply(&["nom"], Some("x"))]);
+    let mut scene = one(false);
+    assert_eq!(scene.press(&["o", "x", "esc", "o", "enter", "enter"]), []);
+    assert!(scene.model.dialog.is_some());
+}
+
+#[test]
+fn questions_come_one_after_another_and_back() {
+    let asks = vec![
+        ask("First?", &["a", "b"], false),
+        ask("Second?", &["c", "d"], true),
+    ];
+    let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
+    assert_eq!(scene.press(&["1", "enter", "2"]), []);
+    assert!(scene.text(80, 24).contains("question 2 of 2"));
+    scene.press(&["left"]);
+    assert!(scene.text(80, 24).contains("First?"));
+    scene.press(&["2", "enter", "backspace", "enter", "o"]);
+    scene.paste("and\nthis");
+    let effects = scene.press(&["enter"]);
+    let wanted = [reply(&["b"], None), reply(&["d"], Some("and this"))];
+    assert_eq!(replies(&effects), wanted);
+    assert!(scene.model.dialog.is_none());
+    scene.tick();
+    assert!(scene.model.dialog.is_none());
+}
+
+#[test]
+fn keys_of_the_first_300_ms_and_pastes_do_nothing() {
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let mut scene = Scene::fresh(Vec::new(), vec![question(1, asks)]);
+    scene.later(299);
+    assert_eq!(scene.press(&["1", "enter", "o", "esc"]), []);
+    scene.later(1);
+    assert_eq!(scene.paste("1\n"), []);
+    assert_eq!(scene.press(&["enter"]), []);
+    assert_eq!(replies(&scene.press(&["1", "enter"])).len(), 1);
+}
+
+#[test]
+fn esc_sets_it_aside_and_who_watches_answers_nothing() {
+    let mut scene = one(false);
+    scene.press(&["1", "esc"]);
+    assert!(scene.model.dialog.is_none());
+    assert!(crate::update::approval::reopen(&mut scene.model));
+    scene.model.place.role = proto::hello::Role::Watch;
+    scene.later(300);
+    assert_eq!(scene.press(&["1", "enter", "o", "x", "enter"]), []);
+    assert!(scene.text(40, 12).contains("only watch"));
+}

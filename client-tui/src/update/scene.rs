@@ -1,0 +1,122 @@
+//! What tests of `update` share: a model, keys by their names, a session that is there.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::params::session::CreateParams;
+use proto::state::State;
+use proto::{Pid, SessionId};
+
+use super::update;
+use crate::effect::{Call, Effect};
+use crate::event::Event;
+use crate::keymap;
+use crate::model::session::Session;
+use crate::model::{Link, Look, Model, Place};
+
+/// An interface before its first prompt.
+pub fn fresh() -> Model {
+    let place = Place {
+        cwd: PathBuf::from("/work"),
+        home: Some(PathBuf::from("/home/me")),
+        template: CreateParams::default(),
+        role: Role::Drive,
+        model: "fake/model".to_owned(),
+    };
+    Model::new(Look::default(), place, Instant::now())
+}
+
+/// One that follows session 7, which does nothing.
+pub fn attached() -> Model {
+    let mut model = fresh();
+    model.session = Some(Session::new(SessionId::new(), Pid(7)));
+    model.link = Link::Live;
+    model
+}
+
+/// One whose session is at work.
+pub fn busy() -> Model {
+    let mut model = attached();
+    if let Some(session) = &mut model.session {
+        session.state = State::Running;
+    }
+    model
+}
+
+/// Presses keys by their names in the table, a second after what was before.
+pub fn press(model: &mut Model, keys: &[&str]) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for name in keys {
+        let key = keymap::key(name).unwrap_or_else(|| panic!("`{name}` is no key"));
+        let now = model.now + Duration::from_secs(1);
+        effects.extend(update(model, Event::Key(key), now));
+    }
+    effects.retain(|effect| !matches!(effect, Effect::Title(_)));
+    effects
+}
+
+/// Writes text, key by key, and presses Enter.
+pub fn say(model: &mut Model, text: &str) -> Vec<Effect> {
+    model.composer.set(text);
+    super::submit::send(model, proto::params::session::When::Queue)
+}
+
+/// The one call among effects.
+pub fn call(effects: &[Effect]) -> &Call {
+    match effects {
+        [Effect::Call(call)] => call,
+        other => panic!("one call was expected: {other:?}"),
+    }
+}
+
+/// The words above the composer.
+pub fn toast(model: &Model) -> &str {
+    model
+        .toast
+        .as_ref()
+        .map_or("", |toast| toast.words.as_str())
+}
+
+/// A record as it comes from the daemon.
+pub fn record(seq: u64, body: &proto::Body) -> Event {
+    heard(event(
+        Some(proto::Seq(seq)),
+        body.kind(),
+        &body.to_json().unwrap(),
+    ))
+}
+
+/// Something live.
+pub fn live(live: &proto::live::Live) -> Event {
+    heard(event(None, live.kind(), &live.to_json().unwrap()))
+}
+
+fn event(seq: Option<proto::Seq>, kind: &str, data: &str) -> proto::Event {
+    proto::Event {
+        seq,
+        session: Pid(7),
+        at: proto::Stamp(0),
+        turn: Some(1),
+        kind: kind.to_owned(),
+        data: serde_json::value::RawValue::from_string(data.to_owned()).unwrap(),
+    }
+}
+
+fn heard(event: proto::Event) -> Event {
+    Event::Heard {
+        follow: 0,
+        heard: crate::event::Heard::Record(Box::new(event)),
+    }
+}
+
+/// Takes events at one moment.
+pub fn take(model: &mut Model, events: Vec<Event>) -> Vec<Effect> {
+    let now = model.now;
+    let mut effects = Vec::new();
+    for event in events {
+        effects.extend(update(model, event, now));
+    }
+    effects.retain(|effect| !matches!(effect, Effect::Title(_)));
+    effects
+}

@@ -1,0 +1,323 @@
+//! Keys that work everywhere, and every command: what comes out.
+
+use std::collections::HashSet;
+
+use proto::hello::Role;
+use proto::params::history::What;
+use proto::params::session::{Signal, When};
+use proto::state::Posture;
+
+use super::scene::{attached, busy, call, fresh, press, say, toast};
+use crate::effect::{Answer, Call, Effect, Trouble};
+use crate::event::Event;
+use crate::keymap::{Action, BINDINGS, Context};
+use crate::model::list::ListOf;
+use crate::model::pager::Reading;
+use crate::model::{Dialog, Model};
+use crate::slash::{COMMANDS, Command};
+
+/// A key of [`Context::Everywhere`], pressed, and what must be so then.
+fn everywhere(action: Action) {
+    let mut model = busy();
+    match action {
+        Action::Interrupt => {
+            assert!(matches!(
+                call(&press(&mut model, &["ctrl-c"])),
+                Call::Interrupt { .. }
+            ));
+            let left = press(&mut model, &["ctrl-c"]);
+            assert!(matches!(&left[..], [Effect::Leave(leave)] if leave.code == 130));
+        }
+        Action::Suspend => assert_eq!(press(&mut model, &["ctrl-z"]), [Effect::Suspend]),
+        Action::Redraw => assert_eq!(press(&mut model, &["ctrl-l"]), [Effect::Redraw]),
+        Action::Help => {
+            press(&mut model, &["f1"]);
+            let help = |pager: &crate::model::pager::Pager| matches!(pager.what, Reading::Help);
+            assert!(matches!(&model.dialog, Some(Dialog::Pager(pager)) if help(pager)));
+        }
+        Action::Sessions => {
+            let effects = press(&mut model, &["ctrl-p"]);
+            assert!(matches!(call(&effects), Call::Sessions(_)));
+            assert!(is_list(&model, |of| matches!(
+                of,
+                ListOf::Sessions { here: false }
+            )));
+        }
+        Action::Attention => {
+            assert!(matches!(
+                call(&press(&mut model, &["ctrl-q"])),
+                Call::Waiting
+            ));
+            assert!(is_list(&model, |of| matches!(of, ListOf::Inbox)));
+        }
+        Action::Posture => {
+            let effects = press(&mut model, &["ctrl-o"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+        }
+        Action::Todos => {
+            let before = model.look.todos;
+            assert!(press(&mut model, &["ctrl-t"]).is_empty());
+            assert_ne!(model.look.todos, before);
+        }
+        Action::Output => {
+            assert_eq!(press(&mut model, &["ctrl-b"]), [Effect::Reprint]);
+            assert!(model.look.output);
+        }
+        Action::Reasoning => {
+            assert_eq!(press(&mut model, &["ctrl-r"]), [Effect::Reprint]);
+            assert!(model.look.reasoning);
+        }
+        other => panic!("{other:?} has a key everywhere, and no script"),
+    }
+}
+
+fn is_list(model: &Model, is: impl Fn(&ListOf) -> bool) -> bool {
+    matches!(&model.dialog, Some(Dialog::List(list)) if is(&list.what))
+}
+
+#[test]
+fn every_key_that_works_everywhere_has_a_script() {
+    for row in BINDINGS
+        .iter()
+        .filter(|row| row.context == Context::Everywhere)
+    {
+        everywhere(row.action);
+    }
+}
+
+/// A command, said, and what must come of it.
+#[allow(clippy::too_many_lines, reason = "a row for each command")]
+fn said(command: Command) {
+    let mut model = attached();
+    match command {
+        Command::Help => {
+            say(&mut model, "/help");
+            assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
+        }
+        Command::New => {
+            assert_eq!(say(&mut model, "/new"), [Effect::Unfollow]);
+            assert!(model.session.is_none());
+        }
+        Command::Clear => {
+            say(&mut model, "/clear");
+            let effects = press(&mut model, &["y"]);
+            let hides = |what: &Call| matches!(what, Call::Rewind(to) if to.to_turn == Some(0) && to.what == What::Conversation);
+            assert!(hides(call(&effects)));
+        }
+        Command::Resume => {
+            say(&mut model, "/resume");
+            assert!(is_list(&model, |of| matches!(
+                of,
+                ListOf::Sessions { here: true }
+            )));
+        }
+        Command::Sessions => {
+            say(&mut model, "/sessions");
+            assert!(is_list(&model, |of| matches!(
+                of,
+                ListOf::Sessions { here: false }
+            )));
+        }
+        Command::Top => {
+            say(&mut model, "/top");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Processes)));
+        }
+        Command::Inbox => {
+            say(&mut model, "/inbox");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Inbox)));
+        }
+        Command::Forget => {
+            say(&mut model, "/forget");
+            assert!(press(&mut model, &["n"]).is_empty() && model.dialog.is_none());
+            say(&mut model, "/forget");
+            let effects = press(&mut model, &["y"]);
+            assert!(matches!(call(&effects), Call::Delete(delete) if delete.confirm));
+        }
+        Command::Fork => {
+            let effects = say(&mut model, "/fork other");
+            assert!(
+                matches!(call(&effects), Call::Fork(fork) if fork.name.as_deref() == Some("other"))
+            );
+        }
+        Command::Rewind => {
+            say(&mut model, "/rewind");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Turns)));
+        }
+        Command::Undo => {
+            let effects = say(&mut model, "/undo");
+            assert!(matches!(call(&effects), Call::Checkpoints { .. }));
+        }
+        Command::Redo => {
+            let effects = say(&mut model, "/redo");
+            assert!(matches!(call(&effects), Call::Rewind(to) if to.undo));
+        }
+        Command::Queue => {
+            say(&mut model, "/queue");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Queue)));
+        }
+        Command::Steer => {
+            assert!(say(&mut model, "/steer").is_empty());
+            assert!(toast(&model).contains("/steer TEXT"));
+            let effects = say(&mut model, "/steer left");
+            let steers = |call: &Call| matches!(call, Call::Prompt { params, .. } if params.when == When::Steer && params.text == "left");
+            assert!(steers(call(&effects)));
+        }
+        Command::Pause => {
+            let effects = say(&mut model, "/pause");
+            assert!(
+                matches!(call(&effects), Call::Signal(params) if params.signal == Signal::Pause)
+            );
+        }
+        Command::Continue => {
+            let effects = say(&mut model, "/continue");
+            assert!(
+                matches!(call(&effects), Call::Signal(params) if params.signal == Signal::Resume)
+            );
+        }
+        Command::Rename => {
+            let effects = say(&mut model, "/rename two words");
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.name.as_deref() == Some("two words"))
+            );
+        }
+        Command::Posture => {
+            let effects = say(&mut model, "/posture auto");
+            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+            assert!(say(&mut model, "/posture yolo").is_empty(), "it asks first");
+            let effects = press(&mut model, &["y"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Yolo)));
+        }
+        Command::Trust => {
+            let effects = say(&mut model, "/trust");
+            assert!(matches!(call(&effects), Call::Trust(params) if params.cwd == "/work"));
+        }
+        Command::Todos => {
+            let before = model.look.todos;
+            say(&mut model, "/todos");
+            assert_ne!(model.look.todos, before);
+        }
+        Command::View => {
+            say(&mut model, "/view");
+            assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
+        }
+        Command::Copy => {
+            assert!(say(&mut model, "/copy").is_empty());
+            assert!(toast(&model).contains("no answer"));
+        }
+        Command::Diff => {
+            assert!(say(&mut model, "/diff").is_empty());
+            assert!(toast(&model).contains("changed no file"));
+        }
+        Command::Context => {
+            let effects = say(&mut model, "/context");
+            assert!(matches!(call(&effects), Call::Inspect(_)));
+        }
+        Command::Cost => {
+            let effects = say(&mut model, "/cost");
+            assert!(matches!(call(&effects), Call::Stats(params) if params.session.is_some()));
+        }
+        Command::Stats => {
+            let effects = say(&mut model, "/stats");
+            assert!(matches!(call(&effects), Call::Stats(params) if params.session.is_none()));
+        }
+        Command::Export => {
+            let effects = say(&mut model, "/export out.md");
+            let file = |effects: &[Effect]| match effects {
+                [Effect::Export { file, .. }] => file.display().to_string(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(file(&effects), "/work/out.md");
+        }
+        Command::Theme => {
+            assert_eq!(say(&mut model, "/theme light"), [Effect::Reprint]);
+            assert_eq!(model.look.theme.name(), "light");
+            assert!(say(&mut model, "/theme nosuch").is_empty());
+        }
+        Command::Language => {
+            assert_eq!(say(&mut model, "/language zh"), [Effect::Reprint]);
+            assert!(toast(&model).contains("简体中文"));
+        }
+        Command::Vim => {
+            say(&mut model, "/vim");
+            assert!(model.look.vim);
+        }
+        Command::Editor => {
+            assert!(matches!(&say(&mut model, "/editor")[..], [Effect::Edit(_)]));
+        }
+        Command::Detach => {
+            let mut model = busy();
+            assert!(matches!(
+                &say(&mut model, "/detach")[..],
+                [Effect::Leave(_)]
+            ));
+        }
+        Command::Quit => {
+            assert!(matches!(&say(&mut model, "/quit")[..], [Effect::Leave(_)]));
+            let mut model = busy();
+            assert!(say(&mut model, "/quit").is_empty(), "a turn runs: it asks");
+            let effects = press(&mut model, &["y"]);
+            let stops = matches!(effects.first(), Some(Effect::Call(Call::Interrupt { .. })));
+            assert!(stops && matches!(effects.last(), Some(Effect::Leave(_))));
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_script() {
+    let mut seen = HashSet::new();
+    for row in COMMANDS {
+        seen.insert(row.command);
+        said(row.command);
+    }
+    assert_eq!(seen.len(), COMMANDS.len());
+}
+
+#[test]
+fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
+    let mut model = fresh();
+    let effects = say(&mut model, "hello");
+    assert!(
+        matches!(call(&effects), Call::Create(params) if params.prompt.as_deref() == Some("hello"))
+    );
+    assert!(model.composer.is_empty());
+    assert!(say(&mut model, "again").is_empty(), "one is on its way");
+    model.composer.clear();
+    let failed = Answer::Created {
+        prompt: "hello".to_owned(),
+        result: Err(Trouble::new("no provider", "`reasonix setup`")),
+    };
+    let now = model.now;
+    super::update(&mut model, Event::Answered(failed), now);
+    assert_eq!(model.composer.text(), "hello");
+    assert!(toast(&model).contains("no provider"));
+}
+
+#[test]
+fn an_unknown_command_stays_written_and_is_told() {
+    let mut model = attached();
+    assert!(say(&mut model, "/expotr file").is_empty());
+    assert_eq!(model.composer.text(), "/expotr file");
+    assert!(toast(&model).contains("/export"), "{}", toast(&model));
+}
+
+#[test]
+fn who_watches_changes_nothing() {
+    let mut model = busy();
+    model.place.role = Role::Watch;
+    assert!(say(&mut model, "do it").is_empty());
+    assert!(say(&mut model, "/fork").is_empty());
+    assert!(press(&mut model, &["ctrl-o"]).is_empty());
+    assert!(press(&mut model, &["ctrl-c"]).is_empty());
+    assert!(matches!(
+        &press(&mut model, &["ctrl-c"])[..],
+        [Effect::Leave(_)]
+    ));
+}
+
+#[test]
+fn esc_twice_on_an_empty_line_goes_back_to_a_turn() {
+    let mut model = attached();
+    assert!(press(&mut model, &["esc"]).is_empty());
+    let effects = press(&mut model, &["esc"]);
+    assert!(matches!(call(&effects), Call::Checkpoints { .. }));
+}

@@ -1,0 +1,199 @@
+use proto::params::approval::Approval;
+
+use super::*;
+use crate::messages::Language;
+use crate::model::approval::scene::{Scene, approval, ask, change, question, scope};
+
+const DIFF: &str = "@@ -1,2 +1,2 @@\n fn main() {\n-\told(\u{202e}1);\n+\tnew(\u{1b}[31m2);\r\n";
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (40, 12)];
+
+/// Everything that the dialog shows, of each width and in each language, with rows put together that were one line. It
+/// is scrolled through in each size on the way.
+fn everything(open: &Approval) -> Vec<String> {
+    let mut all = Vec::new();
+    for (columns, rows) in SIZES {
+        for language in [Language::English, Language::Chinese] {
+            let mut scene = Scene::of(vec![open.clone()], Vec::new());
+            scene.model.look.language = language;
+            for _ in 0..40 {
+                scene.panel(columns, rows);
+                scene.press(&["down"]);
+            }
+            all.push(scene.text(columns, 400).replace("\n┆ ", ""));
+        }
+    }
+    all
+}
+
+/// What others wrote, without marks and the ends of rows.
+fn put_together(rows: &[String]) -> String {
+    let rows = rows.iter();
+    rows.filter_map(|row| row.strip_prefix("│ ").or_else(|| row.strip_prefix("┆ ")))
+        .collect()
+}
+
+#[test]
+fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
+    let mut scene = Scene::of(vec![approval(1, "cargo test --all")], Vec::new());
+    let rows = scene.rows(80, 24);
+    assert!(
+        rows[0].starts_with("── Run this command? ──"),
+        "{}",
+        rows[0]
+    );
+    assert_eq!(
+        &rows[1..],
+        [
+            "│ cargo test --all",
+            "asked because: the posture `ask`",
+            "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
+            "n no · e choose how far · Esc set aside",
+        ]
+    );
+    let narrow = scene.text(40, 12);
+    for words in ["y yes, once", "s yes for", "n no", "Esc set aside"] {
+        assert!(narrow.contains(words), "{narrow}");
+    }
+    scene.model.look.language = Language::Chinese;
+    let rows = scene.text(40, 12);
+    for words in ["运行这条命令？", "y 允许，仅此一次", "n 拒绝"] {
+        assert!(rows.contains(words), "{rows}");
+    }
+}
+
+#[test]
+fn a_long_command_is_wrapped_and_what_does_not_fit_is_told() {
+    let command = format!("echo {} && rm -rf ~", "x".repeat(900));
+    let mut scene = Scene::of(vec![approval(1, &command)], Vec::new());
+    assert_eq!(put_together(&scene.rows(80, 24)), command);
+    let rows = scene.rows(40, 12);
+    assert!(rows.iter().any(|row| row.starts_with('↓')), "{rows:?}");
+    for text in everything(&approval(1, &command)) {
+        assert!(text.contains("&& rm -rf ~"), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
+    let command = "ls \u{202e}x\u{1b}[2K\u{7}\u{200b}\ny yes, once\tz";
+    for text in everything(&approval(1, command)) {
+        for written in [
+            "\\u{202e}",
+            "\\u{1b}",
+            "\\u{7}",
+            "\\u{200b}",
+            "│ y yes, once\\tz",
+        ] {
+            assert!(text.contains(written), "{written}: {text}");
+        }
+    }
+    for text in everything(&change(1, DIFF)) {
+        for written in ["\\u{202e}", "\\u{1b}", "\\u{d}", "src/a.rs", "+1 −1"] {
+            assert!(text.contains(written), "{written}: {text}");
+        }
+    }
+    let open = Approval {
+        tool: "mcp__x\u{1b}]0;t\u{7}".to_owned(),
+        rule: "a\nb\u{1b}".to_owned(),
+        scopes: vec![scope("x\u{202e}\ny", "R\u{9b}")],
+        ..approval(1, "a")
+    };
+    for text in everything(&open) {
+        for written in ["\\u{1b}", "a\\u{a}b", "\\u{202e}", "\\u{9b}"] {
+            assert!(text.contains(written), "{written}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
+    let mut open = approval(1, "a");
+    let words = "long words ".repeat(60);
+    open.scopes = vec![scope(&format!("{words}to the end"), "Bash(a)")];
+    for (columns, rows) in SIZES {
+        let mut scene = Scene::of(vec![open.clone()], Vec::new());
+        let mut seen = scene.text(columns, rows);
+        assert!(
+            seen.contains("s yes for this session, as written"),
+            "{seen}"
+        );
+        for _ in 0..40 {
+            scene.press(&["pagedown"]);
+            seen = scene.text(columns, rows).replace('\n', " ");
+        }
+        assert!(seen.contains("to the end (Bash(a))"), "{seen}");
+    }
+}
+
+#[test]
+fn its_place_among_several_is_told() {
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let mut scene = Scene::of(
+        vec![approval(1, "a"), change(3, DIFF)],
+        vec![question(2, asks)],
+    );
+    assert!(scene.rows(40, 12)[0].ends_with(" 1 of 3 ──"));
+    scene.press(&["esc"]);
+    scene.later(300);
+    assert!(scene.rows(40, 12)[0].ends_with(" 2 of 3 ──"));
+    scene.press(&["esc"]);
+    let title = scene.rows(40, 12).remove(0);
+    assert!(title.contains("Change this file?") && title.ends_with(" 3 of 3 ──"));
+}
+
+#[test]
+fn the_scopes_are_listed_and_the_note_has_the_cursor() {
+    for (columns, rows) in SIZES {
+        let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
+        scene.press(&["e", "j"]);
+        let text = scene.text(columns, rows);
+        assert!(text.contains("› any `cargo test …` (Bash(cargo"), "{text}");
+        assert!(text.contains("Enter take it") && text.contains("Esc back"));
+        scene.press(&["esc", "n", "w", "h", "y"]);
+        let panel = scene.panel(columns, rows);
+        let (row, column) = panel.cursor.unwrap();
+        assert_eq!(panel.rows[usize::from(row)].to_string(), "› why");
+        assert_eq!(column, 5);
+        assert!(panel.rows.iter().any(|row| row.to_string() == "│ a"));
+    }
+}
+
+#[test]
+fn who_watches_is_told_who_answers_and_sees_no_key_that_does() {
+    let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
+    scene.model.place.role = proto::hello::Role::Watch;
+    let text = scene.text(40, 12);
+    assert!(text.contains("only watch") && text.contains("│ a"));
+    assert!(!text.contains("yes, once"));
+}
+
+#[test]
+fn it_draws_in_any_size() {
+    for (columns, rows) in [(1, 4), (7, 5), (20, 6), (200, 60)] {
+        for keys in [&[][..], &["n", "a"], &["e"]] {
+            let mut scene = Scene::of(vec![change(1, DIFF)], Vec::new());
+            scene.press(keys);
+            scene.model.look.columns = columns;
+            scene.model.look.rows = rows;
+            let dialog = scene.model.dialog.as_ref().unwrap();
+            let room = usize::from(rows - 3);
+            let mut cache = Cache::default();
+            let panel =
+                crate::view::dialog_panel(dialog, &scene.model, &mut cache, columns.into(), room);
+            assert!(panel.rows.len() <= room, "{columns}x{rows} {keys:?}");
+        }
+    }
+}
+
+#[test]
+fn what_went_wrong_with_an_answer_is_told_above_the_question() {
+    let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
+    scene
+        .model
+        .trouble(&crate::effect::Trouble::new("it is stale", "look again"));
+    assert_eq!(scene.rows(40, 12)[1], "x it is stale · look again");
+    scene.later(7_000);
+    scene.tick();
+    assert_eq!(scene.rows(40, 12)[1], "│ a");
+}

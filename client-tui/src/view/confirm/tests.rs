@@ -1,0 +1,28 @@
+use std::time::Instant;
+
+use super::*;
+use crate::messages::Language;
+use crate::model::Dialog;
+use crate::model::approval::scene::Scene;
+
+#[test]
+fn what_would_happen_is_told_with_the_keys() {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    scene.model.dialog = Some(Dialog::Confirm(Confirm {
+        words: vec!["The session `a\u{1b}[2Jb` is deleted for good, with all it holds.".to_owned()],
+        yes: Vec::new(),
+        since: Instant::now(),
+    }));
+    let rows = scene.rows(80, 24);
+    assert_eq!(
+        &rows[1..],
+        [
+            "The session `ab` is deleted for good, with all it holds.",
+            "y yes · n no",
+        ]
+    );
+    scene.model.look.language = Language::Chinese;
+    let rows = scene.rows(40, 12);
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[3], "y 是 · n 否");
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::messages::Message;
+
+fn text(lines: &[Line<'static>]) -> Vec<String> {
+    lines.iter().map(ToString::to_string).collect()
+}
+
+fn look(language: Language) -> Look {
+    Look {
+        language,
+        ..Look::default()
+    }
+}
+
+#[test]
+fn every_key_and_command_stands_in_help_and_in_the_reference() {
+    let page = markdown();
+    for language in [Language::English, Language::Chinese] {
+        let rows = text(&lines(&look(language), 120));
+        let stands = |left: &str, right: &str| {
+            rows.iter()
+                .any(|row| row.trim_start().starts_with(left) && row.trim_end().ends_with(right))
+        };
+        for row in BINDINGS {
+            assert!(stands(&names(row), language.say(row.about)), "{row:?}");
+            let key = row.keys.first().map(|name| code(&written(name)));
+            assert!(page.contains(&key.unwrap_or_default()), "{row:?}");
+            assert!(page.contains(&escaped(row.about.english())), "{row:?}");
+        }
+        for row in COMMANDS {
+            assert!(stands(&command(row), language.say(row.about)), "{row:?}");
+            assert!(page.contains(&code(&command(row))), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn every_context_of_the_table_has_a_section() {
+    for row in BINDINGS {
+        let known = CONTEXTS.iter().any(|(context, _)| *context == row.context);
+        assert!(known, "{:?}", row.context);
+    }
+}
+
+#[test]
+fn columns_are_aligned_at_80_and_stacked_at_40() {
+    let wide = text(&section(2, &look(Language::English), 80));
+    assert_eq!(wide.get(1).map(String::as_str), Some("Everywhere"));
+    assert_eq!(
+        wide.get(2).map(String::as_str),
+        Some("  Ctrl-C  stop the turn; twice: leave at once")
+    );
+    assert_eq!(
+        wide.get(5).map(String::as_str),
+        Some("  F1      show keys and commands")
+    );
+    let narrow = text(&section(2, &look(Language::English), 40));
+    assert_eq!(narrow.get(2).map(String::as_str), Some("  Ctrl-C"));
+    assert_eq!(
+        narrow.get(3).map(|row| row.trim_end()),
+        Some("    stop the turn; twice: leave at once")
+    );
+}
+
+#[test]
+fn no_row_is_wider_than_the_screen() {
+    for language in [Language::English, Language::Chinese] {
+        for width in [8, 20, 40, 71, 72, 80, 200] {
+            for row in text(&lines(&look(language), width)) {
+                assert!(wrap::width(&row) <= width, "{width}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bar_within_a_cell_does_not_end_it() {
+    assert!(markdown().contains("`/posture [ask\\|auto\\|yolo]`"));
+}

@@ -1,0 +1,301 @@
+//! What is known of the marked row: what a session said last, what going back would do, a whole prompt.
+
+use proto::params::approval::Approval;
+use proto::params::history::RewindOutput;
+use proto::params::process::ChildProcess;
+use proto::params::question::Question;
+use proto::params::session::SessionSummary;
+use proto::record::{RewoundFile, RewoundResult};
+use proto::{PromptId, SessionId};
+use ratatui::text::{Line, Span};
+
+use super::layout::clip;
+use super::line_spans;
+use crate::messages::lists::Msg;
+use crate::model::Model;
+use crate::model::list::rows::Row;
+use crate::model::list::{Asked, Content, Key, ListDialog, ListOf, Restore, words};
+use crate::render::wrap;
+use crate::theme::Ink;
+
+/// At most `rows` rows of it.
+pub fn lines(
+    dialog: &ListDialog,
+    model: &Model,
+    shown: &[Row],
+    width: usize,
+    rows: usize,
+) -> Vec<Line<'static>> {
+    let mut words = Words {
+        model,
+        width,
+        room: rows,
+        lines: Vec::new(),
+    };
+    if let Some(restore) = &dialog.restore {
+        restored(&mut words, restore);
+        return words.lines;
+    }
+    match dialog.current(shown) {
+        Some(Key::Session(id)) => session(&mut words, dialog, *id),
+        Some(Key::Child { os_pid, .. }) => {
+            if let Some(known) = dialog.child(*os_pid) {
+                child(&mut words, known);
+            }
+        }
+        Some(Key::Turn(turn)) => self::turn(&mut words, dialog, *turn),
+        Some(Key::Prompt(id)) => prompt(&mut words, *id),
+        Some(key @ (Key::Approval(..) | Key::Question(..))) => inbox(&mut words, dialog, key),
+        Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
+    }
+    words.lines
+}
+
+/// Lines as they are made, as many as there is room for.
+struct Words<'a> {
+    model: &'a Model,
+    width: usize,
+    room: usize,
+    lines: Vec<Line<'static>>,
+}
+
+impl Words<'_> {
+    /// One row, cut where it is too long. Nothing where the words are empty.
+    fn row(&mut self, text: &str, ink: Ink) {
+        if !text.trim().is_empty() && self.lines.len() < self.room {
+            let said = Span::styled(text.to_owned(), self.model.look.theme.style(ink));
+            self.lines.push(Line::from(clip(vec![said], self.width)));
+        }
+    }
+
+    /// Rows of a text, wrapped; `last`: its end where it does not fit, else its beginning.
+    fn text(&mut self, text: &str, ink: Ink, last: bool) {
+        let left = self.room.saturating_sub(self.lines.len());
+        let style = self.model.look.theme.style(ink);
+        let mut lines = Vec::new();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let line = Line::from(Span::styled(line.replace('\t', "  "), style));
+            let wrapped = wrap::line(&line, self.width).into_iter();
+            lines.extend(wrapped.map(|line| Line::from(clip(line_spans(line), self.width))));
+            if !last && lines.len() >= left {
+                break;
+            }
+        }
+        let skip = if last {
+            lines.len().saturating_sub(left)
+        } else {
+            0
+        };
+        self.lines.extend(lines.into_iter().skip(skip).take(left));
+    }
+}
+
+fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
+    let Some(session) = dialog.session(id) else {
+        return;
+    };
+    let model = words.model;
+    let language = model.look.language;
+    let cause = client::text::line(&words::head(&session.cause));
+    let state = words::state(language, session, dialog.at);
+    let state = match cause.is_empty() {
+        true => state,
+        false => format!("{state} · {cause}"),
+    };
+    words.row(&state, words::mark(session).1);
+    words.row(&figures(model, session), Ink::Dim);
+    let directory = words::home(&session.cwd, model.place.home.as_deref());
+    let whole_model = client::text::line(&session.model);
+    words.row(&format!("{whole_model} · {directory}"), Ink::Dim);
+    if let Some(why) = &session.read_only {
+        words.row(&client::text::line(why), Ink::Warning);
+    }
+    if dialog.what == ListOf::Processes {
+        words.row(&client::text::line(&session.last_line), Ink::Text);
+        return;
+    }
+    match dialog.previews.get(&id) {
+        Some(Some(preview)) => {
+            if !preview.prompt.is_empty() {
+                words.row(&format!("› {}", preview.prompt), Ink::User);
+            }
+            words.text(&preview.answer, Ink::Text, true);
+        }
+        Some(None) => words.row(language.say(Msg::Loading), Ink::Dim),
+        None => words.row(&client::text::line(&session.last_line), Ink::Text),
+    }
+}
+
+/// Tokens, cost, context, queue, questions, clients.
+fn figures(model: &Model, session: &SessionSummary) -> String {
+    let language = model.look.language;
+    let mut parts =
+        vec![language.fill(Msg::Tokens, &[&words::short(words::tokens(&session.usage))])];
+    parts.push(words::cost(&session.usage));
+    let context = words::context(session);
+    if !context.is_empty() {
+        parts.push(language.fill(Msg::Context, &[&context]));
+    }
+    let questions = words::questions(session);
+    let asks = match questions {
+        1 => Msg::OneQuestion,
+        _ => Msg::Questions,
+    };
+    let counts = [
+        (session.queued, Msg::Queued),
+        (questions, asks),
+        (session.attached, Msg::Attached),
+    ];
+    for (count, message) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        parts.push(language.fill(message, &[&count.to_string()]));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+fn child(words: &mut Words<'_>, child: &ChildProcess) {
+    let language = words.model.look.language;
+    let ran = words::lasted(language, child.running_ms);
+    let of = language.fill(Msg::OfSession, &[&child.session.to_string(), &ran]);
+    words.row(&of, Ink::Dim);
+    words.text(
+        &client::text::clean(&words::head(&child.command)),
+        Ink::Code,
+        false,
+    );
+}
+
+fn turn(words: &mut Words<'_>, dialog: &ListDialog, turn: u64) {
+    let Content::Turns(turns) = &dialog.content else {
+        return;
+    };
+    let Some(turn) = turns.turns.iter().find(|known| known.turn == turn) else {
+        return;
+    };
+    words.text(&client::text::line(&turn.prompt), Ink::Text, false);
+    for note in &turn.notes {
+        words.row(&format!("! {}", client::text::line(note)), Ink::Warning);
+    }
+    for file in &turn.files {
+        words.row(&path(words.model, file), Ink::Dim);
+    }
+}
+
+/// A path that is to be judged, short.
+fn path(model: &Model, path: &str) -> String {
+    let exact = words::exact(path);
+    words::home(&exact, model.place.home.as_deref())
+}
+
+fn prompt(words: &mut Words<'_>, id: PromptId) {
+    let session = words.model.session.as_ref();
+    let waiting = session.map(|session| session.queue.waiting());
+    let mut waiting = waiting.unwrap_or_default().iter();
+    if let Some(queued) = waiting.find(|queued| queued.prompt_id == id) {
+        words.text(
+            &client::text::clean(&words::head(&queued.text)),
+            Ink::Text,
+            false,
+        );
+    }
+}
+
+fn inbox(words: &mut Words<'_>, dialog: &ListDialog, key: &Key) {
+    let Content::Inbox(asked) = &dialog.content else {
+        return;
+    };
+    for one in asked {
+        match (one, key) {
+            (Asked::Approval(approval), Key::Approval(id, _)) if approval.approval_id == *id => {
+                self::approval(words, approval);
+            }
+            (Asked::Question(question), Key::Question(id, _)) if question.question_id == *id => {
+                self::question(words, question);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn approval(words: &mut Words<'_>, approval: &Approval) {
+    words.row(&words::exact(&approval.rule), Ink::Dim);
+    words.text(
+        &client::text::exact(&words::head(&approval.subject)),
+        Ink::Code,
+        false,
+    );
+}
+
+fn question(words: &mut Words<'_>, question: &Question) {
+    for ask in &question.questions {
+        words.text(
+            &client::text::exact(&words::head(&ask.question)),
+            Ink::Text,
+            false,
+        );
+        for (index, option) in ask.options.iter().enumerate() {
+            let option = words::exact(&option.label);
+            words.row(&format!("  {}. {option}", index + 1), Ink::Dim);
+        }
+    }
+}
+
+fn restored(words: &mut Words<'_>, restore: &Restore) {
+    match &restore.effect {
+        None => words.row(words.model.look.language.say(Msg::Loading), Ink::Dim),
+        Some(Err(why)) => words.row(&client::text::line(why), Ink::Error),
+        Some(Ok(effect)) => foreseen(words, restore, effect),
+    }
+}
+
+/// What would happen: what would not be as it was comes first, for that is what is decided about. The last row says how
+/// much there is no room for.
+fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
+    let language = words.model.look.language;
+    let left = |file: &&RewoundFile| {
+        use RewoundResult::{ChangedSince, Failed};
+        matches!(file.result, ChangedSince | Failed { .. })
+    };
+    let (lost, others): (Vec<_>, Vec<_>) = effect.files.iter().partition(left);
+    let file = |file: &RewoundFile| became(words.model, file);
+    let mut said: Vec<(String, Ink)> = lost.into_iter().map(file).collect();
+    let note = |note: &String| (format!("! {}", client::text::line(note)), Ink::Warning);
+    said.extend(effect.notes.iter().map(note));
+    let turns = words::counted(language, effect.turns, Msg::Turn, Msg::Turns);
+    let message = match restore.turn {
+        Some(_) => Msg::WouldHide,
+        None => Msg::WouldShow,
+    };
+    said.push((language.fill(message, &[&turns]), Ink::Text));
+    if effect.files.is_empty() {
+        said.push((language.say(Msg::NoFiles).to_owned(), Ink::Text));
+    }
+    said.extend(others.into_iter().map(file));
+    let told = match said.len() > words.room {
+        true => words.room.saturating_sub(1),
+        false => said.len(),
+    };
+    let untold = said.len() - told;
+    for (text, ink) in said.into_iter().take(told) {
+        words.row(&text, ink);
+    }
+    if untold > 0 {
+        let more = language.fill(Msg::MoreRows, &[&untold.to_string()]);
+        words.row(&more, Ink::Dim);
+    }
+}
+
+/// What would become of a file.
+fn became(model: &Model, file: &RewoundFile) -> (String, Ink) {
+    let language = model.look.language;
+    let path = path(model, &file.path);
+    match &file.result {
+        RewoundResult::Restored => (language.fill(Msg::WouldRestore, &[&path]), Ink::Text),
+        RewoundResult::Same => (language.fill(Msg::WouldSame, &[&path]), Ink::Dim),
+        RewoundResult::ChangedSince => (language.fill(Msg::WouldLeave, &[&path]), Ink::Warning),
+        RewoundResult::Failed { why } => {
+            let why = client::text::line(why);
+            (language.fill(Msg::WouldFail, &[&path, &why]), Ink::Error)
+        }
+    }
+}

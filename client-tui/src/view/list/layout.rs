@@ -1,0 +1,256 @@
+//! Columns: how wide each is, and which are left out where there is no room.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::messages::lists::Msg;
+use crate::model::Model;
+use crate::model::list::rows::Row;
+use crate::model::list::{ListDialog, ListOf};
+use crate::render::wrap::width;
+use crate::theme::Ink;
+
+/// A column of a list.
+struct Column {
+    /// Cells at most.
+    max: usize,
+    /// Numbers stand at the right.
+    right: bool,
+    /// The largest goes first where there is no room; 0 stays.
+    drop: u8,
+}
+
+const fn left(max: usize, drop: u8) -> Column {
+    Column {
+        max,
+        right: false,
+        drop,
+    }
+}
+
+const fn right(max: usize, drop: u8) -> Column {
+    Column {
+        max,
+        right: true,
+        drop,
+    }
+}
+
+/// What takes the room that the others leave: that many cells at least are wanted.
+const GROWS: usize = 18;
+
+/// The mark of the chosen row, the row's own mark, and blanks.
+const MARKS: usize = 4;
+
+/// The columns of a list, and which of them grows.
+fn columns(dialog: &ListDialog) -> (&'static [Column], usize) {
+    if dialog.restore.is_some() {
+        return (const { &[left(0, 0)] }, 0);
+    }
+    match dialog.what {
+        ListOf::Sessions { .. } => (
+            const {
+                &[
+                    left(4, 0),
+                    right(6, 1),
+                    left(0, 0),
+                    left(20, 3),
+                    right(10, 4),
+                    left(28, 2),
+                    right(6, 0),
+                ]
+            },
+            2,
+        ),
+        ListOf::Turns => (
+            const { &[right(5, 0), left(0, 0), left(24, 2), right(6, 1)] },
+            1,
+        ),
+        ListOf::Queue => (
+            const { &[right(3, 0), left(0, 0), left(12, 1), left(24, 2)] },
+            1,
+        ),
+        ListOf::Processes => (
+            const {
+                &[
+                    left(9, 0),
+                    left(22, 0),
+                    right(6, 2),
+                    left(20, 4),
+                    right(6, 3),
+                    right(7, 5),
+                    right(9, 7),
+                    left(28, 6),
+                    left(0, 0),
+                ]
+            },
+            8,
+        ),
+        ListOf::Inbox => (
+            const { &[right(6, 0), left(14, 2), left(0, 0), right(6, 1)] },
+            2,
+        ),
+    }
+}
+
+const HEADS: &[Msg] = &[
+    Msg::HeadPid,
+    Msg::HeadState,
+    Msg::HeadAge,
+    Msg::HeadModel,
+    Msg::HeadContext,
+    Msg::HeadTokens,
+    Msg::HeadCost,
+    Msg::HeadDirectory,
+    Msg::HeadDoes,
+];
+
+/// How a list's rows are laid out.
+pub struct Table {
+    columns: &'static [Column],
+    /// Of each column; 0: it is left out.
+    widths: Vec<usize>,
+    width: usize,
+}
+
+impl Table {
+    /// For these rows in that width.
+    pub fn new(dialog: &ListDialog, model: &Model, rows: &[Row], width: usize) -> Self {
+        let (columns, grows) = columns(dialog);
+        let mut widths: Vec<usize> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let cells = rows.iter().filter_map(|row| row.cells.get(index));
+                let widest = cells.map(|cell| self::width(&cell.text)).max().unwrap_or(0);
+                let head = HEADS.get(index).filter(|_| dialog.covers() && widest > 0);
+                let head = head.map_or(0, |head| self::width(model.look.language.say(*head)));
+                widest.max(head).min(column.max)
+            })
+            .collect();
+        let room = width.saturating_sub(MARKS);
+        loop {
+            let fixed: usize = widths
+                .iter()
+                .filter(|wide| **wide > 0)
+                .map(|wide| wide + 2)
+                .sum();
+            if fixed + GROWS <= room {
+                set(&mut widths, grows, room - fixed);
+                break;
+            }
+            let there = columns.iter().enumerate().filter(|(index, column)| {
+                column.drop > 0 && widths.get(*index).is_some_and(|wide| *wide > 0)
+            });
+            match there.max_by_key(|(_, column)| column.drop) {
+                Some((index, _)) => set(&mut widths, index, 0),
+                None => {
+                    set(&mut widths, grows, room.saturating_sub(fixed));
+                    break;
+                }
+            }
+        }
+        Self {
+            columns,
+            widths,
+            width,
+        }
+    }
+
+    /// A row, with the mark where it is the chosen one.
+    pub fn line(&self, row: &Row, chosen: bool, model: &Model) -> Line<'static> {
+        let theme = model.look.theme;
+        let mut spans = vec![
+            Span::styled(if chosen { "▸ " } else { "  " }, theme.style(Ink::Accent)),
+            Span::styled(row.mark.0, theme.style(row.mark.1)),
+            Span::raw(" "),
+        ];
+        let cells = row.cells.iter();
+        let cells = cells.map(|cell| Span::styled(cell.text.clone(), theme.style(cell.ink)));
+        self.cells(&mut spans, cells);
+        let mut spans = clip(spans, self.width);
+        if chosen {
+            spans = pad(spans, self.width);
+            for span in &mut spans {
+                span.style = span.style.patch(theme.style(Ink::Selected));
+            }
+        }
+        Line::from(spans)
+    }
+
+    /// What the columns are.
+    pub fn heads(&self, model: &Model) -> Line<'static> {
+        let style = model.look.theme.style(Ink::Dim);
+        let mut spans = vec![Span::raw(" ".repeat(MARKS))];
+        let heads = HEADS.iter();
+        let heads = heads.map(|head| Span::styled(model.look.language.say(*head), style));
+        self.cells(&mut spans, heads);
+        Line::from(clip(spans, self.width))
+    }
+
+    fn cells(&self, spans: &mut Vec<Span<'static>>, cells: impl Iterator<Item = Span<'static>>) {
+        let mut begun = false;
+        let laid_out = cells.zip(self.columns).zip(&self.widths);
+        for ((cell, column), wide) in laid_out.filter(|(_, wide)| **wide > 0) {
+            if begun {
+                spans.push(Span::raw("  "));
+            }
+            begun = true;
+            let style = cell.style;
+            let cell = clip(vec![cell], *wide);
+            let used: usize = cell.iter().map(|span| width(&span.content)).sum();
+            let blank = Span::styled(" ".repeat(wide.saturating_sub(used)), style);
+            match column.right {
+                true => spans.extend(std::iter::once(blank).chain(cell)),
+                false => spans.extend(cell.into_iter().chain(std::iter::once(blank))),
+            }
+        }
+    }
+}
+
+fn set(widths: &mut [usize], index: usize, width: usize) {
+    if let Some(wide) = widths.get_mut(index) {
+        *wide = width;
+    }
+}
+
+/// As much of styled words as fits, with `…` where something is left out; never within a character as it is drawn.
+pub fn clip(spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
+    let total: usize = spans.iter().map(|span| width(&span.content)).sum();
+    if total <= room {
+        return spans;
+    }
+    let mut left = room.saturating_sub(1);
+    let mut out = Vec::new();
+    for span in spans {
+        let mut text = String::new();
+        let mut whole = true;
+        for letter in span.content.graphemes(true) {
+            let wide = width(letter);
+            if wide > left {
+                whole = false;
+                break;
+            }
+            left -= wide;
+            text.push_str(letter);
+        }
+        if !whole && room > 0 {
+            text.push('…');
+        }
+        out.push(Span::styled(text, span.style));
+        if !whole {
+            break;
+        }
+    }
+    out
+}
+
+/// Filled with blanks to that width.
+pub fn pad(mut spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
+    let used: usize = spans.iter().map(|span| width(&span.content)).sum();
+    if used < room {
+        spans.push(Span::styled(" ".repeat(room - used), Style::new()));
+    }
+    spans
+}

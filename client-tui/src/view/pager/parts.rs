@@ -1,0 +1,269 @@
+//! The parts of what is read: how many, which, and their rows.
+
+use client::text;
+use ratatui::text::{Line, Span};
+
+use crate::messages::pager::Msg;
+use crate::model::pager::{Pager, PartId, Reading};
+use crate::model::transcript::{Entry, Tool, Transcript, What};
+use crate::model::{Look, Model};
+use crate::render::sheet::Height;
+use crate::render::{Cache, diff, wrap};
+use crate::theme::Ink;
+use crate::view::{help, transcript};
+use proto::item::Display;
+
+/// Lines that make a part, where they have no parts of their own.
+const CHUNK: usize = 64;
+/// A prompt with more characters, or more lines, can be opened.
+const LONG: (usize, usize) = (400, 6);
+
+/// A part, borrowed from where it lives.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    /// An entry of a transcript of this generation.
+    Entry(u64, &'a Entry),
+    /// A section of help.
+    Section(usize),
+    Lines(usize, &'a [String]),
+    File(usize, &'a str, &'a str),
+}
+
+/// What was read back, where it still stands before this transcript.
+fn earlier<'a>(pager: &'a Pager, model: &Model) -> &'a [Transcript] {
+    match pager.earlier.generation == model.transcript.generation {
+        true => &pager.earlier.pieces,
+        false => &[],
+    }
+}
+
+/// How many parts there are.
+pub fn count(pager: &Pager, model: &Model) -> usize {
+    match &pager.what {
+        Reading::Transcript => {
+            let pieces = earlier(pager, model).iter();
+            let before: usize = pieces.map(|piece| piece.entries.len()).sum();
+            before + model.transcript.entries.len()
+        }
+        Reading::Help => help::SECTIONS,
+        Reading::Lines { lines, .. } => lines.len().div_ceil(CHUNK),
+        Reading::Diff { diffs, .. } => diffs.len(),
+    }
+}
+
+/// The part at a place.
+pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<Part<'a>> {
+    match &pager.what {
+        Reading::Transcript => {
+            let mut rest = index;
+            let pieces = earlier(pager, model).iter();
+            for transcript in pieces.chain([&model.transcript]) {
+                match transcript.entries.get(rest) {
+                    Some(entry) => return Some(Part::Entry(transcript.generation, entry)),
+                    None => rest = rest.checked_sub(transcript.entries.len())?,
+                }
+            }
+            None
+        }
+        Reading::Help => (index < help::SECTIONS).then_some(Part::Section(index)),
+        Reading::Lines { lines, .. } => {
+            let chunk = lines.chunks(CHUNK).nth(index)?;
+            Some(Part::Lines(index, chunk))
+        }
+        Reading::Diff { diffs, .. } => {
+            let (path, diff) = diffs.get(index)?;
+            Some(Part::File(index, path, diff))
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Which it is, whatever comes before it.
+    pub fn id(&self) -> PartId {
+        let place = |index: usize| (0, u64::try_from(index).unwrap_or(u64::MAX));
+        match *self {
+            Self::Entry(generation, entry) => (generation, entry.id),
+            Self::Section(index) | Self::Lines(index, _) | Self::File(index, ..) => place(index),
+        }
+    }
+
+    /// Whether its rows stay as they are.
+    pub fn settled(&self) -> bool {
+        match self {
+            Self::Entry(_, entry) => entry.settled(),
+            Self::Section(_) | Self::Lines(..) | Self::File(..) => true,
+        }
+    }
+
+    /// Whether it holds more than it shows folded.
+    pub fn opens(&self) -> bool {
+        match self {
+            Self::Entry(_, entry) => match &entry.what {
+                What::Tool(_) | What::Reasoning { .. } => true,
+                What::User { text, .. } => text.len() > LONG.0 || text.lines().count() > LONG.1,
+                _ => false,
+            },
+            Self::File(..) => true,
+            Self::Section(_) | Self::Lines(..) => false,
+        }
+    }
+
+    /// Whether keys that jump stop at it.
+    pub fn stops(&self) -> bool {
+        self.opens() || matches!(self, Self::Section(_))
+    }
+
+    /// About how many rows it has, without making them; `None`: they are few, make them.
+    pub fn guess(&self, width: usize, open: bool) -> Option<Height> {
+        let width = width.max(1);
+        let rows = |text: &str| -> usize {
+            text.lines()
+                .map(|line| line.len().div_ceil(width).max(1))
+                .sum()
+        };
+        let about = match self {
+            Self::Entry(_, entry) => match &entry.what {
+                What::User { text, .. } => 1 + rows(text),
+                What::Answer { markdown, .. } => 1 + rows(markdown.text()),
+                What::Reasoning { text, .. } if open => 1 + rows(text),
+                What::Tool(tool) if open => 2 + held(tool).map(rows).sum::<usize>(),
+                _ => 2,
+            },
+            Self::Section(_) => return None,
+            Self::Lines(_, lines) => {
+                let plain = |line: &String| {
+                    line.len() <= width && line.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+                };
+                match lines.iter().all(plain) {
+                    true => return Some(Height::Known(lines.len())),
+                    false => lines.iter().map(|line| rows(line).max(1)).sum(),
+                }
+            }
+            Self::File(_, _, diff) if open => 2 + diff.lines().count(),
+            Self::File(..) => return None,
+        };
+        Some(Height::About(about))
+    }
+
+    /// Its words as they were written, for a search that need not draw everything; `None`: they are few, draw them.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Entry(_, entry) => match &entry.what {
+                What::User { text, .. } | What::Reasoning { text, .. } => Some(text.clone()),
+                What::Answer { markdown, .. } => Some(markdown.text().to_owned()),
+                What::Tool(tool) => {
+                    let mut words = format!("{} {}", tool.tool, tool.subject);
+                    for held in held(tool) {
+                        words.push('\n');
+                        words.push_str(held);
+                    }
+                    Some(words)
+                }
+                _ => None,
+            },
+            Self::Lines(_, lines) => Some(lines.join("\n")),
+            Self::Section(_) | Self::File(..) => None,
+        }
+    }
+
+    /// Its rows.
+    pub fn rows(
+        &self,
+        cache: &mut Cache,
+        look: &Look,
+        raw: bool,
+        open: bool,
+    ) -> Vec<Line<'static>> {
+        let width = usize::from(look.columns).max(1);
+        match self {
+            Self::Entry(generation, entry) => apart(match &entry.what {
+                What::Answer { markdown, .. } if raw => plain(markdown.text(), look, width),
+                _ => transcript::entry(entry, look, cache, *generation, open),
+            }),
+            Self::Section(index) => help::section(*index, look, width),
+            Self::Lines(_, lines) => lines
+                .iter()
+                .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width))
+                .collect(),
+            Self::File(index, path, diff) => {
+                let mut rows = match index {
+                    0 => Vec::new(),
+                    _ => vec![Line::default()],
+                };
+                rows.extend(heading(path, diff, look, width));
+                match (open, raw) {
+                    (false, _) => {}
+                    (true, true) => rows.extend(
+                        text::clean(diff)
+                            .lines()
+                            .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width)),
+                    ),
+                    (true, false) => rows.extend(diff::lines(path, diff, look, width)),
+                }
+                rows
+            }
+        }
+    }
+}
+
+/// What a call printed or changed.
+fn held(tool: &Tool) -> impl Iterator<Item = &str> {
+    let display = tool.done.as_ref().map(|done| match &done.display {
+        Display::Line { text } => text.as_str(),
+        Display::Diff { diff, .. } => diff.as_str(),
+        Display::Command { tail, .. } => tail.as_str(),
+    });
+    [Some(tool.output.as_str()), display].into_iter().flatten()
+}
+
+/// A text as it was written.
+fn plain(written: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let cleaned = text::clean(written);
+    let lines = cleaned.lines();
+    lines
+        .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width))
+        .collect()
+}
+
+/// With a blank row before it.
+fn apart(mut rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    if rows.first().is_some_and(|first| first.width() > 0) {
+        rows.insert(0, Line::default());
+    }
+    rows
+}
+
+/// A line cleaned, with tabs as blanks: a terminal would move the cursor by them.
+fn line_of(line: &str) -> String {
+    text::clean(line).replace('\t', "    ").replace('\n', " ")
+}
+
+fn wrapped(words: &str, look: &Look, ink: Ink, width: usize) -> Vec<Line<'static>> {
+    let line = Line::from(Span::styled(words.to_owned(), look.theme.style(ink)));
+    wrap::line(&line, width)
+}
+
+/// `path +A −R`.
+fn heading(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let (added, removed) = changed(diff);
+    let counts = look
+        .language
+        .fill(Msg::Changed, &[&added.to_string(), &removed.to_string()]);
+    let line = Line::from(vec![
+        Span::styled(text::line(path), look.theme.style(Ink::Heading)),
+        Span::styled(format!(" {counts}"), look.theme.style(Ink::Dim)),
+    ]);
+    wrap::line(&line, width)
+}
+
+/// Lines that a unified diff adds and removes. Its headings stand before the first hunk.
+fn changed(diff: &str) -> (usize, usize) {
+    let hunks = diff.lines().skip_while(|line| !line.starts_with("@@"));
+    hunks.fold((0, 0), |(added, removed), line| {
+        match line.as_bytes().first() {
+            Some(b'+') => (added + 1, removed),
+            Some(b'-') => (added, removed + 1),
+            _ => (added, removed),
+        }
+    })
+}

@@ -1,0 +1,271 @@
+//! The rows between transcript and composer, each only where there is something to tell.
+
+use client::text;
+use proto::hello::Role;
+use proto::record::{ChildKind, Todo, TodoStatus};
+use proto::state::{State, WaitingFor};
+use ratatui::text::{Line, Span};
+
+use super::fit::{self, Group};
+use super::state::spinner;
+use crate::keymap::{Action, Context, shown};
+use crate::messages::status::Msg;
+use crate::model::session::Session;
+use crate::model::{Link, Model, Tone};
+use crate::render::{short, wrap};
+use crate::theme::Ink;
+use crate::view::Panel;
+
+/// Screens with fewer rows get the shortest form of everything.
+const SMALL: u16 = 16;
+/// Things to do that are shown at once.
+const TODOS: usize = 8;
+/// Prompts that wait that are shown at once.
+const QUEUED: usize = 3;
+/// Rows of a toast.
+const TOAST: usize = 3;
+
+/// What stands above the composer.
+#[must_use]
+pub fn above(model: &Model, width: usize) -> Panel {
+    let small = model.look.rows < SMALL;
+    let mut rows = Vec::new();
+    rows.extend(working(model, width));
+    if let Some(session) = &model.session {
+        rows.extend(waiting(model, session, width));
+        if model.look.todos {
+            rows.extend(todos(model, &session.todos, small, width));
+        }
+        if !small {
+            rows.extend(children(model, session, width));
+        }
+        rows.extend(queue(model, session, small, width));
+    }
+    rows.extend(toast(model, small, width));
+    if !rows.is_empty() && !small {
+        rows.insert(0, Line::default());
+    }
+    Panel::of(rows)
+}
+
+fn styled(model: &Model, ink: Ink, words: &str, width: usize) -> Line<'static> {
+    let style = model.look.theme.style(ink);
+    Line::from(Span::styled(wrap::cut(words, width), style))
+}
+
+/// What is being done, or what it waits for.
+fn working(model: &Model, width: usize) -> Option<Line<'static>> {
+    let language = model.look.language;
+    let groups = match &model.link {
+        Link::Lost(since) => {
+            let time = model.now.saturating_duration_since(*since);
+            let words = language.say(Msg::LostAdvice);
+            vec![
+                (0, Ink::Warning, format!("{} {words}", spinner(model))),
+                (1, Ink::Dim, short::duration(time)),
+            ]
+        }
+        Link::Ended(trouble) => {
+            let mut groups = vec![(0, Ink::Error, format!("■ {}", text::line(&trouble.what)))];
+            if !trouble.hint.is_empty() {
+                groups.push((0, Ink::Dim, text::line(&trouble.hint)));
+            }
+            groups
+        }
+        Link::None | Link::Replaying | Link::Live => turn(model, model.session.as_ref()?)?,
+    };
+    Some(row(model, groups, width))
+}
+
+/// A row of pieces; where even the first has no room, it is cut.
+fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'static> {
+    let groups = pieces
+        .into_iter()
+        .enumerate()
+        .map(|(index, (rank, ink, words))| match (index, rank) {
+            (0, _) => Group::new(rank, ink, wrap::cut(&words, width)),
+            (_, 0) => Group::new(1, ink, words),
+            _ => Group::new(rank, ink, words),
+        })
+        .collect();
+    fit::line(&model.look, groups, Vec::new(), width)
+}
+
+fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
+    let language = model.look.language;
+    let time = || {
+        let began = session.began?;
+        let time = model.now.saturating_duration_since(began);
+        Some((2, Ink::Dim, short::duration(time)))
+    };
+    let stop = || {
+        let key = shown(Context::Composer, Action::Back);
+        let words = language.fill(Msg::Stops, &[&key]);
+        (model.role() == Role::Drive).then_some((1, Ink::Dim, words))
+    };
+    let mut pieces = Vec::new();
+    match (session.state, session.waiting_for) {
+        (State::Running, _) => {
+            let words = language.say(Msg::Working);
+            pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
+            pieces.extend(time());
+            if !session.running.is_empty() {
+                let tools: Vec<_> = session.running.iter().map(|call| call.1.as_str()).collect();
+                let tools = text::line(&tools.join(", "));
+                pieces.push((3, Ink::Tool, language.fill(Msg::Running, &[&tools])));
+            }
+            pieces.extend(stop());
+        }
+        (State::Waiting, Some(WaitingFor::Retry)) => {
+            let cause = text::line(&session.cause);
+            pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));
+            if let Some(at) = session.retry_at {
+                let left = at.saturating_duration_since(model.now);
+                let words = language.fill(Msg::RetryIn, &[&short::duration(left)]);
+                pieces.push((2, Ink::Text, words));
+            }
+            pieces.extend(stop());
+        }
+        (State::Waiting, Some(WaitingFor::Credentials)) => {
+            let words = language.say(Msg::WaitsForKey);
+            pieces.push((0, Ink::Question, format!("? {words}")));
+            pieces.push((2, Ink::Text, language.say(Msg::KeyAdvice).to_owned()));
+        }
+        (State::Paused, _) => {
+            let words = language.say(Msg::Paused);
+            pieces.push((0, Ink::Warning, format!("‖ {words}")));
+            pieces.push((2, Ink::Dim, language.say(Msg::PausedAdvice).to_owned()));
+        }
+        (State::Waiting | State::Idle | State::Exited, _) => return None,
+    }
+    Some(pieces)
+}
+
+/// Questions that were set aside: the row stands only where no dialog asks them.
+fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
+    let language = model.look.language;
+    let words = match session.approvals.len() + session.questions.len() {
+        0 => return None,
+        1 => language.say(Msg::OneWaits).to_owned(),
+        many => language.fill(Msg::ManyWait, &[&many.to_string()]),
+    };
+    let key = shown(Context::Everywhere, Action::Attention);
+    let pieces = vec![(0, Ink::Question, format!("? {words}")), (1, Ink::Dim, key)];
+    Some(row(model, pieces, width))
+}
+
+fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'static>> {
+    if todos.is_empty() {
+        return Vec::new();
+    }
+    let language = model.look.language;
+    let is = |status| move |todo: &&Todo| todo.status == status;
+    let all = todos.len();
+    let done = todos.iter().filter(is(TodoStatus::Completed)).count();
+    if done == all {
+        let words = language.fill(Msg::TodosDone, &[&all.to_string()]);
+        return vec![styled(model, Ink::Good, &format!("☑ {words}"), width)];
+    }
+    let heading = language.fill(Msg::Todos, &[&done.to_string(), &all.to_string()]);
+    let current = todos
+        .iter()
+        .position(|todo| todo.status == TodoStatus::InProgress)
+        .or_else(|| {
+            todos
+                .iter()
+                .position(|todo| todo.status == TodoStatus::Pending)
+        })
+        .unwrap_or(0);
+    if small {
+        let now = todos.get(current).map(|todo| text::line(words_of(todo)));
+        let words = format!("{heading} · {}", now.unwrap_or_default());
+        return vec![styled(model, Ink::Text, &words, width)];
+    }
+    let first = current.saturating_sub(2).min(all.saturating_sub(TODOS));
+    let mut rows = vec![styled(model, Ink::Heading, &heading, width)];
+    for todo in todos.iter().skip(first).take(TODOS) {
+        let (mark, ink) = match todo.status {
+            TodoStatus::Pending => ("☐", Ink::Text),
+            TodoStatus::InProgress => ("▶", Ink::Strong),
+            TodoStatus::Completed => ("☑", Ink::Dim),
+        };
+        let words = format!("{mark} {}", text::line(words_of(todo)));
+        rows.push(styled(model, ink, &words, width));
+    }
+    if all > TODOS {
+        let more = language.fill(Msg::More, &[&(all - TODOS).to_string()]);
+        rows.push(styled(model, Ink::Dim, &more, width));
+    }
+    rows
+}
+
+fn words_of(todo: &Todo) -> &str {
+    match todo.status {
+        TodoStatus::InProgress if !todo.active_form.is_empty() => &todo.active_form,
+        _ => &todo.content,
+    }
+}
+
+fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
+    let names: Vec<_> = session
+        .children
+        .iter()
+        .filter(|child| child.kind == ChildKind::Shell)
+        .map(|child| text::line(&child.command))
+        .collect();
+    let language = model.look.language;
+    let told = names.join("; ");
+    let words = match names.len() {
+        0 => return None,
+        1 => language.fill(Msg::OneChild, &[&told]),
+        many => language.fill(Msg::Children, &[&many.to_string(), &told]),
+    };
+    Some(styled(model, Ink::Dim, &words, width))
+}
+
+fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Line<'static>> {
+    let language = model.look.language;
+    let waiting = session.queue.waiting();
+    if waiting.is_empty() {
+        return Vec::new();
+    }
+    if small {
+        let words = language.fill(Msg::Queued, &[&waiting.len().to_string()]);
+        return vec![styled(model, Ink::Dim, &words, width)];
+    }
+    let mut rows = Vec::new();
+    for queued in waiting.iter().take(QUEUED) {
+        let message = match queued.steer {
+            true => Msg::QueuedSteer,
+            false => Msg::QueuedPrompt,
+        };
+        let words = language.fill(message, &[text::line(&queued.text).trim()]);
+        rows.push(styled(model, Ink::Dim, &words, width));
+    }
+    if let Some(more @ 1..) = waiting.len().checked_sub(QUEUED) {
+        let words = language.fill(Msg::More, &[&more.to_string()]);
+        rows.push(styled(model, Ink::Dim, &words, width));
+    }
+    rows
+}
+
+fn toast(model: &Model, small: bool, width: usize) -> Vec<Line<'static>> {
+    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > model.now) else {
+        return Vec::new();
+    };
+    let (mark, ink) = match toast.tone {
+        Tone::Info => ("·", Ink::Text),
+        Tone::Good => ("✓", Ink::Good),
+        Tone::Warning => ("!", Ink::Warning),
+        Tone::Error => ("✗", Ink::Error),
+    };
+    let words = format!("{mark} {}", text::line(&toast.words));
+    let most = if small { 1 } else { TOAST };
+    let whole = Line::from(Span::styled(words.clone(), model.look.theme.style(ink)));
+    let rows = wrap::line(&whole, width);
+    match rows.len() > most {
+        // The end of a failure says what to do: it is not cut off where there is room for it.
+        true if most == 1 => vec![styled(model, ink, &words, width)],
+        _ => rows.into_iter().take(most).collect(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Pieces of one row: what matters least is left out whole where there is no room. Nothing is cut in its middle.
+
+use ratatui::text::{Line, Span};
+
+use crate::model::Look;
+use crate::render::wrap;
+use crate::theme::Ink;
+
+/// What stands between two pieces.
+const BETWEEN: &str = " · ";
+
+/// The least room between what stands left and what stands right.
+const GAP: usize = 2;
+
+/// A piece of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// 0 stays longest.
+    pub rank: u8,
+    pub ink: Ink,
+    pub words: String,
+}
+
+impl Group {
+    /// A piece. Its words are clean.
+    pub fn new(rank: u8, ink: Ink, words: impl Into<String>) -> Self {
+        Self {
+            rank,
+            ink,
+            words: words.into(),
+        }
+    }
+}
+
+/// A row of at most `width` cells: some pieces at its left, some at its right.
+#[must_use]
+pub fn line(
+    look: &Look,
+    mut left: Vec<Group>,
+    mut right: Vec<Group>,
+    width: usize,
+) -> Line<'static> {
+    while needed(&left, &right) > width {
+        let worst = left.iter().chain(&right).map(|group| group.rank).max();
+        let Some(worst) = worst else { break };
+        left.retain(|group| group.rank < worst);
+        right.retain(|group| group.rank < worst);
+    }
+    let mut spans = joined(look, &left);
+    if !right.is_empty() {
+        let room = width.saturating_sub(cells(&left) + cells(&right));
+        spans.push(Span::raw(" ".repeat(room)));
+        spans.extend(joined(look, &right));
+    }
+    Line::from(spans)
+}
+
+fn needed(left: &[Group], right: &[Group]) -> usize {
+    let gap = match left.is_empty() || right.is_empty() {
+        true => 0,
+        false => GAP,
+    };
+    cells(left) + gap + cells(right)
+}
+
+fn cells(groups: &[Group]) -> usize {
+    let words: usize = groups.iter().map(|group| wrap::width(&group.words)).sum();
+    words + wrap::width(BETWEEN) * groups.len().saturating_sub(1)
+}
+
+fn joined(look: &Look, groups: &[Group]) -> Vec<Span<'static>> {
+    let mut spans = Vec::with_capacity(groups.len() * 2);
+    for group in groups {
+        if !spans.is_empty() {
+            spans.push(Span::styled(BETWEEN, look.theme.style(Ink::Border)));
+        }
+        let style = look.theme.style(group.ink);
+        spans.push(Span::styled(group.words.clone(), style));
+    }
+    spans
+}

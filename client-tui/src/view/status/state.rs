@@ -1,0 +1,69 @@
+//! What the session does now: a mark and a word.
+
+use proto::state::{State, WaitingFor};
+
+use super::fit::Group;
+use crate::messages::status::Msg;
+use crate::model::{Link, Model};
+use crate::render::wrap;
+use crate::theme::Ink;
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// The spinner as it stands now.
+pub fn spinner(model: &Model) -> &'static str {
+    let turns = u64::try_from(SPINNER.len()).unwrap_or(1);
+    let at = usize::try_from(model.beat % turns).unwrap_or(0);
+    SPINNER.get(at).copied().unwrap_or("·")
+}
+
+/// Whether the session waits for a person.
+pub fn waits(model: &Model) -> bool {
+    model.session.as_ref().is_some_and(|session| {
+        let asked = !session.approvals.is_empty() || !session.questions.is_empty();
+        let waiting = match session.waiting_for {
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Credentials) => true,
+            Some(WaitingFor::Retry) | None => false,
+        };
+        asked || session.state == State::Waiting && waiting
+    })
+}
+
+/// Mark, word and colour of the state.
+fn state(model: &Model) -> (&'static str, Msg, Ink) {
+    match &model.link {
+        Link::Lost(_) => return (spinner(model), Msg::Reconnecting, Ink::Warning),
+        Link::Ended(_) => return ("■", Msg::Ended, Ink::Error),
+        Link::Replaying => return (spinner(model), Msg::Loading, Ink::Dim),
+        Link::None | Link::Live => {}
+    }
+    let Some(session) = &model.session else {
+        return match model.creating {
+            true => (spinner(model), Msg::Starting, Ink::Accent),
+            false => ("·", Msg::Idle, Ink::Dim),
+        };
+    };
+    match (session.state, session.waiting_for) {
+        (State::Waiting, Some(WaitingFor::Retry)) => {
+            (spinner(model), Msg::WaitsForRetry, Ink::Warning)
+        }
+        (State::Waiting, Some(WaitingFor::Credentials)) => ("?", Msg::WaitsForKey, Ink::Question),
+        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None) => {
+            ("?", Msg::WaitsForYou, Ink::Question)
+        }
+        (State::Paused, _) => ("‖", Msg::Paused, Ink::Warning),
+        (State::Exited, _) => ("■", Msg::Ended, Ink::Dim),
+        (State::Idle, _) => ("·", Msg::Idle, Ink::Dim),
+        (State::Running, _) => (spinner(model), Msg::Working, Ink::Accent),
+    }
+}
+
+/// The state for the status line: it stays longest there, its mark longer than its word.
+pub fn group(model: &Model, width: usize) -> Group {
+    let (mark, word, ink) = state(model);
+    let words = format!("{mark} {}", model.look.language.say(word));
+    match wrap::width(&words) <= width {
+        true => Group::new(0, ink, words),
+        false => Group::new(0, ink, mark),
+    }
+}

@@ -1,0 +1,443 @@
+use std::time::{Duration, Instant};
+
+use client::queue::Queue;
+use proptest::prelude::*;
+use proto::params::session::{CreateParams, QueuedPrompt};
+use proto::record::{ChildKind, ChildSpawned, Todo, TodoStatus};
+use proto::state::{State, WaitingFor};
+use proto::{CallId, Pid, PromptId, Seq, SessionId};
+use ratatui::style::Style;
+
+use super::*;
+use crate::effect::Trouble;
+use crate::messages::Language;
+use crate::model::{Link, Look, Place, Tone};
+
+fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
+    let place = Place {
+        cwd: "/home/ann/work".into(),
+        home: Some("/home/ann".into()),
+        template: CreateParams::default(),
+        role: Role::Drive,
+        model: "deepseek/deepseek-chat".to_owned(),
+    };
+    let mut model = Model::new(Look::default(), place, Instant::now());
+    model.now += Duration::from_secs(72);
+    let mut session = Session::new(SessionId::default(), Pid(12));
+    session.name = Some("tidy up".to_owned());
+    session.cwd = "/home/ann/work/shop".to_owned();
+    session.model = "deepseek/deepseek-chat".to_owned();
+    session.state = state;
+    session.waiting_for = waiting_for;
+    session.context_tokens = 34_500;
+    session.context_window = 128_000;
+    session.turns = 3;
+    session.usage.requests = 9;
+    session.usage.prompt_tokens = 1_200_000;
+    session.usage.cached_tokens = 984_000;
+    session.usage.output_tokens = 12_345;
+    session.usage.cost_micros = 123_456;
+    session.began = Some(model.now - Duration::from_secs(12));
+    model.session = Some(session);
+    model.link = Link::Live;
+    model
+}
+
+fn row(model: &Model, width: usize) -> String {
+    let panel = panel(model, width);
+    assert_eq!(panel.rows.len(), 1);
+    panel.rows.iter().map(ToString::to_string).collect()
+}
+
+fn above_of(model: &Model, width: usize) -> Vec<String> {
+    above(model, width)
+        .rows
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+/// Words with their blanks made one.
+fn told(row: &str) -> String {
+    row.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn check(model: &mut Model, width: usize, english: &str, chinese: &str) {
+    for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
+        model.look.language = language;
+        let row = row(model, width);
+        assert_eq!(told(&row), wanted);
+        assert!(wrap_width(&row) <= width, "{row}");
+    }
+}
+
+fn wrap_width(row: &str) -> usize {
+    crate::render::wrap::width(row)
+}
+
+#[test]
+fn a_wide_row_has_all_and_a_narrow_one_the_most_important() {
+    let mut model = model(State::Running, None);
+    check(
+        &mut model,
+        200,
+        "⠋ working ask · deepseek-chat · context 26% · cache 82% · 1.2M tokens · $0.12 · 12 tidy up · ~/work/shop",
+        "⠋ 工作中 ask · deepseek-chat · 上下文 26% · 缓存 82% · 1.2M token · $0.12 · 12 tidy up · ~/work/shop",
+    );
+    check(
+        &mut model,
+        80,
+        "⠋ working ask · deepseek-chat · context 26% · cache 82% · $0.12 · 12 tidy up",
+        "⠋ 工作中 ask · deepseek-chat · 上下文 26% · 缓存 82% · $0.12 · 12 tidy up",
+    );
+    check(
+        &mut model,
+        40,
+        "⠋ working ask · context 26%",
+        "⠋ 工作中 ask · 上下文 26%",
+    );
+    check(&mut model, 10, "⠋ working", "⠋ 工作中");
+    check(&mut model, 5, "⠋", "⠋");
+}
+
+#[test]
+fn every_state_has_a_mark_and_a_word() {
+    let states = [
+        (State::Idle, None, "· idle", "· 空闲"),
+        (State::Running, None, "⠋ working", "⠋ 工作中"),
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval),
+            "? waits for you",
+            "? 等待你处理",
+        ),
+        (
+            State::Waiting,
+            Some(WaitingFor::Question),
+            "? waits for you",
+            "? 等待你处理",
+        ),
+        (
+            State::Waiting,
+            Some(WaitingFor::Retry),
+            "⠋ trying again",
+            "⠋ 等待重试",
+        ),
+        (
+            State::Waiting,
+            Some(WaitingFor::Credentials),
+            "? needs a key",
+            "? 需要密钥",
+        ),
+        (State::Paused, None, "‖ paused", "‖ 已暂停"),
+        (State::Exited, None, "■ ended", "■ 已结束"),
+    ];
+    for (state, waiting_for, english, chinese) in states {
+        begins(&mut model(state, waiting_for), english, chinese);
+    }
+    let mut model = model(State::Running, None);
+    model.link = Link::Lost(model.now);
+    begins(&mut model, "⠋ reconnecting…", "⠋ 重新连接中…");
+    model.link = Link::Replaying;
+    begins(&mut model, "⠋ loading…", "⠋ 载入中…");
+    model.link = Link::Ended(Trouble::new("gone", ""));
+    begins(&mut model, "■ ended", "■ 已结束");
+}
+
+/// The row begins so at every width, in both languages, and has the posture where there is room.
+fn begins(model: &mut Model, english: &str, chinese: &str) {
+    for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
+        model.look.language = language;
+        for width in [16, 40, 80, 200] {
+            let row = row(model, width);
+            assert!(row.starts_with(wanted), "{width}: {row}");
+            assert!(wrap_width(&row) <= width, "{width}: {row}");
+            assert!(width < 40 || row.contains("ask"), "{width}: {row}");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_prompt_it_says_where_and_with_what() {
+    let mut model = model(State::Idle, None);
+    model.session = None;
+    model.link = Link::None;
+    check(
+        &mut model,
+        80,
+        "· idle deepseek-chat · ~/work",
+        "· 空闲 deepseek-chat · ~/work",
+    );
+    assert!(above_of(&model, 80).is_empty());
+    assert!(summary(&model).is_empty());
+    assert_eq!(title(&model), "reasonix");
+}
+
+#[test]
+fn what_is_not_known_is_not_told() {
+    let mut model = model(State::Idle, None);
+    let session = model.session.as_mut().unwrap();
+    session.context_window = 0;
+    session.usage = proto::outcome::UsageTotals::default();
+    assert_eq!(
+        told(&row(&model, 200)),
+        "· idle ask · deepseek-chat · 12 tidy up · ~/work/shop"
+    );
+    let session = model.session.as_mut().unwrap();
+    session.usage.requests = 2;
+    session.usage.cost_micros = 5_000;
+    session.usage.unknown_cost_calls = 1;
+    assert!(row(&model, 200).contains("$0.0050+"));
+}
+
+#[test]
+fn queue_others_and_role_stand_at_the_left() {
+    let mut model = model(State::Running, None);
+    model.place.role = Role::Watch;
+    let session = model.session.as_mut().unwrap();
+    session.queue = queue(3);
+    session.read_only = Some("disk full".to_owned());
+    session.posture = Posture::Yolo;
+    session.context_tokens = 120_000;
+    let other = proto::live::ClientPresence {
+        name: "other".to_owned(),
+        role: Role::Watch,
+    };
+    session.others = vec![other.clone(), other];
+    check(
+        &mut model,
+        92,
+        "⠋ working · 3 queued · +2 · watching · read-only yolo · deepseek-chat · context 93% · $0.12",
+        "⠋ 工作中 · 排队 3 · +2 · 旁观 · 只读 yolo · deepseek-chat · 上下文 93% · 缓存 82% · $0.12",
+    );
+    let panel = panel(&model, 92);
+    let style = |words: &str| -> Style {
+        let mut spans = panel.rows.iter().flat_map(|row| &row.spans);
+        spans
+            .find(|span| span.content.contains(words))
+            .unwrap()
+            .style
+    };
+    let warning = model.look.theme.style(Ink::Warning);
+    assert_eq!(style("yolo"), warning);
+    assert_eq!(style("93%"), warning);
+}
+
+fn queue(count: usize) -> Queue {
+    let prompt = |index: usize| QueuedPrompt {
+        prompt_id: PromptId::default(),
+        text: format!("prompt\n{index}"),
+        steer: index == 1,
+        by: "ann".to_owned(),
+    };
+    Queue::new(Seq(1), (0..count).map(prompt).collect())
+}
+
+fn todos(statuses: &[TodoStatus]) -> Vec<Todo> {
+    let todo = |(index, status): (usize, &TodoStatus)| Todo {
+        content: format!("do {index}"),
+        active_form: format!("doing {index}"),
+        status: *status,
+    };
+    statuses.iter().enumerate().map(todo).collect()
+}
+
+use TodoStatus::{Completed, InProgress, Pending};
+
+#[test]
+fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
+    let mut model = model(State::Running, None);
+    let session = model.session.as_mut().unwrap();
+    session.running = vec![(CallId::from("c"), "bash".to_owned())];
+    model.beat = 3;
+    assert_eq!(
+        above_of(&model, 80),
+        ["", "⠸ working · 12 s · running bash · Esc stops it"]
+    );
+    assert_eq!(above_of(&model, 30), ["", "⠸ working · Esc stops it"]);
+    model.look.language = Language::Chinese;
+    assert_eq!(
+        above_of(&model, 80),
+        ["", "⠸ 工作中 · 12 s · 正在运行 bash · Esc 中断"]
+    );
+    model.place.role = Role::Watch;
+    assert_eq!(
+        above_of(&model, 80),
+        ["", "⠸ 工作中 · 12 s · 正在运行 bash"]
+    );
+}
+
+#[test]
+fn what_is_waited_for_is_told() {
+    let mut model = model(State::Waiting, Some(WaitingFor::Retry));
+    let session = model.session.as_mut().unwrap();
+    let event = serde_json::from_str(
+        r#"{"seq":1,"session":12,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"session.state","data":{"state":"waiting","waiting_for":"retry","cause":"429 from deepseek,\u001b[2J try 2 of 8","retry_in_ms":5000}}"#,
+    );
+    session.fold(&event.unwrap(), model.now);
+    assert_eq!(
+        above_of(&model, 80),
+        [
+            "",
+            "⠋ 429 from deepseek, try 2 of 8 · in 5 s · Esc stops it"
+        ]
+    );
+    let session = model.session.as_mut().unwrap();
+    session.waiting_for = Some(WaitingFor::Credentials);
+    assert_eq!(
+        above_of(&model, 120),
+        [
+            "",
+            "? needs a key · set the key in your environment or with `reasonix setup`, then attach again"
+        ]
+    );
+    let session = model.session.as_mut().unwrap();
+    session.waiting_for = Some(WaitingFor::Question);
+    let question = serde_json::from_str(
+        r#"{"question_id":"12.1","session":12,"call":"c","questions":[],"asked_at":"2026-01-01T00:00:00.000Z"}"#,
+    );
+    session.questions = vec![question.unwrap()];
+    assert_eq!(above_of(&model, 80), ["", "? 1 question waits · Ctrl-Q"]);
+    assert_eq!(title(&model), "? tidy up — reasonix");
+    model.link = Link::Lost(model.now - Duration::from_secs(3));
+    assert_eq!(
+        above_of(&model, 80)[1],
+        "⠋ the connection was lost; the session goes on · 3 s"
+    );
+}
+
+#[test]
+fn things_to_do_are_shown_around_the_one_that_is_done_now() {
+    let mut model = model(State::Idle, None);
+    let mut set = |statuses: &[TodoStatus]| {
+        model.session.as_mut().unwrap().todos = todos(statuses);
+        above_of(&model, 80)
+    };
+    assert_eq!(
+        set(&[Completed, InProgress, Pending]),
+        ["", "To do 1/3", "☑ do 0", "▶ doing 1", "☐ do 2"]
+    );
+    assert_eq!(set(&[Completed; 3]), ["", "☑ all 3 things done"]);
+    let mut many = [Pending; 20];
+    many[..10].fill(Completed);
+    many[10] = InProgress;
+    let rows = set(&many);
+    assert_eq!(rows.len(), 11);
+    assert_eq!(rows[2..5], ["☑ do 8", "☑ do 9", "▶ doing 10"]);
+    assert_eq!(rows[10], "… 12 more");
+    model.look.rows = 12;
+    assert_eq!(above_of(&model, 80), ["To do 10/20 · doing 10"]);
+    model.look.todos = false;
+    assert!(above_of(&model, 80).is_empty());
+}
+
+#[test]
+fn background_queue_and_toast_have_their_rows() {
+    let mut model = model(State::Idle, None);
+    let child = |kind, command: &str| ChildSpawned {
+        pid: Pid(13),
+        kind,
+        call: CallId::from("c"),
+        command: command.to_owned(),
+    };
+    let session = model.session.as_mut().unwrap();
+    session.children = vec![
+        child(ChildKind::Shell, "npm run dev"),
+        child(ChildKind::Command, "ls"),
+        child(ChildKind::Shell, "cargo watch"),
+    ];
+    session.queue = queue(5);
+    model.toast(Tone::Good, "copied");
+    assert_eq!(
+        above_of(&model, 80),
+        [
+            "",
+            "2 commands in the background: npm run dev; cargo watch",
+            "queued: prompt 0",
+            "queued, into this turn: prompt 1",
+            "queued: prompt 2",
+            "… 2 more",
+            "✓ copied",
+        ]
+    );
+    model.look.rows = 12;
+    assert_eq!(above_of(&model, 80), ["5 queued", "✓ copied"]);
+    model.now += crate::model::TOAST;
+    assert_eq!(above_of(&model, 80), ["5 queued"]);
+}
+
+#[test]
+fn the_title_names_the_session_or_its_first_words() {
+    let mut model = model(State::Running, None);
+    assert_eq!(title(&model), "● tidy up — reasonix");
+    let session = model.session.as_mut().unwrap();
+    session.name = None;
+    session.state = State::Idle;
+    assert_eq!(title(&model), "reasonix");
+    model
+        .transcript
+        .entries
+        .push(crate::model::transcript::Entry {
+            id: 0,
+            seq: None,
+            turn: None,
+            what: crate::model::transcript::What::User {
+                text: "mend \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
+                steer: false,
+            },
+        });
+    assert_eq!(title(&model), "mend the build — reasonix");
+}
+
+#[test]
+fn the_end_tells_what_was_used_and_the_way_back() {
+    let mut model = model(State::Running, None);
+    assert_eq!(
+        summary(&model),
+        [
+            "session 12 · tidy up · 3 turns · 1m 12s here",
+            "tokens: 1.2M in, 12k out · cache 82% · cost: $0.12",
+            "attach again: reasonix attach 12 · it goes on working",
+        ]
+    );
+    model.look.language = Language::Chinese;
+    assert_eq!(
+        summary(&model)[0],
+        "会话 12 · tidy up · 3 个回合 · 在此 1m 12s"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_row_is_wider_than_the_screen(
+        width in 1_usize..120,
+        rows in 5_u16..40,
+        words in "\\PC{0,40}",
+        chinese in any::<bool>(),
+        busy in any::<bool>(),
+        count in 0_usize..12,
+    ) {
+        let state = if busy { State::Running } else { State::Idle };
+        let mut model = model(state, None);
+        model.look.rows = rows;
+        model.look.language = if chinese { Language::Chinese } else { Language::English };
+        model.toast(Tone::Error, words.clone());
+        let session = model.session.as_mut().unwrap();
+        session.name = Some(words.clone());
+        session.cwd.clone_from(&words);
+        session.running = vec![(CallId::from("c"), words.clone())];
+        session.queue = queue(count);
+        session.todos = todos(&vec![Pending; count]);
+        for todo in &mut session.todos {
+            todo.content.clone_from(&words);
+        }
+        let mut all = above(&model, width).rows;
+        all.extend(panel(&model, width).rows);
+        for row in all {
+            prop_assert!(row.width() <= width, "{}: {}", width, row);
+            for span in &row.spans {
+                prop_assert!(!span.content.chars().any(char::is_control));
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What is told outside of the screen's rows: the title of the window, and what stands below the transcript at the end.
+
+use client::text;
+use proto::state::State;
+
+use super::state;
+use crate::messages::status::Msg;
+use crate::model::Model;
+use crate::model::transcript::What;
+use crate::render::{short, wrap};
+
+/// Cells of a session's name in a title.
+const TITLE_WIDTH: usize = 40;
+
+/// The title of the terminal's window: `?` where it waits for the person, `●` where it works.
+#[must_use]
+pub fn title(model: &Model) -> String {
+    let Some(session) = &model.session else {
+        return "reasonix".to_owned();
+    };
+    let mark = match (state::waits(model), session.state) {
+        (true, _) => "? ",
+        (false, State::Running | State::Waiting) => "● ",
+        (false, State::Idle | State::Paused | State::Exited) => "",
+    };
+    let name = session.name.as_deref().or_else(|| first_words(model));
+    let name = text::line(name.unwrap_or_default());
+    match name.trim() {
+        "" => format!("{mark}reasonix"),
+        name => format!("{mark}{} — reasonix", wrap::cut(name, TITLE_WIDTH)),
+    }
+}
+
+fn first_words(model: &Model) -> Option<&str> {
+    model
+        .transcript
+        .entries
+        .iter()
+        .find_map(|entry| match &entry.what {
+            What::User { text, .. } => text.trim().lines().next(),
+            _ => None,
+        })
+}
+
+/// What is told when the interface has ended: what was used, and the way back. Nothing where there was no session.
+#[must_use]
+pub fn summary(model: &Model) -> Vec<String> {
+    let Some(session) = &model.session else {
+        return Vec::new();
+    };
+    let language = model.look.language;
+    let pid = session.pid.to_string();
+    let mut first = vec![language.fill(Msg::SummarySession, &[&pid])];
+    let name = session.name.as_deref().map(text::line);
+    first.extend(name.filter(|name| !name.is_empty()));
+    first.push(match session.turns {
+        1 => language.say(Msg::SummaryOneTurn).to_owned(),
+        turns => language.fill(Msg::SummaryTurns, &[&turns.to_string()]),
+    });
+    let here = model.now.saturating_duration_since(model.started);
+    first.push(language.fill(Msg::SummaryHere, &[&short::duration(here)]));
+    let mut lines = vec![first.join(" · ")];
+
+    let usage = &session.usage;
+    let mut used = Vec::new();
+    if usage.requests > 0 {
+        let read = short::count(usage.prompt_tokens);
+        let written = short::count(usage.output_tokens);
+        used.push(language.fill(Msg::SummaryTokens, &[&read, &written]));
+    }
+    if let Some(share) = short::percent(usage.cached_tokens, usage.prompt_tokens) {
+        used.push(language.fill(Msg::Cache, &[&share.to_string()]));
+    }
+    if let Some(cost) = short::cost(usage) {
+        used.push(language.fill(Msg::SummaryCost, &[&cost]));
+    }
+    if !used.is_empty() {
+        lines.push(used.join(" · "));
+    }
+    let attach = format!("reasonix attach {pid}");
+    let mut back = language.fill(Msg::SummaryAttach, &[&attach]);
+    if session.busy() {
+        back = format!("{back} · {}", language.say(Msg::SummaryGoesOn));
+    }
+    lines.push(back);
+    lines
+}

@@ -1,0 +1,497 @@
+//! What people see of a transcript.
+
+use proptest::prelude::*;
+use proto::Event;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::messages::Language;
+use crate::model::transcript::tests::scene::*;
+use crate::render::wrap;
+
+fn look(columns: u16, language: Language) -> Look {
+    Look {
+        columns,
+        language,
+        ..Look::default()
+    }
+}
+
+fn narrow() -> Look {
+    look(40, Language::English)
+}
+
+fn folded(events: &[Event]) -> Transcript {
+    let mut transcript = Transcript::default();
+    events.iter().for_each(|event| transcript.fold(event));
+    transcript
+}
+
+fn all(transcript: &Transcript, look: &Look) -> Vec<Line<'static>> {
+    let mut cache = Cache::default();
+    let rows = height(transcript, look, &mut cache);
+    page(transcript, look, &mut cache, 0, rows)
+}
+
+fn texts(rows: &[Line<'static>]) -> Vec<String> {
+    let rows = rows.iter().map(|row| row.to_string().trim_end().to_owned());
+    rows.collect()
+}
+
+fn shown(events: &[Event], look: &Look) -> Vec<String> {
+    texts(&all(&folded(events), look))
+}
+
+fn user(seq: u64, text: &str, voice: &str) -> Event {
+    let data = json!({"item": "m1.0", "text": text, "voice": voice});
+    event(Some(seq), "message.user", &data)
+}
+
+fn command(code: i32, tail: &str) -> Value {
+    json!({"type": "command", "exit_code": code, "signal": null, "output_bytes": tail.len(), "tail": tail})
+}
+
+/// A turn as it commonly is.
+fn turn() -> Vec<Event> {
+    let diff = json!({"type": "diff", "path": "src/a.rs", "added": 1, "removed": 1,
+        "diff": "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n"});
+    vec![
+        user(1, "make it new, wherever it is old, and tell me", "prompt"),
+        message(2, "**The plan**\n\nFirst a look.", "", "tool_calls"),
+        started(3, "a", "edit_file", "src/a.rs"),
+        finished(4, "a", "ok", &diff),
+        started(5, "b", "bash", "cargo test --workspace --all-features"),
+        finished(6, "b", "failed", &command(101, "1\n2\n3\n4\n5\n6\n7\n")),
+        user(7, "also the docs", "steer"),
+        event(
+            Some(8),
+            "message.assistant",
+            &json!({"item": "m1.4", "text": "Done.", "finish": "length"}),
+        ),
+        ended(9, "completed", 72_000, &json!([])),
+    ]
+}
+
+#[test]
+fn a_turn_reads_well_at_forty_columns() {
+    assert_eq!(
+        shown(&turn(), &narrow()),
+        [
+            "> make it new, wherever it is old, and",
+            "  tell me",
+            "",
+            "∴ thought: The plan",
+            "",
+            "✓ edit_file src/a.rs · +1 −1",
+            "   1 - old",
+            "   1 + new",
+            "✗ bash cargo test --workspac… · exit 101",
+            "  │ … 2 lines before (Ctrl-B opens)",
+            "  │ 3",
+            "  │ 4",
+            "  │ 5",
+            "  │ 6",
+            "  │ 7",
+            "",
+            "» also the docs",
+            "",
+            "Done.",
+            "! the answer was cut by the output limit",
+            "",
+            "· worked for 1m 12s · 34k tokens · $0.01",
+        ]
+    );
+}
+
+#[test]
+fn the_same_in_chinese_and_open() {
+    let chinese = Look {
+        output: true,
+        reasoning: true,
+        ..look(80, Language::Chinese)
+    };
+    let rows = shown(&turn(), &chinese);
+    let expected = [
+        "∴ **The plan**",
+        "  First a look.",
+        "✗ bash cargo test --workspace --all-features · 退出码 101",
+        "  │ 1",
+        "! 回答因达到输出上限而被截断",
+        "· 用时 1m 12s · 34k 词元 · $0.01",
+    ];
+    for line in expected {
+        assert!(rows.iter().any(|row| row == line), "{line}: {rows:#?}");
+    }
+}
+
+#[test]
+fn a_running_command_shows_the_end_of_what_it_prints() {
+    let mut events = vec![started(
+        1,
+        "c",
+        "bash",
+        "make -j 你好世界你好世界你好世界你好世界",
+    )];
+    events.push(output("c", 0, "1\n2\n3\n4\n5\n6"));
+    assert_eq!(
+        shown(&events, &narrow()),
+        [
+            "• bash make -j 你好世界你好世界你好世界…",
+            "  │ … 2 lines before (Ctrl-B opens)",
+            "  │ 3",
+            "  │ 4",
+            "  │ 5",
+            "  │ 6"
+        ]
+    );
+}
+
+#[test]
+fn how_calls_end_is_told_by_mark_and_word() {
+    let line = |text: &str| json!({"type": "line", "text": text});
+    let cases = [
+        (
+            "ok",
+            line("src/a.rs: 120 lines"),
+            "✓ bash src/a.rs · 120 lines",
+            "",
+        ),
+        ("ok", command(0, ""), "✓ bash src/a.rs", ""),
+        ("ok", command(0, "a\n"), "✓ bash src/a.rs · 1 line", "  │ a"),
+        (
+            "failed",
+            line("no such file"),
+            "✗ bash src/a.rs",
+            "  │ no such file",
+        ),
+        (
+            "denied",
+            line("by a rule"),
+            "⊘ bash src/a.rs · denied",
+            "  │ by a rule",
+        ),
+        ("refused", line(""), "⊘ bash src/a.rs · not run", ""),
+        ("interrupted", line(""), "■ bash src/a.rs · interrupted", ""),
+        (
+            "unknown",
+            line(""),
+            "? bash src/a.rs · the daemon stopped",
+            "",
+        ),
+    ];
+    for (status, display, head, body) in cases {
+        let rows = shown(
+            &[
+                started(1, "c", "bash", "src/a.rs"),
+                finished(2, "c", status, &display),
+            ],
+            &look(80, Language::English),
+        );
+        assert!(rows[0].starts_with(head), "{status}: {rows:?}");
+        assert_eq!(rows.get(1).map_or("", String::as_str), body, "{status}");
+    }
+}
+
+#[test]
+fn long_things_are_folded_and_open_wholly() {
+    let long: String = (0..40).map(|n| format!("+line {n}\n")).collect();
+    let prompt: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let diff = json!({"type": "diff", "path": "a", "added": 40, "removed": 0,
+        "diff": format!("--- /dev/null\n+++ b/a\n@@ -0,0 +1,40 @@\n{long}")});
+    let events = [
+        user(1, &prompt, "prompt"),
+        started(2, "c", "write_file", "a"),
+        finished(3, "c", "ok", &diff),
+    ];
+    let rows = shown(&events, &narrow());
+    assert!(
+        rows.contains(&"  … 18 more lines (Ctrl-B opens)".to_owned()),
+        "{rows:#?}"
+    );
+    assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
+    let open = Look {
+        output: true,
+        ..narrow()
+    };
+    let rows = shown(&events, &open);
+    assert!(
+        rows.iter().any(|row| row.contains("line 39")) && rows.len() > 70,
+        "{rows:#?}"
+    );
+    let transcript = folded(&events);
+    let one = entry(
+        &transcript.entries[1],
+        &narrow(),
+        &mut Cache::default(),
+        0,
+        true,
+    );
+    assert!(one.len() > 40, "one is opened by itself");
+}
+
+#[test]
+fn what_is_printed_again_begins_with_an_entry() {
+    let transcript = folded(&turn());
+    let (look, mut cache) = (narrow(), Cache::default());
+    let mut printed = Printed::default();
+    let rows = settled(&transcript, &mut printed, &look, &mut cache);
+    assert_eq!(texts(&rows), texts(&all(&transcript, &look)));
+    let again = |rows| {
+        texts(&last(
+            &transcript,
+            &printed,
+            &look,
+            &mut Cache::default(),
+            rows,
+        ))
+    };
+    assert_eq!(again(2)[0], "Done.");
+    assert_eq!(again(5)[0], "» also the docs");
+    assert_eq!(again(1000).len(), rows.len());
+    assert!(again(0).is_empty());
+    let nothing = last(&transcript, &Printed::default(), &look, &mut cache, 9);
+    assert!(nothing.is_empty(), "nothing is printed yet");
+}
+
+/// What would harm a terminal or a reader.
+const HOSTILE: &str =
+    "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}31md\u{202e}e\u{200b}f\r\ng\th\u{7f}\u{0}你\u{2028}好👩‍👩‍👧";
+
+fn hostile() -> Vec<Event> {
+    let id = "01890000-0000-7000-8000-0000000000aa";
+    let h = HOSTILE;
+    let line = json!({"type": "line", "text": h});
+    let diff = json!({"type": "diff", "path": h, "added": 1, "removed": 1,
+        "diff": format!("--- a/{h}\n+++ b/{h}\n@@ -1 +1 @@\n-{h}\n+{h}\n")});
+    let error = json!({"name": "internal", "message": h, "hint": h});
+    let mut end: Value = serde_json::from_str(
+        ended(
+            90,
+            "failed",
+            5,
+            &json!([{"call": "x", "tool": h, "subject": h, "why": h}]),
+        )
+        .data
+        .get(),
+    )
+    .unwrap();
+    end["error"] = error;
+    let mut records = vec![
+        ("message.user", json!({"item": "m1.0", "text": h})),
+        (
+            "message.assistant",
+            json!({"item": "m1.1", "reasoning": h, "text": h, "finish": "interrupted"}),
+        ),
+        ("notice", json!({"level": "error", "text": h})),
+        ("cache.reset", json!({"reason": h})),
+        ("session.set", json!({"paused": true, "by": h})),
+        ("session.reopened", json!({"by": h})),
+        (
+            "session.state",
+            json!({"state": "waiting", "waiting_for": "credentials", "cause": h}),
+        ),
+        (
+            "prompt.queued",
+            json!({"prompt_id": id, "text": h, "by": h}),
+        ),
+        (
+            "prompt.edited",
+            json!({"prompt_id": id, "text": h, "by": h}),
+        ),
+        (
+            "prompt.moved",
+            json!({"prompt_id": id, "position": 1, "by": h}),
+        ),
+        ("prompt.unqueued", json!({"prompt_id": id})),
+        (
+            "child.spawned",
+            json!({"pid": 9, "kind": "shell", "call": "c", "command": h}),
+        ),
+        ("child.exited", json!({"pid": 9, "cause": h})),
+        ("checkpoint.created", json!({"skipped": h})),
+        (
+            "approval.resolved",
+            json!({"approval_id": h, "call": "q", "decision": "deny", "note": h, "by": h}),
+        ),
+        (
+            "question.answered",
+            json!({"question_id": h, "call": "q", "replies": [{"labels": [h], "other": h}], "by": h}),
+        ),
+        (
+            "session.rewound",
+            json!({"to_turn": 1, "what": "both", "by": h, "files": [
+            {"path": h, "result": {"did": "restored"}, "before": {"is": "absent"}, "after": {"is": "absent"}},
+            {"path": h, "result": {"did": "failed", "why": h}, "before": {"is": "absent"}, "after": {"is": "absent"}}]}),
+        ),
+        ("turn.ended", end),
+    ];
+    for (call, status, display) in [
+        ("a", "failed", line),
+        ("b", "ok", diff),
+        ("c", "failed", command(1, h)),
+    ] {
+        records.push((
+            "tool.started",
+            json!({"call": call, "tool": h, "subject": h, "read_only": true}),
+        ));
+        records.push((
+            "tool.finished",
+            json!({"call": call, "tool": h, "status": status, "duration_ms": 2000,
+            "display": display, "spill": h}),
+        ));
+    }
+    records.push((
+        "tool.started",
+        json!({"call": "r", "tool": h, "subject": h, "read_only": true}),
+    ));
+    let mut events: Vec<_> = (1..)
+        .zip(records)
+        .map(|(seq, (kind, data))| event(Some(seq), kind, &data))
+        .collect();
+    events.push(output("r", 0, h));
+    events.push(delta("delta.reasoning", "m2.1", 0, h));
+    events.push(delta("delta.text", "m2.1", 0, h));
+    events
+}
+
+#[test]
+fn nothing_that_a_terminal_obeys_reaches_it_and_no_row_is_too_wide() {
+    let mut transcript = folded(&hostile());
+    transcript.divide(HOSTILE);
+    assert!(transcript.entries.len() > 20);
+    for (columns, language) in [
+        (80, Language::English),
+        (40, Language::Chinese),
+        (40, Language::English),
+    ] {
+        for open in [false, true] {
+            let look = Look {
+                output: open,
+                reasoning: open,
+                ..look(columns, language)
+            };
+            for row in all(&transcript, &look) {
+                let words = row.to_string();
+                let bad = |letter: char| {
+                    letter.is_control() || "\u{202e}\u{200b}\u{2028}".contains(letter)
+                };
+                assert!(!words.contains(bad), "{words:?}");
+                assert!(
+                    wrap::width(&words) <= usize::from(columns),
+                    "{columns}: {words:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
+    let prompt = "line\n".repeat(10);
+    let events: Vec<_> = (1..=9_000)
+        .map(|seq| user(seq, &prompt, "prompt"))
+        .collect();
+    let transcript = folded(&events);
+    let look = narrow();
+    let mut cache = Cache::default();
+    assert_eq!(page(&transcript, &look, &mut cache, 0, 30).len(), 30);
+    assert!(cache.kept() < 10, "{} are made", cache.kept());
+    assert_eq!(height(&transcript, &look, &mut cache), 9_000 * 11 - 1);
+    let top = page(&transcript, &look, &mut cache, usize::MAX, 30);
+    assert_eq!(texts(&top)[0], "> line");
+    assert!(cache.kept() < 10, "what is only counted is not kept");
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Event(Event),
+    Print,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let words = prop::sample::select(vec![
+        "One.\n\n",
+        "two ",
+        "```\ncode\n",
+        "```\n",
+        "- a\n",
+        "\n",
+        "| a | b |\n|---|---|\n",
+        "你好\n\n",
+    ]);
+    let item = prop::sample::select(vec!["m1.1", "m1.2"]);
+    let call = prop::sample::select(vec!["a", "b"]);
+    let grow = (item.clone(), words.clone(), 0usize..40, any::<bool>()).prop_map(
+        |(item, words, at, text)| {
+            let kind = if text {
+                "delta.text"
+            } else {
+                "delta.reasoning"
+            };
+            Step::Event(delta(kind, item, at, words))
+        },
+    );
+    let whole = (item.clone(), words.clone(), words.clone()).prop_map(|(item, text, reasoning)| {
+        let data = json!({"item": item, "text": text.repeat(3), "reasoning": reasoning, "finish": "length"});
+        Step::Event(event(Some(1), "message.assistant", &data))
+    });
+    let live = (item.clone(), words.clone()).prop_map(|(item, words)| {
+        Step::Event(sync(
+            &json!([{"item": item, "offset": 0, "text": words.repeat(4)}]),
+        ))
+    });
+    let broken = (item, any::<bool>()).prop_map(|(item, superseded)| {
+        let data = json!({"item": item, "superseded": superseded});
+        Step::Event(event(None, "message.partial", &data))
+    });
+    let tool = (call, words, 0u8..3).prop_map(|(call, words, what)| {
+        Step::Event(match what {
+            0 => started(1, call, "bash", words),
+            1 => output(call, 0, words),
+            _ => finished(1, call, "failed", &command(1, words)),
+        })
+    });
+    let other = prop::sample::select(vec![
+        user(1, "hi", "prompt"),
+        event(Some(1), "notice", &json!({"level": "info", "text": "hm"})),
+        ended(1, "failed", 5, &json!([])),
+    ]);
+    prop_oneof![
+        5 => grow, 2 => whole, 1 => live, 1 => broken, 3 => tool,
+        1 => other.prop_map(Step::Event), 3 => Just(Step::Print),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever happens and whenever it is printed: what is printed and what is live are all that there is, and what
+    /// was printed stays true.
+    #[test]
+    fn what_is_printed_is_what_is_there(steps in prop::collection::vec(step(), 0..40), scroll in 0usize..60, rows in 0usize..30) {
+        let (look, mut cache) = (narrow(), Cache::default());
+        let mut transcript = Transcript::default();
+        let (mut printed, mut out) = (Printed::default(), Vec::new());
+        for (seq, step) in (1u64..).zip(steps) {
+            match step {
+                Step::Event(mut event) => {
+                    event.seq = event.seq.map(|_| proto::Seq(seq));
+                    transcript.fold(&event);
+                }
+                Step::Print => out.extend(settled(&transcript, &mut printed, &look, &mut cache)),
+            }
+            let mut seen = out.clone();
+            seen.extend(live(&transcript, &printed, &look, &mut cache, usize::MAX));
+            prop_assert_eq!(texts(&seen), texts(&all(&transcript, &look)));
+        }
+        let all = all(&transcript, &look);
+        let end = all.len().saturating_sub(scroll).max(rows.min(all.len()));
+        let expected = &all[end.saturating_sub(rows)..end];
+        let seen = page(&transcript, &look, &mut cache, scroll, rows);
+        prop_assert_eq!(seen.len(), rows);
+        prop_assert_eq!(texts(&seen[rows - expected.len()..]), texts(expected));
+        let few = live(&transcript, &printed, &look, &mut cache, 3);
+        let many = live(&transcript, &printed, &look, &mut cache, usize::MAX);
+        prop_assert_eq!(texts(&few), texts(&many[many.len().saturating_sub(3)..]));
+    }
+}

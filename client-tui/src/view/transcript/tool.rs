@@ -1,0 +1,237 @@
+//! A call: one line, and below it what of its work is worth seeing.
+
+use client::text;
+use proto::item::{CallStatus, Display};
+use ratatui::text::{Line, Span};
+
+use super::words::{before, hang, left_out, lines, span, width};
+use crate::messages::transcript::Msg;
+use crate::model::Look;
+use crate::model::transcript::{Done, Tool, printed};
+use crate::render::{diff, short, wrap};
+use crate::theme::Ink;
+
+/// Rows of a diff that are shown where it is not open.
+const DIFF: usize = 20;
+/// Rows of what a failed call printed.
+const FAILED: usize = 5;
+/// Rows of what others printed.
+const PRINTED: usize = 3;
+/// Rows of what a running call prints.
+const RUNNING: usize = 4;
+
+/// Before rows of output.
+const BAR: &str = "  │ ";
+
+pub(super) fn rows(tool: &Tool, look: &Look, open: bool) -> Vec<Line<'static>> {
+    let mut rows = vec![head(tool, look)];
+    match &tool.done {
+        None => rows.extend(output(look, &tool.output, RUNNING, open)),
+        Some(done) => rows.extend(body(done, look, open)),
+    }
+    rows
+}
+
+/// Mark, tool, subject, and what came of it in a few words.
+fn head(tool: &Tool, look: &Look) -> Line<'static> {
+    let (mark, ink) = match tool.done.as_ref().map(|done| done.status) {
+        None => ("• ", Ink::Tool),
+        Some(CallStatus::Ok) => ("✓ ", Ink::Good),
+        Some(CallStatus::Failed) => ("✗ ", Ink::Error),
+        Some(CallStatus::Denied | CallStatus::Refused) => ("⊘ ", Ink::Warning),
+        Some(CallStatus::Interrupted) => ("■ ", Ink::Warning),
+        Some(CallStatus::Unknown) => ("? ", Ink::Warning),
+    };
+    let all = width(look);
+    let name = wrap::cut(&text::line(&tool.tool), all.saturating_sub(2));
+    let subject = text::line(&tool.subject);
+    let result = tool
+        .done
+        .as_ref()
+        .map_or_else(String::new, |done| result(done, &subject, look).join(" · "));
+    let room = all.saturating_sub(2 + wrap::width(&name));
+    // The subject has half of the room at least, and the result what is left.
+    let wanted = match subject.is_empty() {
+        true => 0,
+        false => wrap::width(&subject) + 1,
+    };
+    let for_result = room.saturating_sub(wanted.min(room / 2));
+    let result = match result.is_empty() || for_result < 5 {
+        true => String::new(),
+        false => format!(" · {}", wrap::cut(&result, for_result - 3)),
+    };
+    let for_subject = room.saturating_sub(wrap::width(&result));
+    let subject = match subject.is_empty() || for_subject < 2 {
+        true => String::new(),
+        false => format!(" {}", wrap::cut(&subject, for_subject - 1)),
+    };
+    Line::from(vec![
+        span(look, ink, mark),
+        span(look, Ink::Tool, name),
+        span(look, Ink::Text, subject),
+        span(look, Ink::Dim, result),
+    ])
+}
+
+fn result(done: &Done, subject: &str, look: &Look) -> Vec<String> {
+    let language = look.language;
+    let mut words = Vec::new();
+    match (&done.display, done.status) {
+        (Display::Diff { added, removed, .. }, _) => words.push(format!("+{added} −{removed}")),
+        (Display::Line { text }, CallStatus::Ok) => words.push(short(text, subject)),
+        (Display::Line { .. }, _) => {}
+        (Display::Command { .. }, CallStatus::Ok) => words.extend(printed_lines(done, look)),
+        (
+            Display::Command {
+                exit_code, signal, ..
+            },
+            _,
+        ) => words.push(match (exit_code, signal) {
+            (Some(code), _) => language.fill(Msg::Exit, &[&code.to_string()]),
+            (None, Some(signal)) => language.fill(Msg::Signal, &[&signal.to_string()]),
+            (None, None) if done.status == CallStatus::Failed => {
+                language.say(Msg::Failed).to_owned()
+            }
+            (None, None) => String::new(),
+        }),
+    }
+    match done.status {
+        CallStatus::Ok | CallStatus::Failed => {}
+        CallStatus::Denied => words.push(language.say(Msg::Denied).to_owned()),
+        CallStatus::Interrupted => words.push(language.say(Msg::Interrupted).to_owned()),
+        CallStatus::Unknown => words.push(language.say(Msg::Unknown).to_owned()),
+        CallStatus::Refused => words.push(language.say(Msg::Refused).to_owned()),
+    }
+    if done.duration_ms > 1_000 {
+        words.push(short::elapsed(done.duration_ms));
+    }
+    words.retain(|words| !words.is_empty());
+    words
+}
+
+/// The one line of a call without the subject, which stands there.
+fn short(text: &str, subject: &str) -> String {
+    let text = text::line(text);
+    match text.strip_prefix(subject).filter(|_| !subject.is_empty()) {
+        Some(rest) => rest.trim_start_matches([':', ' ']).to_owned(),
+        None => text,
+    }
+}
+
+/// How much a command has printed.
+fn printed_lines(done: &Done, look: &Look) -> Option<String> {
+    let Display::Command {
+        tail, output_bytes, ..
+    } = &done.display
+    else {
+        return None;
+    };
+    // Of a longer output only the end is there.
+    if *output_bytes > tail.len() as u64 {
+        return Some(match output_bytes / 1024 {
+            0 => format!("{output_bytes} B"),
+            kib => format!("{kib} KiB"),
+        });
+    }
+    match printed(tail).lines().count() {
+        0 => None,
+        1 => Some(look.language.say(Msg::Line).to_owned()),
+        count => Some(look.language.fill(Msg::Lines, &[&count.to_string()])),
+    }
+}
+
+fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
+    let mut rows = match &done.display {
+        Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
+        Display::Line { text } => said(look, text, open),
+        Display::Diff { path, diff, .. } => changes(path, diff, look, open),
+        Display::Command { tail, .. } => {
+            let most = match done.status {
+                CallStatus::Ok => PRINTED,
+                _ => FAILED,
+            };
+            output(look, tail, most, open)
+        }
+    };
+    if let Display::Command {
+        sandbox_stopped: true,
+        ..
+    } = done.display
+    {
+        let words = vec![look.language.say(Msg::Sandbox).to_owned()];
+        rows.extend(hang(
+            look,
+            &span(look, Ink::Warning, "  ! "),
+            Ink::Warning,
+            &words,
+        ));
+    }
+    if let Some(spill) = done.spill.as_ref().filter(|_| open) {
+        let words = look.language.fill(Msg::AllOfIt, &[&text::line(spill)]);
+        let bar = span(look, Ink::Border, BAR);
+        rows.extend(hang(look, &bar, Ink::Dim, &[words]));
+    }
+    rows
+}
+
+/// A diff, wholly where it is open.
+fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
+    let room = width(look).saturating_sub(2);
+    let mut rows = diff::lines(&text::line(path), diff, look, room);
+    let more = rows.len().saturating_sub(DIFF);
+    if more > 1 && !open {
+        rows.truncate(DIFF);
+        rows.push(left_out(look, Msg::MoreLines, more, room));
+    }
+    let indent = || Span::raw("  ");
+    rows.into_iter().map(|row| before(indent(), row)).collect()
+}
+
+/// What a tool says of its failure: the beginning of it matters.
+fn said(look: &Look, text: &str, open: bool) -> Vec<Line<'static>> {
+    let bar = span(look, Ink::Border, BAR);
+    let lines = lines(&printed(text.trim_end()));
+    let mut rows = hang(look, &bar, Ink::Dim, &lines);
+    for row in rows.iter_mut().skip(1) {
+        if let Some(first) = row.spans.first_mut() {
+            *first = bar.clone();
+        }
+    }
+    let more = rows.len().saturating_sub(FAILED);
+    if more > 1 && !open {
+        rows.truncate(FAILED);
+        let room = width(look).saturating_sub(wrap::width(BAR));
+        rows.push(before(bar, left_out(look, Msg::MoreLines, more, room)));
+    }
+    rows
+}
+
+/// The end of what was printed: `most` rows of it, or all of it where it is open.
+fn output(look: &Look, text: &str, most: usize, open: bool) -> Vec<Line<'static>> {
+    let clean = printed(text);
+    let lines = lines(clean.trim_end_matches('\n'));
+    let bar = || span(look, Ink::Border, BAR);
+    let room = width(look).saturating_sub(wrap::width(BAR)).max(1);
+    if open {
+        let rows = lines.iter().flat_map(|line| {
+            let line = Line::from(span(look, Ink::Dim, line.clone()));
+            wrap::line(&line, room)
+        });
+        return rows.map(|row| before(bar(), row)).collect();
+    }
+    let mut rows = Vec::new();
+    let mut from = lines.len().saturating_sub(most);
+    // What is left out is told in a row that could as well show one.
+    if from == 1 {
+        from = 0;
+    }
+    if from > 0 {
+        let hint = left_out(look, Msg::EarlierLines, from, room);
+        rows.push(before(bar(), hint));
+    }
+    rows.extend(lines.iter().skip(from).map(|line| {
+        let words = span(look, Ink::Dim, wrap::cut(line, room));
+        before(bar(), Line::from(words))
+    }));
+    rows
+}

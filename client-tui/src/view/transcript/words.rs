@@ -1,0 +1,108 @@
+//! Small things in words: times, numbers, outcomes; and rows of them.
+
+use client::text;
+use proto::outcome::{OutcomeKind, Reason, UsageTotals};
+use ratatui::text::{Line, Span};
+
+use crate::keymap::{self, Action, Context};
+use crate::messages::Language;
+use crate::messages::transcript::Msg;
+use crate::model::Look;
+use crate::render::{short, wrap};
+use crate::theme::Ink;
+
+/// Cells of a tab in what is shown.
+const TAB: &str = "    ";
+
+/// A text of anybody's in one style.
+pub(super) fn span(look: &Look, ink: Ink, text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), look.theme.style(ink))
+}
+
+/// Lines of a clean text, without tabs.
+pub(super) fn lines(clean: &str) -> Vec<String> {
+    clean.lines().map(|line| line.replace('\t', TAB)).collect()
+}
+
+/// Words that nobody but us has written, or others in them, as rows with a mark and a hanging indent.
+pub(super) fn told(look: &Look, mark: &str, inks: (Ink, Ink), words: &str) -> Vec<Line<'static>> {
+    let words = lines(&text::clean(words));
+    hang(look, &span(look, inks.0, mark), inks.1, &words)
+}
+
+/// Lines in one ink, wrapped: behind a mark the first row, behind as many blanks the others.
+pub(super) fn hang(
+    look: &Look,
+    mark: &Span<'static>,
+    ink: Ink,
+    lines: &[String],
+) -> Vec<Line<'static>> {
+    let indent = wrap::width(&mark.content);
+    let room = width(look).saturating_sub(indent).max(1);
+    let rows = lines.iter().flat_map(|line| {
+        let line = Line::from(span(look, ink, line.clone()));
+        wrap::line(&line, room)
+    });
+    rows.enumerate()
+        .map(|(index, row)| match index {
+            0 => before(mark.clone(), row),
+            _ => before(Span::raw(" ".repeat(indent)), row),
+        })
+        .collect()
+}
+
+/// A row with something before it.
+pub(super) fn before(first: Span<'static>, row: Line<'static>) -> Line<'static> {
+    let mut spans = vec![first];
+    spans.extend(row.spans);
+    Line::from(spans).style(row.style)
+}
+
+/// Cells of a row.
+pub(super) fn width(look: &Look) -> usize {
+    usize::from(look.columns).max(8)
+}
+
+/// That rows are left out, and how they are seen.
+pub(super) fn left_out(look: &Look, which: Msg, count: usize, room: usize) -> Line<'static> {
+    let key = keymap::shown(Context::Everywhere, Action::Output);
+    let words = look.language.fill(which, &[&count.to_string(), &key]);
+    Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
+}
+
+/// What was used: tokens, and money where all of it is known.
+pub(super) fn usage(language: Language, usage: &UsageTotals) -> Vec<String> {
+    let mut words = Vec::new();
+    let tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
+    if tokens > 0 {
+        words.push(language.fill(Msg::Tokens, &[&short::count(tokens)]));
+    }
+    words.extend(short::cost(usage));
+    words
+}
+
+/// An outcome in words: `completed`, `interrupted (time limit)`, …
+pub(super) fn outcome(language: Language, kind: OutcomeKind, reason: Option<Reason>) -> String {
+    let outcome = language.say(match kind {
+        OutcomeKind::Completed => Msg::Completed,
+        OutcomeKind::Failed => Msg::OutcomeFailed,
+        OutcomeKind::Interrupted => Msg::OutcomeInterrupted,
+        OutcomeKind::Killed => Msg::Killed,
+        OutcomeKind::BudgetExceeded => Msg::BudgetExceeded,
+        OutcomeKind::MaxSteps => Msg::MaxSteps,
+        OutcomeKind::ContextFull => Msg::ContextFull,
+        OutcomeKind::Blocked => Msg::Blocked,
+    });
+    let reason = reason.map(|reason| match reason {
+        Reason::User => Msg::ByPerson,
+        Reason::Timeout => Msg::ByTimeout,
+        Reason::Shutdown => Msg::ByShutdown,
+        Reason::Term => Msg::ByTerm,
+        Reason::Denied => Msg::ByNobody,
+    });
+    match (reason, language) {
+        (None, _) => outcome.to_owned(),
+        (Some(reason), Language::English) => format!("{outcome} ({})", language.say(reason)),
+        (Some(reason), Language::Chinese) => format!("{outcome}（{}）", language.say(reason)),
+    }
+}

@@ -1,0 +1,176 @@
+//! Keys as terminals send them do what the key table says.
+
+use client_tui::keymap::{self, BINDINGS, Context};
+use tests::terminal::{Nature, keys};
+use tests::{Terminal, until};
+
+use super::scenes::{self, Look, Scene, has_composer};
+
+#[test]
+fn every_key_of_the_table_can_be_sent_by_a_terminal() {
+    for name in BINDINGS.iter().flat_map(|row| row.keys) {
+        assert!(keymap::key(name).is_some(), "{name}");
+        for told in [false, true] {
+            assert!(keys::bytes(name, told).is_some(), "{name}");
+        }
+    }
+}
+
+fn begun() -> (Scene, Terminal) {
+    let scene = scenes::idle();
+    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    (scene, terminal)
+}
+
+fn prompts(scene: &Scene) -> usize {
+    scene.house.log(scene.pid).count("prompt.queued")
+}
+
+#[test]
+fn lines_are_written_edited_and_sent_together() {
+    let (scene, terminal) = begun();
+    scene.answers("Two lines came.");
+    terminal.type_text("first lime");
+    terminal.press_all(&["backspace", "backspace"]);
+    terminal.type_text("ne");
+    terminal.press("shift-enter");
+    terminal.type_text("second 中文");
+    terminal.press("alt-enter");
+    terminal.type_text("third word");
+    terminal.press_all(&["ctrl-w", "ctrl-a"]);
+    terminal.type_text("the ");
+    terminal.wait_text("the third");
+    assert_eq!(prompts(&scene), 1, "nothing was sent yet");
+    terminal.press("enter");
+    terminal.wait_scrolled("Two lines came.");
+    let request = scene.model.requests().pop().expect("a request");
+    assert!(
+        request
+            .last_text()
+            .contains("first line\nsecond 中文\nthe third "),
+        "{}",
+        request.last_text()
+    );
+}
+
+#[test]
+fn what_is_pasted_is_not_sent() {
+    let (scene, terminal) = begun();
+    terminal.paste("one\ntwo\nthree");
+    terminal.wait_text("three");
+    assert_eq!(prompts(&scene), 1);
+    terminal.press("ctrl-c");
+    terminal.wait_for("an empty line", has_composer);
+}
+
+#[test]
+fn a_long_paste_is_one_thing() {
+    let (scene, terminal) = begun();
+    scene.answers("All of it came.");
+    let long: String = (1..=3000)
+        .map(|number| format!("line {number}\n"))
+        .collect();
+    terminal.type_text("look: ");
+    terminal.paste(&long);
+    terminal.wait_text("look: [");
+    terminal.press("enter");
+    terminal.wait_scrolled("All of it came.");
+    let request = scene.model.requests().pop().expect("a request");
+    assert!(request.last_text().contains("line 2999\nline 3000"));
+}
+
+#[test]
+fn the_cursor_stands_behind_what_is_written_also_where_it_is_wide() {
+    let (_scene, terminal) = begun();
+    terminal.type_text("中文e\u{301}👍");
+    terminal.wait_text("👍");
+    // The mark and its blank, four and one and two cells.
+    until("the cursor behind it", || {
+        (terminal.cursor()?.1 == 2 + 4 + 1 + 2).then_some(())
+    });
+    terminal.press("left");
+    until("the cursor before the thumb", || {
+        (terminal.cursor()?.1 == 2 + 4 + 1).then_some(())
+    });
+}
+
+#[test]
+fn what_is_opened_is_closed_by_escape_and_the_draft_stays() {
+    let (_scene, terminal) = begun();
+    terminal.type_text("a draft");
+    terminal.wait_text("> a draft");
+    for key in ["f1", "ctrl-p", "ctrl-q"] {
+        let before = terminal.screen();
+        terminal.press(key);
+        terminal.wait_for(key, |screen| screen != before);
+        assert!(terminal.quiet(std::time::Duration::from_millis(100)));
+        terminal.press("esc");
+        terminal.wait_for("the draft", |screen| {
+            screen.lines().any(|row| row == "> a draft")
+        });
+    }
+}
+
+#[test]
+fn a_terminal_that_tells_keys_apart_works_the_same() {
+    let scene = scenes::idle();
+    let command = scene.house.command(&["attach", &scene.pid.to_string()]);
+    let nature = Nature {
+        keyboard: true,
+        ..Nature::default()
+    };
+    let mut terminal = Terminal::start_in(command, 80, 24, nature);
+    terminal.wait_scrolled("That is all.");
+    terminal.wait_for("a line for prompts", has_composer);
+    terminal.type_text("ab");
+    terminal.press("shift-enter");
+    terminal.type_text("cd");
+    terminal.wait_text("cd");
+    terminal.press("ctrl-c");
+    terminal.wait_for("an empty line", has_composer);
+    terminal.press("ctrl-d");
+    assert_eq!(terminal.exit_code(), 0);
+    terminal.assert_restored();
+}
+
+#[test]
+fn a_terminal_that_answers_nothing_is_no_reason_to_wait() {
+    let scene = scenes::idle();
+    let command = scene.house.command(&["attach", &scene.pid.to_string()]);
+    let nature = Nature {
+        keyboard: false,
+        background: None,
+        answers: false,
+    };
+    let begun = std::time::Instant::now();
+    let terminal = Terminal::start_in(command, 80, 24, nature);
+    terminal.wait_for("a line for prompts", has_composer);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+}
+
+#[test]
+fn no_key_of_the_composer_ends_it_but_those_that_say_so() {
+    let (scene, terminal) = begun();
+    let ends = [
+        keymap::Action::Leave,
+        keymap::Action::Suspend,
+        keymap::Action::Editor,
+    ];
+    let rows = BINDINGS.iter().filter(|row| {
+        matches!(row.context, Context::Composer | Context::Everywhere)
+            && !ends.contains(&row.action)
+    });
+    for name in rows.flat_map(|row| row.keys) {
+        // The second within two seconds would end it.
+        if *name == "ctrl-c" {
+            continue;
+        }
+        terminal.type_text("x");
+        terminal.press(name);
+        terminal.press_all(&["esc", "esc", "esc"]);
+        terminal.press("ctrl-u");
+    }
+    terminal.wait_taken();
+    assert!(!terminal.closed());
+    scene.assert_alive();
+}

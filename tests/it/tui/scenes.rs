@@ -1,0 +1,282 @@
+//! Places that a person finds a session in, each held there until the test lets it go on.
+
+use std::os::unix::net::UnixListener;
+
+use proto::Pid;
+use proto::hello::Role;
+use proto::methods::SessionCreate;
+use proto::params::session::CreateParams;
+use proto::state::Posture;
+use serde_json::json;
+use testkit::model::{Answer, Fault, Gate as Pause, Model, Place};
+use tests::{Gate, House, Terminal, until};
+
+use crate::scripted;
+
+/// Markdown with a bit of everything that fits on a small screen.
+pub const MARKDOWN: &str = "Hello, Ann. This is **bold**, this is `code`, and here is a list:\n\n\
+    - one\n- 二，中文也在这里\n\n```rust\nfn main() {\n    println!(\"hello\");\n}\n```\n\n\
+    | key | does |\n|---|---|\n| `y` | yes |\n| `n` | no |\n\nThat is all.";
+
+/// A session at a place.
+pub struct Scene {
+    // Dropped first: the daemon goes before the model that it talks to.
+    pub house: House,
+    pub model: Model,
+    pub pid: Pid,
+    /// Holds an answer in its middle.
+    pub pause: Pause,
+    /// Holds a command.
+    pub gate: Gate,
+}
+
+impl Scene {
+    /// What the model says to the next request.
+    pub fn answers(&self, text: &str) {
+        self.model.push([Answer::text(text)]);
+    }
+
+    /// Begins another session in the same house; its number.
+    pub fn begin(&self, prompt: &str) -> Pid {
+        begin(&self.house, prompt, |_| {})
+    }
+
+    /// Waits until the log holds so many records of a kind.
+    pub fn wait(&self, kind: &str, count: usize) {
+        wait(&self.house, self.pid, kind, count);
+    }
+
+    /// The session has not ended, and the daemon knows it.
+    pub fn assert_alive(&self) {
+        let pid = self.pid.to_string();
+        let _ = self.house.reasonix(&["show", &pid]).expect_code(0);
+        assert_eq!(self.house.log(self.pid).count("session.exited"), 0);
+    }
+}
+
+/// A house with a model that answers so, and a session with this prompt.
+fn scene(
+    files: &str,
+    answers: impl IntoIterator<Item = Answer>,
+    pause: Pause,
+    prompt: &str,
+    change: impl FnOnce(&mut CreateParams),
+) -> Scene {
+    let model = Model::start(answers.into_iter().collect::<Vec<_>>());
+    let house = scripted::house(&model);
+    house.files(files);
+    let gate = Gate::new(&house, "gate");
+    let pid = begin(&house, prompt, change);
+    Scene {
+        house,
+        model,
+        pid,
+        pause,
+        gate,
+    }
+}
+
+/// Makes an interactive session as a client that goes away at once.
+fn begin(house: &House, prompt: &str, change: impl FnOnce(&mut CreateParams)) -> Pid {
+    let mut params = house.create(prompt);
+    change(&mut params);
+    house.block_on(async {
+        let client = house.client("scene", Role::Drive).await;
+        let created = client.call::<SessionCreate>(&params).await;
+        created.expect("create a session").pid
+    })
+}
+
+fn wait(house: &House, pid: Pid, kind: &str, count: usize) {
+    until(&format!("{count} of {kind} in the log"), || {
+        let logs = house.logs();
+        let log = logs.iter().find(|log| log.pid() == pid)?;
+        (log.count(kind) >= count).then_some(())
+    });
+}
+
+const FILES: &str = "\
+//- src/main.rs
+fn main() {
+    let total = add(1, 2);
+    println!(\"{total}\");
+}
+
+fn add(a: u32, b: u32) -> u32 {
+    a + b
+}
+//- src/lib.rs
+//! Nothing yet.
+//- README.md
+# A project
+//- 说明.md
+# 一个项目
+";
+
+/// A house in which no session was ever begun. Bind the model first: what is bound later is dropped before it.
+pub fn empty() -> (Model, House) {
+    let model = Model::start([Answer::text(MARKDOWN)]);
+    let house = scripted::house(&model);
+    house.files(FILES);
+    (model, house)
+}
+
+/// A question was answered; nothing runs.
+pub fn idle() -> Scene {
+    let scene = scene(
+        FILES,
+        [Answer::text(MARKDOWN)],
+        Pause::new(),
+        "Say hello.",
+        |_| {},
+    );
+    scene.wait("turn.ended", 1);
+    scene
+}
+
+/// An answer stands in its middle until `pause` is opened.
+pub fn streaming() -> Scene {
+    let pause = Pause::new();
+    let text = "The first half of the answer has come, with **some** words and\n\n- one point,\n\n\
+        and the second half is still to come, word by word, until the very end.";
+    let answer = Answer::text(text).held(Place::Middle, &pause);
+    let scene = scene(FILES, [answer], pause, "Tell me slowly.", |_| {});
+    scene.house.block_on(scene.pause.reached());
+    scene
+}
+
+/// A command runs until `gate` is opened.
+pub fn tool() -> Scene {
+    let call = Answer::call("bash", json!({"command": Gate::command("gate")}));
+    let answers = [call, Answer::text("The command is through.")];
+    let scene = scene(FILES, answers, Pause::new(), "Run it.", |params| {
+        params.posture = Some(Posture::Yolo);
+    });
+    scene.gate.wait();
+    scene
+}
+
+/// A person is asked about an edit.
+pub fn approval() -> Scene {
+    let edit = json!({
+        "path": "src/main.rs",
+        "old_string": "    let total = add(1, 2);\n",
+        "new_string": "    let total: u32 = add(1, 2);\n    // 合计\n    let total = total * 2;\n",
+    });
+    let answers = [
+        Answer::call("read_file", json!({"path": "src/main.rs"})),
+        Answer::text("I would change it so:").and_call("edit_file", edit),
+        Answer::text("It is changed."),
+    ];
+    let scene = scene(FILES, answers, Pause::new(), "Double the total.", |_| {});
+    scene.wait("approval.requested", 1);
+    scene
+}
+
+/// The model asks something with two parts.
+pub fn question() -> Scene {
+    let asked = json!({"questions": [
+        {"question": "Which colour shall it have?", "header": "Colour",
+         "options": [{"label": "red", "description": "like a rose"}, {"label": "蓝色", "description": "天空的颜色"}]},
+        {"question": "Which parts?", "header": "Parts", "multi_select": true,
+         "options": [{"label": "door", "description": ""}, {"label": "roof", "description": ""}]},
+    ]});
+    let answers = [Answer::call("ask", asked), Answer::text("So be it.")];
+    let scene = scene(FILES, answers, Pause::new(), "Paint it.", |_| {});
+    scene.wait("question.asked", 1);
+    scene
+}
+
+/// The provider refused, in a way that a person can mend.
+pub fn failing() -> Scene {
+    let fault = Fault::refusal(402, "Insufficient Balance", "insufficient_balance");
+    let answers = [Answer::text("Now it works.").fault(fault)];
+    let scene = scene(FILES, answers, Pause::new(), "Say something.", |_| {});
+    scene.wait("turn.ended", 1);
+    scene
+}
+
+/// Several sessions: one at rest, one that waits for a person, and one at rest that was active last.
+pub fn several() -> Scene {
+    let scene = idle();
+    scene
+        .model
+        .push([Answer::call("bash", json!({"command": "touch made"}))]);
+    let waiting = scene.begin("Make the file that is called made, please.");
+    wait(&scene.house, waiting, "approval.requested", 1);
+    scene.answers("第三个会话。");
+    let third = scene.begin("用中文回答。");
+    wait(&scene.house, third, "turn.ended", 1);
+    scene
+}
+
+/// What stands in the transcript once where a connection was lost and is there again.
+pub const MARK: &str = "the connection was lost";
+
+/// What a person's terminal is set to.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub columns: u16,
+    pub rows: u16,
+    /// As `REASONIX_LANG` says it.
+    pub language: &'static str,
+    /// As `tui.theme` says it.
+    pub theme: &'static str,
+}
+
+impl Look {
+    /// The usual one.
+    pub const USUAL: Self = Self {
+        columns: 80,
+        rows: 24,
+        language: "en",
+        theme: "dark",
+    };
+}
+
+impl Scene {
+    /// The interface, on the session of this scene.
+    pub fn attach(&self, look: Look) -> Terminal {
+        let pid = self.pid.to_string();
+        interface(&self.house, &["attach", &pid], look)
+    }
+
+    /// The same, once it shows words that stand in the session's transcript and has a line for prompts.
+    pub fn at_rest(&self, look: Look, words: &str) -> Terminal {
+        let terminal = self.attach(look);
+        terminal.wait_scrolled(words);
+        terminal.wait_for("a line for prompts", has_composer);
+        terminal
+    }
+}
+
+/// Somebody in the daemon's place who never says a word, so that no daemon is started and none is found.
+pub fn mute(house: &House) -> UnixListener {
+    let socket = house.socket();
+    // Left by the one that was killed.
+    let _ = std::fs::remove_file(&socket);
+    UnixListener::bind(&socket).expect("listen in the daemon's place")
+}
+
+/// The interface in a terminal that is set so.
+pub fn interface(house: &House, arguments: &[&str], look: Look) -> Terminal {
+    let _ = house
+        .reasonix(&["config", "set", "tui.theme", look.theme])
+        .expect_code(0);
+    let mut command = house.command(arguments);
+    command.env("REASONIX_LANG", look.language);
+    Terminal::start(command, look.columns, look.rows)
+}
+
+/// Whether the line for prompts stands on the screen, empty: nothing lies over it.
+pub fn has_composer(screen: &str) -> bool {
+    // In both languages and at every width it names the key of commands.
+    screen
+        .lines()
+        .any(|row| row.starts_with("> ") && row.contains("`/`"))
+}
+
+/// How often words stand in what a terminal has shown and shows.
+pub fn times(terminal: &Terminal, words: &str) -> usize {
+    terminal.scrollback().matches(words).count()
+}

@@ -1,0 +1,277 @@
+//! Several terminals on one session: everybody sees the same, an answer of one is everybody's, and the death of the daemon
+//! is a line and nothing else.
+
+use std::time::Duration;
+
+use tests::{Terminal, until};
+
+use super::scenes::{self, Look, MARK, Scene, has_composer, times};
+
+/// An answer elsewhere closes a question here within this time.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// Keys count so long after a question has appeared.
+const GUARD: Duration = Duration::from_millis(350);
+
+/// How long nothing must be written until it counts as nothing.
+const SILENCE: Duration = Duration::from_millis(500);
+
+const ELSEWHERE: &str = "Change this file?";
+
+/// Words of the scene `idle` with a second turn, in their order.
+const SAID: [&str; 5] = [
+    "Hello, Ann.",
+    "That is all.",
+    "once more",
+    "And again",
+    "the end of it",
+];
+
+fn plain(scene: &Scene) -> Terminal {
+    let pid = scene.pid.to_string();
+    Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24)
+}
+
+/// Every one of these words stands there once, in this order.
+fn assert_once(what: &str, terminal: &Terminal, words: &[&str]) {
+    let all = terminal.scrollback();
+    let mut places = Vec::new();
+    for one in words {
+        assert_eq!(
+            all.matches(one).count(),
+            1,
+            "{what}: `{one}` once in\n{all}"
+        );
+        places.extend(all.find(one));
+    }
+    assert!(places.is_sorted(), "{what}: {words:?} in order in\n{all}");
+}
+
+/// What stands above the line for prompts, without empty rows and what differs.
+fn transcript(terminal: &Terminal) -> Vec<String> {
+    let all = terminal.scrollback();
+    let rows: Vec<&str> = all.lines().collect();
+    let composer = rows
+        .iter()
+        .rposition(|row| row.starts_with("> "))
+        .unwrap_or(rows.len());
+    rows[..composer]
+        .iter()
+        .filter(|row| !row.trim().is_empty())
+        .map(|row| tests::terminal::golden::steady(row))
+        .collect()
+}
+
+#[test]
+fn two_interfaces_and_the_line_mode_show_the_same() {
+    let scene = scenes::idle();
+    scene.answers("And again: **words**, until\n\nthe end of it.");
+    let one = scene.at_rest(Look::USUAL, "That is all.");
+    let two = scene.at_rest(Look::USUAL, "That is all.");
+    let lines = plain(&scene);
+    lines.wait_scrolled("That is all.");
+    one.type_text("once more\n");
+    for terminal in [&one, &two, &lines] {
+        terminal.wait_scrolled("the end of it");
+    }
+    for terminal in [&one, &two] {
+        terminal.wait_for("rest", has_composer);
+    }
+    assert_once("one", &one, &SAID);
+    assert_once("two", &two, &SAID);
+    assert_once("lines", &lines, &SAID);
+    // Who typed it may be told apart, nothing else.
+    until("both to show the same", || {
+        (transcript(&one) == transcript(&two)).then_some(())
+    });
+}
+
+#[test]
+fn who_comes_later_sees_the_same_as_who_was_there() {
+    let scene = scenes::streaming();
+    let one = scene.attach(Look::USUAL);
+    one.wait_text("one point");
+    let two = scene.attach(Look::USUAL);
+    two.wait_text("one point");
+    scene.pause.open();
+    for terminal in [&one, &two] {
+        terminal.wait_scrolled("until the very end");
+        terminal.wait_for("rest", has_composer);
+    }
+    let three = scene.at_rest(Look::USUAL, "until the very end");
+    for terminal in [&one, &two, &three] {
+        let words = [
+            "Tell me slowly.",
+            "The first half",
+            "one point",
+            "until the very end",
+        ];
+        assert_once("an answer", terminal, &words);
+    }
+}
+
+#[test]
+fn an_answer_in_one_closes_the_question_in_the_other_at_once() {
+    // The quickest of three counts: what is measured is the way, not how busy this machine is.
+    let took = (0..3).map(|_| {
+        let scene = scenes::approval();
+        let (one, two) = (scene.attach(Look::USUAL), scene.attach(Look::USUAL));
+        one.wait_text(ELSEWHERE);
+        two.wait_text(ELSEWHERE);
+        assert!(one.quiet(GUARD), "an open question is at rest");
+        one.press("y");
+        let here = one.wait_gone(ELSEWHERE);
+        let there = two.wait_gone(ELSEWHERE);
+        for terminal in [&one, &two] {
+            terminal.wait_scrolled("It is changed.");
+        }
+        assert!(scene.house.read("src/main.rs").contains("合计"));
+        there.saturating_duration_since(here)
+    });
+    let quickest = took.min().unwrap_or_default();
+    assert!(quickest <= AT_ONCE, "{quickest:?}");
+}
+
+#[test]
+fn a_key_that_was_typed_before_the_question_was_read_is_no_answer() {
+    let scene = scenes::tool();
+    let terminal = scene.attach(Look::USUAL);
+    terminal.wait_text("gate.here");
+    scene.gate.open();
+    terminal.wait_scrolled("The command is through.");
+    terminal.wait_for("rest", has_composer);
+    drop(terminal);
+    let asked = scenes::approval();
+    let terminal = asked.attach(Look::USUAL);
+    terminal.wait_text(ELSEWHERE);
+    terminal.paste("y");
+    assert!(terminal.quiet(GUARD));
+    assert!(
+        terminal.screen().contains(ELSEWHERE),
+        "pasted text answers nothing"
+    );
+    assert_eq!(asked.house.log(asked.pid).count("approval.resolved"), 0);
+}
+
+#[test]
+fn the_size_of_one_is_no_matter_of_the_other() {
+    let scene = scenes::idle();
+    let one = scene.at_rest(Look::USUAL, "That is all.");
+    let two = scene.at_rest(Look::USUAL, "That is all.");
+    assert!(
+        one.quiet(SILENCE) && two.quiet(SILENCE),
+        "who rests writes nothing"
+    );
+    let (before, others) = (one.written(), two.written());
+    one.resize(60, 20);
+    one.wait_for("the new size", |screen| {
+        one.written() > before && has_composer(screen)
+    });
+    assert!(one.quiet(SILENCE));
+    assert_eq!(two.written(), others, "{}", two.screen());
+    assert_eq!(times(&two, "That is all."), 1);
+}
+
+#[test]
+fn a_window_that_is_pulled_about_shows_everything_once() {
+    let scene = scenes::idle();
+    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    for (columns, rows) in [(100, 30), (60, 20), (80, 10), (120, 40), (80, 24)] {
+        let before = terminal.written();
+        terminal.resize(columns, rows);
+        terminal.wait_for("the new size", |screen| {
+            terminal.written() > before && has_composer(screen)
+        });
+        assert!(terminal.quiet(SILENCE));
+        let screen = terminal.screen();
+        assert!(
+            screen.contains("That is all."),
+            "{columns} x {rows}:\n{screen}"
+        );
+        let composers = screen
+            .lines()
+            .filter(|row| row.starts_with("> ") && row.contains("`/`"));
+        assert_eq!(composers.count(), 1, "{columns} x {rows}:\n{screen}");
+    }
+}
+
+#[test]
+fn the_death_of_the_daemon_is_one_line_and_nothing_is_lost_or_doubled() {
+    let scene = scenes::idle();
+    let one = scene.at_rest(Look::USUAL, "That is all.");
+    let two = scene.at_rest(Look::USUAL, "That is all.");
+    let lines = plain(&scene);
+    lines.wait_scrolled("That is all.");
+    scene.house.kill_daemon();
+    scene.house.wait_for_daemon();
+    for terminal in [&one, &two] {
+        terminal.wait_scrolled(MARK);
+        terminal.wait_for("rest", has_composer);
+    }
+    scene.answers("And again: **words**, until\n\nthe end of it.");
+    one.type_text("once more\n");
+    for terminal in [&one, &two, &lines] {
+        terminal.wait_scrolled("the end of it");
+    }
+    for (what, terminal) in [("one", &one), ("two", &two)] {
+        terminal.wait_for("rest", has_composer);
+        assert_once(what, terminal, &SAID);
+        assert_eq!(
+            times(terminal, MARK),
+            1,
+            "{what}:\n{}",
+            terminal.scrollback()
+        );
+    }
+    assert_once("lines", &lines, &SAID);
+}
+
+#[test]
+fn a_question_outlives_the_daemon_under_the_eyes_of_two() {
+    let scene = scenes::approval();
+    let (one, two) = (scene.attach(Look::USUAL), scene.attach(Look::USUAL));
+    one.wait_text(ELSEWHERE);
+    two.wait_text(ELSEWHERE);
+    scene.house.kill_daemon();
+    scene.house.wait_for_daemon();
+    for terminal in [&one, &two] {
+        terminal.wait_scrolled(MARK);
+        terminal.wait_text(ELSEWHERE);
+    }
+    assert!(two.quiet(GUARD));
+    two.press("y");
+    for terminal in [&one, &two] {
+        terminal.wait_gone(ELSEWHERE);
+        terminal.wait_scrolled("It is changed.");
+    }
+    let log = scene.house.log(scene.pid);
+    assert_eq!(log.check().count("approval.requested"), 1);
+    assert_eq!(log.count("approval.resolved"), 1);
+}
+
+#[test]
+fn an_answer_that_the_death_of_the_daemon_cut_off_is_not_doubled() {
+    let scene = scenes::streaming();
+    let (one, two) = (scene.attach(Look::USUAL), scene.attach(Look::USUAL));
+    one.wait_text("The first half");
+    two.wait_text("The first half");
+    scene.house.kill_daemon();
+    scene.house.wait_for_daemon();
+    for terminal in [&one, &two] {
+        terminal.wait_scrolled(MARK);
+        terminal.wait_for("rest", has_composer);
+        assert_eq!(
+            times(terminal, "Tell me slowly."),
+            1,
+            "{}",
+            terminal.scrollback()
+        );
+        assert!(
+            times(terminal, "The first half") <= 1,
+            "{}",
+            terminal.scrollback()
+        );
+        assert_eq!(times(terminal, MARK), 1);
+    }
+    scene.pause.open();
+}
