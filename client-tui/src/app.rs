@@ -73,19 +73,22 @@ pub enum Open {
 pub async fn run(options: Options) -> io::Result<Leave> {
     let open = options.open.clone();
     let mut app = App::start(options).await?;
-    let first = app.first(open);
-    let mut left = app.perform(first).await?;
-    app.draw()?;
-    // What it takes to colour code is loaded while the person reads.
-    std::thread::spawn(render::highlight::warm);
-    while left.is_none() {
-        left = app.turn().await?;
+    let left = app.live(open).await;
+    match (left, app.finish().await) {
+        (Ok(leave), Ok(())) => Ok(leave),
+        // The terminal has gone, and with it whoever would be told.
+        (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(Leave {
+            code: 0,
+            words: Vec::new(),
+        }),
+        (Err(error), _) | (_, Err(error)) => Err(error),
     }
-    app.finish().await?;
-    Ok(left.unwrap_or(Leave {
-        code: 0,
-        words: Vec::new(),
-    }))
+}
+
+/// Whether the terminal could not be written because there is none any more.
+fn is_gone(error: &io::Error) -> bool {
+    // EIO is what a terminal says that was hung up.
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) || terminal::is_gone()
 }
 
 struct App {
@@ -149,6 +152,21 @@ impl App {
             drawn: now,
             beaten: now,
         })
+    }
+
+    /// Until the person leaves.
+    async fn live(&mut self, open: Open) -> io::Result<Leave> {
+        let first = self.first(open);
+        let mut left = self.perform(first).await?;
+        self.draw()?;
+        // What it takes to colour code is loaded while the person reads.
+        std::thread::spawn(render::highlight::warm);
+        loop {
+            if let Some(leave) = left {
+                return Ok(leave);
+            }
+            left = self.turn().await?;
+        }
     }
 
     /// What opens at the start.

@@ -60,6 +60,8 @@ pub struct Model {
     pub title: String,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
+    /// What is told of a session when all that was before is shown.
+    pub news: Vec<(Tone, String)>,
     /// The turns were asked for to undo the last one.
     pub undoing: bool,
 }
@@ -203,6 +205,7 @@ impl Model {
             beat: 0,
             title: String::new(),
             creating: false,
+            news: Vec::new(),
             undoing: false,
         }
     }

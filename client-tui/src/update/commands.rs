@@ -1,7 +1,5 @@
 //! Slash commands, done.
 
-use std::path::PathBuf;
-
 use proto::hello::Role;
 use proto::item::Display;
 use proto::params::config::TrustGetParams;
@@ -313,7 +311,7 @@ fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
     };
     vec![Effect::Export {
         session,
-        file: PathBuf::from(file),
+        file,
         format,
     }]
 }

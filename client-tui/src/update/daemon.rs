@@ -1,13 +1,14 @@
 //! What the session that is followed tells.
 
 use proto::item::Voice;
-use proto::live::{Live, Snapshot};
+use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
 use proto::{Body, Event as Record};
 
 use crate::effect::Effect;
 use crate::event::Heard;
+use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::model::session::Session;
 use crate::model::{Link, Model, Tone};
@@ -105,10 +106,13 @@ fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
                 model.transcript.reset();
             }
             model.transcript.fold(record);
-            away(model, &snapshot);
+            model.news = news(model.look.language, &snapshot);
         }
         Some(Ok(Live::Sync(_))) => {
             model.transcript.fold(record);
+            for (tone, words) in std::mem::take(&mut model.news) {
+                model.transcript.say(tone, words);
+            }
             model.link = Link::Live;
         }
         _ => model.transcript.fold(record),
@@ -116,24 +120,25 @@ fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
     keys(model)
 }
 
-/// While you were away.
-fn away(model: &mut Model, snapshot: &Snapshot) {
-    let language = model.look.language;
+/// What is told below what was there before, where the person looks first: why it can only be read, and what happened
+/// while nobody was there.
+fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let mut news = Vec::new();
     if let Some(why) = &snapshot.session.read_only {
         let words = language.fill(Msg::ReadOnly, &[&client::text::line(why)]);
-        model.transcript.say(Tone::Warning, words);
+        news.push((Tone::Warning, words));
     }
-    if let Some(away) = &snapshot.away {
-        let words = language.fill(
-            Msg::Away,
-            &[
-                &away.turns.to_string(),
-                &away.commands.to_string(),
-                &away.files.len().to_string(),
-            ],
-        );
-        model.transcript.say(Tone::Info, words);
+    let happened = |away: &&Away| away.turns > 0 || away.commands > 0 || !away.files.is_empty();
+    if let Some(away) = snapshot.away.as_ref().filter(happened) {
+        let numbers = [
+            away.turns.to_string(),
+            away.commands.to_string(),
+            away.files.len().to_string(),
+        ];
+        let words = language.fill(Msg::Away, &numbers.each_ref().map(String::as_str));
+        news.push((Tone::Info, words));
     }
+    news
 }
 
 /// A record; `new`: it happened while we were there.

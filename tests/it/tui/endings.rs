@@ -142,12 +142,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
     for _ in 0..2 {
         shell.press("ctrl-z");
         shell.wait_text("Stopped");
-        shell.wait_for("the shell's prompt", |screen| {
-            screen
-                .lines()
-                .rfind(|row| !row.is_empty())
-                .is_some_and(|row| row.trim_end() == "$")
-        });
+        shell.wait_for("the shell's prompt", has_prompt);
         shell.assert_restored();
         shell.type_text("clear; fg\n");
         shell.wait_text("> a draft");
@@ -157,11 +152,17 @@ fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
     shell.press("ctrl-u");
     shell.wait_for("an empty line", has_composer);
     shell.press("ctrl-d");
-    shell.wait_gone("`/`");
+    shell.wait_for("the shell's prompt", has_prompt);
     shell.type_text("echo left $?\n");
     shell.wait_text("left 0");
     shell.assert_restored();
     shell.type_text("exit\n");
     assert_eq!(shell.exit_code(), 0);
     scene.assert_alive();
+}
+
+/// Whether the shell waits for a command.
+fn has_prompt(screen: &str) -> bool {
+    let last = screen.lines().rfind(|row| !row.is_empty());
+    last.is_some_and(|row| row.trim_end() == "$")
 }

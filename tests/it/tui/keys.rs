@@ -47,7 +47,7 @@ fn lines_are_written_edited_and_sent_together() {
     assert!(
         request
             .last_text()
-            .contains("first line\nsecond 中文\nthe third "),
+            .contains("first line\nsecond 中文\nthe third"),
         "{}",
         request.last_text()
     );

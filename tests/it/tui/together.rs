@@ -90,9 +90,9 @@ fn two_interfaces_and_the_line_mode_show_the_same() {
 fn who_comes_later_sees_the_same_as_who_was_there() {
     let scene = scenes::streaming();
     let one = scene.attach(Look::USUAL);
-    one.wait_text("one point");
+    one.wait_text("one po");
     let two = scene.attach(Look::USUAL);
-    two.wait_text("one point");
+    two.wait_text("one po");
     scene.pause.open();
     for terminal in [&one, &two] {
         terminal.wait_scrolled("until the very end");
