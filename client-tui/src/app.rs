@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use client::{Client, Follow, Followed, From};
+use futures::FutureExt as _;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
+use proto::state::Posture;
 use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::effect::{Answer, Call, Effect, Leave, Trouble};
 use crate::event::{Event, Heard, Signal};
@@ -103,9 +105,12 @@ struct App {
     signals: Signals,
     sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
-    follower: Option<JoinHandle<()>>,
-    /// Calls on their way.
-    calls: JoinSet<()>,
+    /// Who follows the session.
+    follower: Option<AbortHandle>,
+    /// It, and calls on their way.
+    tasks: JoinSet<()>,
+    /// Rows of the transcript when it was drawn last, while it is scrolled.
+    height: Option<usize>,
     /// Something has changed since it was drawn.
     dirty: bool,
     drawn: Instant,
@@ -117,11 +122,13 @@ impl App {
         let settings = Settings::read(&options.client, &options.cwd).await;
         let surroundings = Surroundings::read();
         let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
+        let template = options.template;
         let place = Place {
-            model: settings.model.clone(),
+            model: template.model.clone().unwrap_or(settings.model),
+            posture: settings.posture.unwrap_or_default(),
             home: std::env::home_dir(),
             cwd: options.cwd,
-            template: options.template,
+            template,
             role: options.role,
         };
         let now = Instant::now();
@@ -147,7 +154,8 @@ impl App {
             sender,
             events,
             follower: None,
-            calls: JoinSet::new(),
+            tasks: JoinSet::new(),
+            height: None,
             dirty: true,
             drawn: now,
             beaten: now,
@@ -196,6 +204,10 @@ impl App {
                 Some(event)
             }
             Some(event) = self.events.recv() => Some(event),
+            Some(ended) = self.tasks.join_next() => {
+                ours(ended);
+                None
+            }
             () = until(frame), if self.dirty => None,
             () = until(beat), if moves => {
                 self.beaten = Instant::now();
@@ -244,9 +256,14 @@ impl App {
         self.dirty = false;
         self.drawn = Instant::now();
         let model = &mut self.model;
-        if model.look.fullscreen {
+        if model.look.fullscreen && model.scroll > 0 {
             let height = view::transcript::height(&model.transcript, &model.look, &mut self.cache);
-            model.scroll = model.scroll.min(height.saturating_sub(1));
+            // What comes below does not move what is read.
+            let grown = height.saturating_sub(self.height.unwrap_or(height));
+            model.scroll = (model.scroll + grown).min(height.saturating_sub(1));
+            self.height = Some(height);
+        } else {
+            self.height = None;
         }
         let above = match model.look.fullscreen {
             true => Vec::new(),
@@ -258,7 +275,9 @@ impl App {
             ),
         };
         let panel = view::draw(model, &self.printed, &mut self.cache);
-        self.screen.draw(&above, &panel)
+        self.screen.draw(&above, &panel)?;
+        self.model.shown(Instant::now());
+        Ok(())
     }
 
     /// Prints again what is on the screen of the transcript, as it looks now.
@@ -303,13 +322,16 @@ impl App {
                 Effect::Copy(text) => self.copy(&text).await?,
                 Effect::Edit(text) => self.edit(text).await?,
                 Effect::Directory(directory) => self.spawn(async move {
-                    let names = perform::names(&directory);
+                    let place = directory.clone();
+                    // A disk may be slow: keys are not kept waiting.
+                    let names = tokio::task::spawn_blocking(move || perform::names(&place));
+                    let names = names.await.unwrap_or_default();
                     Answer::Directory { directory, names }
                 }),
                 Effect::OfferKeys => {
                     let client = self.client.clone();
                     // Where it fails the session waits on, and says so.
-                    self.calls.spawn(async move {
+                    self.tasks.spawn(async move {
                         let _ = client.offer_credentials().await;
                     });
                 }
@@ -343,24 +365,18 @@ impl App {
 
     fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
         let sender = self.sender.clone();
-        // The set holds only what is on its way.
-        while let Some(ended) = self.calls.try_join_next() {
-            if let Err(error) = ended
-                && error.is_panic()
-            {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        }
-        self.calls.spawn(async move {
+        let follow = self.model.follow;
+        self.tasks.spawn(async move {
             // Nobody takes it any more: the interface has ended.
-            let _ = sender.send(Event::Answered(answer.await)).await;
+            let answer = answer.await;
+            let _ = sender.send(Event::Answered { follow, answer }).await;
         });
     }
 
     fn follow(&mut self, follow: u64, session: String) {
         self.unfollow();
         let following = following(self.client.clone(), self.sender.clone(), follow, session);
-        self.follower = Some(tokio::spawn(following));
+        self.follower = Some(self.tasks.spawn(following));
     }
 
     fn unfollow(&mut self) {
@@ -385,7 +401,9 @@ impl App {
 
     /// Takes an answer at once.
     async fn answer(&mut self, answer: Answer) -> io::Result<()> {
-        let effects = update::update(&mut self.model, Event::Answered(answer), Instant::now());
+        let follow = self.model.follow;
+        let event = Event::Answered { follow, answer };
+        let effects = update::update(&mut self.model, event, Instant::now());
         self.dirty = true;
         // What an answer of the terminal leads to never ends the interface.
         Box::pin(self.perform(effects)).await.map(drop)
@@ -398,8 +416,19 @@ impl App {
         self.terminal.restore();
         let command = editor::command(|name| std::env::var(name).ok());
         let edited = editor::edit(&command, &text, self.model.look.language).await;
+        // What was pressed there was for the editor.
+        let mut others = Vec::new();
+        while let Some(signal) = self.signals.next().now_or_never() {
+            if signal != Signal::Interrupt {
+                others.push(signal);
+            }
+        }
         self.terminal.resume()?;
         self.input.resume();
+        for signal in others {
+            // There is room: nobody but us sends signals here.
+            let _ = self.sender.try_send(Event::Signal(signal));
+        }
         self.back()?;
         self.answer(Answer::Edited(edited)).await
     }
@@ -422,10 +451,23 @@ impl App {
     /// Waits a moment for what is on its way, and gives the terminal back.
     async fn finish(mut self) -> io::Result<()> {
         self.unfollow();
-        let calls = async { while self.calls.join_next().await.is_some() {} };
+        let tasks = async {
+            while let Some(ended) = self.tasks.join_next().await {
+                ours(ended);
+            }
+        };
         // What takes longer is lost with us: the daemon has it or not.
-        let _ = tokio::time::timeout(LAST_CALLS, calls).await;
+        let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
         self.screen.leave()
+    }
+}
+
+/// A task that panicked is a bug of ours: the interface ends by it, with the terminal as it was.
+fn ours(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
     }
 }
 
@@ -485,13 +527,18 @@ struct Settings {
     fullscreen: bool,
     mouse: bool,
     bell: bool,
+    /// What new sessions do with calls that no rule decides.
+    posture: Option<Posture>,
     /// The model of a session that names none.
     model: String,
 }
 
 impl Settings {
     async fn read(client: &Client, cwd: &std::path::Path) -> Self {
-        let values = perform::settings(client, cwd).await;
+        let (values, model) = futures::join!(
+            perform::settings(client, cwd),
+            perform::default_model(client, cwd),
+        );
         let find = |key: &str| {
             let mut values = values.iter();
             values
@@ -515,7 +562,8 @@ impl Settings {
             fullscreen: flag("tui.fullscreen", false),
             mouse: flag("tui.mouse", false),
             bell: flag("tui.bell", true),
-            model: word("default_model").to_owned(),
+            posture: update::everywhere::posture_named(word("permissions.mode")),
+            model,
         }
     }
 

@@ -86,7 +86,11 @@ pub enum Call {
     Set(Box<SetParams>),
     Approve(approval::AnswerParams),
     Reply(question::AnswerParams),
-    Unqueue(UnqueueParams),
+    /// `edit`: its words are written again when it is taken back.
+    Unqueue {
+        params: UnqueueParams,
+        edit: Option<String>,
+    },
     EditQueued(EditParams),
     Reorder(ReorderParams),
     Sessions(ListParams),
@@ -94,8 +98,10 @@ pub enum Call {
     /// All open questions, of all sessions.
     Waiting,
     KillProcess(Pid),
+    /// `undo`: to take back what the newest turn did to files.
     Checkpoints {
         session: String,
+        undo: bool,
     },
     Rewind(RewindParams),
     Fork(ForkParams),
@@ -129,7 +135,10 @@ pub enum Answer {
     Sessions(Result<ListOutput, Trouble>),
     Processes(Result<process::ListOutput, Trouble>),
     Waiting(Result<(Vec<Approval>, Vec<Question>), Trouble>),
-    Checkpoints(Result<CheckpointsOutput, Trouble>),
+    Checkpoints {
+        undo: bool,
+        result: Result<CheckpointsOutput, Trouble>,
+    },
     Rewound {
         params: RewindParams,
         result: Result<RewindOutput, Trouble>,

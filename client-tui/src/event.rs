@@ -24,8 +24,11 @@ pub enum Event {
         follow: u64,
         heard: Heard,
     },
-    /// What became of an effect.
-    Answered(Answer),
+    /// What became of an effect. `follow`: which session was followed when it was wanted.
+    Answered {
+        follow: u64,
+        answer: Answer,
+    },
     Signal(Signal),
 }
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use client::{CallError, Client};
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, ConfigCheck, ProcessKill, ProcessList, QuestionAnswer,
-    QuestionList, SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit, SessionFork,
-    SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPrompt, SessionRead,
-    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
-    TrustSet,
+    ApprovalAnswer, ApprovalList, ConfigCheck, ProcessKill, ProcessList, ProviderList,
+    QuestionAnswer, QuestionList, SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit,
+    SessionFork, SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPrompt,
+    SessionRead, SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue,
+    StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
@@ -50,9 +50,10 @@ pub async fn call(client: &Client, call: Call) -> Answer {
         Call::Sessions(params) => Answer::Sessions(asked::<SessionList>(client, &params).await),
         Call::Processes(params) => Answer::Processes(asked::<ProcessList>(client, &params).await),
         Call::Waiting => Answer::Waiting(waiting(client).await.map_err(Trouble::from)),
-        Call::Checkpoints { session } => {
+        Call::Checkpoints { session, undo } => {
             let params = OneParams { session };
-            Answer::Checkpoints(asked::<SessionCheckpoints>(client, &params).await)
+            let result = asked::<SessionCheckpoints>(client, &params).await;
+            Answer::Checkpoints { undo, result }
         }
         Call::Rewind(params) => {
             let result = asked::<SessionRewind>(client, &params).await;
@@ -76,7 +77,7 @@ pub async fn call(client: &Client, call: Call) -> Answer {
         | Call::Set(_)
         | Call::Approve(_)
         | Call::Reply(_)
-        | Call::Unqueue(_)
+        | Call::Unqueue { .. }
         | Call::EditQueued(_)
         | Call::Reorder(_)
         | Call::KillProcess(_) => told(client, call).await,
@@ -90,7 +91,7 @@ async fn told(client: &Client, call: Call) -> Answer {
         Call::Set(params) => client.call::<SessionSet>(params).await.map(drop),
         Call::Approve(params) => client.call::<ApprovalAnswer>(params).await.map(drop),
         Call::Reply(params) => client.call::<QuestionAnswer>(params).await.map(drop),
-        Call::Unqueue(params) => client.call::<SessionUnqueue>(params).await.map(drop),
+        Call::Unqueue { params, .. } => client.call::<SessionUnqueue>(params).await.map(drop),
         Call::EditQueued(params) => client.call::<SessionEdit>(params).await.map(drop),
         Call::Reorder(params) => client.call::<SessionReorder>(params).await.map(drop),
         Call::KillProcess(pid) => {
@@ -257,6 +258,16 @@ pub async fn settings(client: &Client, cwd: &Path) -> Vec<config::Value> {
     };
     let checked = client.call::<ConfigCheck>(&params).await;
     checked.map_or_else(|_| Vec::new(), |checked| checked.values)
+}
+
+/// The model of a session that names none, as `provider/model`; empty where it is not known.
+pub async fn default_model(client: &Client, cwd: &Path) -> String {
+    let params = config::CheckParams {
+        cwd: cwd.to_str().map(str::to_owned),
+    };
+    let listed = client.call::<ProviderList>(&params).await;
+    let default = listed.ok().and_then(|listed| listed.default_model);
+    default.unwrap_or_default()
 }
 
 /// Names in a directory, those of directories with a slash at the end, sorted. Empty where it cannot be read.

@@ -317,8 +317,12 @@ impl Terminal {
     /// # Panics
     /// It is not; the message says in what.
     pub fn assert_restored(&self) {
+        // What it wrote last may still be on its way.
+        let usual = Modes::default();
+        self.wait_since(Instant::now(), "the modes of the terminal", |emulator| {
+            (emulator.modes() == usual).then_some(())
+        });
         let (now, before) = (self.termios(), &self.before);
-        assert_eq!(self.modes(), Modes::default(), "modes of the terminal");
         let parts = |termios: &Termios| {
             (
                 termios.input_modes,

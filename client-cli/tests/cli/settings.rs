@@ -267,36 +267,24 @@ fn shells_get_their_words_and_man_its_pages() {
 }
 
 #[test]
-fn alone_at_a_terminal_it_offers_the_sessions_of_this_directory() {
-    let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.list" => {
-            let mut waits = summary(4, "waiting");
-            waits["pending_questions"] = 1.into();
-            vec![Act::Answer(
-                json!({"sessions": [summary(3, "idle"), waits, summary(5, "exited")]}),
-            )]
-        }
-        _ => vec![Act::Answer(json!({}))],
-    });
-    let (ours, theirs) = terminal();
-    let mut command = reasonix(&fake.home(), &[]);
-    command
-        .stdin(Stdio::from(theirs.try_clone().unwrap()))
-        .stderr(Stdio::from(theirs));
-    let running = Running::start(&mut command);
-    drop(command);
-    let screen = Screen::read(File::from(ours));
-    assert_eq!(running.done().code, Some(64));
-    screen.wait_for("see `reasonix --help`");
-    let text = screen.text();
-    let place = |words: &str| {
-        text.find(words)
-            .unwrap_or_else(|| panic!("{words}: {text}"))
-    };
-    assert!(
-        place("session 4 waits for you") < place("session 3 is open"),
-        "{text}"
-    );
-    assert!(!text.contains("session 5"), "{text}");
-    assert_eq!(fake.params("session.list")[0]["cwd"], "/tmp");
+fn alone_without_a_terminal_it_names_what_works_without_one() {
+    let fake = Fake::start(|_: &Call| vec![Act::Answer(json!({}))]);
+    for words in [&[][..], &["chat"], &["top"], &["attach", "3"]] {
+        let done = Running::start(&mut reasonix(&fake.home(), words)).done();
+        assert_eq!(done.code, Some(64), "{words:?}: {}", done.err);
+        let hint = [
+            "`reasonix run",
+            "`reasonix ps`",
+            "`reasonix attach --plain`",
+        ];
+        assert!(
+            hint.iter().any(|hint| done.err.contains(hint)),
+            "{words:?}: {}",
+            done.err
+        );
+    }
+    let done = Running::start(&mut reasonix(&fake.home(), &["--model", "m", "ls"])).done();
+    assert_eq!(done.code, Some(64), "{}", done.err);
+    assert!(done.err.contains("behind its name"), "{}", done.err);
+    assert!(fake.params("session.list").is_empty(), "nobody was asked");
 }

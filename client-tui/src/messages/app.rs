@@ -4,6 +4,7 @@ super::catalog! {
     Watching = "this client only watches: attach with `--role drive` to do that", "此客户端只能旁观：请用 `--role drive` 附加后再操作";
     NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示";
     Wait = "the session is being made", "会话正在创建";
+    Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";
     Unknown = "there is no command /{0}; `/help` lists all", "没有命令 /{0}；`/help` 列出全部";
     UnknownNear = "there is no command /{0}; did you mean /{1}?", "没有命令 /{0}；你是不是想用 /{1}？";
     Needs = "say it so: /{0} {1}", "请这样使用：/{0} {1}";
@@ -61,8 +62,9 @@ super::catalog! {
     StatsModels = "by model", "按模型";
     NeedsYou = "reasonix needs you: {0}", "reasonix 等待你处理：{0}";
     TurnDone = "reasonix has finished: {0}", "reasonix 已完成：{0}";
+    SessionBegins = "session {0}", "会话 {0}";
+    Made = "session {0} was made", "已创建会话 {0}";
     Away = "while you were away: {0} turns ended, {1} commands ran, {2} files changed", "离开期间：结束 {0} 个回合，运行 {1} 条命令，改动 {2} 个文件";
     ReadOnly = "this session can only be read: {0}", "此会话只能读取：{0}";
     NotSent = "not sent, it stands below again: {0}", "未能发送，文字已放回：{0}";
-    EditorFailed = "the draft stays as it was", "草稿保持原样";
 }

@@ -8,7 +8,7 @@ super::catalog! {
     HelpEmpty = "on an empty line: show keys and commands", "空行时：显示按键与命令";
     Sessions = "switch between sessions", "切换会话";
     Attention = "what waits for you", "查看等待你处理的事项";
-    Posture = "change the posture: ask, auto, yolo", "切换权限姿态：ask、auto、yolo";
+    Posture = "change the posture: ask or auto", "切换权限姿态：ask 或 auto";
     Todos = "show or hide the list of things to do", "显示或隐藏待办列表";
     Output = "open or fold what tools printed", "展开或折叠工具输出";
     Reasoning = "open or fold reasoning", "展开或折叠思考过程";

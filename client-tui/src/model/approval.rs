@@ -15,6 +15,8 @@ pub struct ApprovalDialog {
     pub approval: Approval,
     /// When it came to the screen: keys from before it do not count.
     pub since: Instant,
+    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    pub drawn: bool,
     /// Rows of what would happen that are above what is shown.
     pub scroll: usize,
     /// Which of the scopes a yes for the session takes.
@@ -41,6 +43,7 @@ impl ApprovalDialog {
         Self {
             approval,
             since: now,
+            drawn: false,
             scroll: 0,
             scope: 0,
             part: Part::Answer,

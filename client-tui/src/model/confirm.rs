@@ -2,14 +2,27 @@
 
 use std::time::Instant;
 
+use proto::state::Posture;
+
 use crate::effect::Effect;
 
-/// What is asked, and what each answer does.
+/// What is asked, and what a yes does; a no does nothing.
 #[derive(Debug)]
 pub struct Confirm {
     /// What would happen, a line each.
     pub words: Vec<String>,
-    pub yes: Vec<Effect>,
+    pub then: Then,
     /// When it came to the screen.
     pub since: Instant,
+    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    pub drawn: bool,
+}
+
+/// What a yes does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Then {
+    Do(Vec<Effect>),
+    Posture(Posture),
+    /// Stops the turn of this session and leaves.
+    Stop(String),
 }

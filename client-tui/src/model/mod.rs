@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use proto::hello::Role;
 use proto::params::session::CreateParams;
+use proto::state::Posture;
 use proto::{Seq, SessionId};
 
 use crate::messages::Language;
@@ -62,8 +63,8 @@ pub struct Model {
     pub creating: bool,
     /// What is told of a session when all that was before is shown.
     pub news: Vec<(Tone, String)>,
-    /// The turns were asked for to undo the last one.
-    pub undoing: bool,
+    /// It was started to show what runs, and ends with that.
+    pub top: bool,
 }
 
 /// A key that means more when it is pressed twice.
@@ -124,8 +125,25 @@ pub struct Place {
     pub template: CreateParams,
     /// What this client may do.
     pub role: Role,
+    /// The posture that a new session gets where the template says none.
+    pub posture: Posture,
     /// The model that a new session gets, for the status line; empty where it is not known.
     pub model: String,
+}
+
+impl Place {
+    /// A directory, and nothing known beside it: whoever drives, and what the daemon's settings say by default.
+    #[must_use]
+    pub fn of(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            home: None,
+            template: CreateParams::default(),
+            role: Role::Drive,
+            posture: Posture::default(),
+            model: String::new(),
+        }
+    }
 }
 
 /// The way to the daemon.
@@ -206,7 +224,7 @@ impl Model {
             title: String::new(),
             creating: false,
             news: Vec::new(),
-            undoing: false,
+            top: false,
         }
     }
 
@@ -226,6 +244,28 @@ impl Model {
             false => format!("{} · {}", trouble.what, trouble.hint),
         };
         self.toast(Tone::Error, words);
+    }
+
+    /// The screen shows what is so now: a question that was not there before counts keys from here on.
+    pub fn shown(&mut self, now: Instant) {
+        let asked = match &mut self.dialog {
+            Some(Dialog::Approval(dialog)) => (&mut dialog.since, &mut dialog.drawn),
+            Some(Dialog::Question(dialog)) => (&mut dialog.since, &mut dialog.drawn),
+            Some(Dialog::Confirm(dialog)) => (&mut dialog.since, &mut dialog.drawn),
+            Some(Dialog::List(_) | Dialog::Pager(_)) | None => return,
+        };
+        if !std::mem::replace(asked.1, true) {
+            *asked.0 = now;
+        }
+    }
+
+    /// The posture that is in force, or that a new session will get.
+    #[must_use]
+    pub fn posture(&self) -> Posture {
+        let template = self.place.template.posture.unwrap_or(self.place.posture);
+        self.session
+            .as_ref()
+            .map_or(template, |session| session.posture)
     }
 
     /// What this client may do in the session that it follows.

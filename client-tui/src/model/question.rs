@@ -13,6 +13,8 @@ pub struct QuestionDialog {
     pub question: Question,
     /// When it came to the screen: keys from before it do not count.
     pub since: Instant,
+    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    pub drawn: bool,
     /// Which of the questions is on the screen.
     pub at: usize,
     /// What was given so far, for each question.
@@ -44,6 +46,7 @@ impl QuestionDialog {
             given: vec![Given::default(); question.questions.len()],
             question,
             since: now,
+            drawn: false,
             at: 0,
             writing: None,
             nothing: false,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use client::queue::Queue;
-use proto::live::{ClientPresence, Live, Snapshot};
+use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
 use proto::params::approval::Approval;
 use proto::params::question::Question;
@@ -49,8 +49,8 @@ pub struct Session {
     pub questions: Vec<Question>,
     /// What became here of those questions.
     pub asking: Asking,
-    /// Other clients that are attached, as far as they were seen to come.
-    pub others: Vec<ClientPresence>,
+    /// Other clients that are attached.
+    pub others: u64,
     /// The newest record that was taken.
     pub seq: Seq,
     /// When the running turn began here; `None`: none runs.
@@ -93,7 +93,7 @@ impl Session {
             approvals: Vec::new(),
             questions: Vec::new(),
             asking: Asking::default(),
-            others: Vec::new(),
+            others: 0,
             seq: Seq::default(),
             began: None,
             retry_at: None,
@@ -114,6 +114,10 @@ impl Session {
         self.summary(&snapshot.session, now);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.todos.clone_from(&snapshot.todos);
+        // What runs is told by the replay that follows; who is there, by number.
+        self.children.clear();
+        self.running.clear();
+        self.others = snapshot.session.attached.saturating_sub(1);
         self.seq = snapshot.seq;
         self.unsure = true;
     }
@@ -154,10 +158,12 @@ impl Session {
         };
         let Ok(body) = event.body() else { return };
         self.queue.fold(seq, &body);
-        // What a replay tells of before the snapshot, the snapshot has.
+        // What a replay tells of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {
             self.seq = seq;
             self.record(body, now);
+        } else {
+            self.runs(body);
         }
     }
 
@@ -168,19 +174,18 @@ impl Session {
                 self.approvals = sync.pending;
                 self.questions = sync.questions;
             }
-            Live::ClientJoined(client) => self.others.push(client),
-            Live::ClientLeft(client) => {
-                let mut others = self.others.iter();
-                if let Some(index) = others.position(|other| *other == client) {
-                    self.others.remove(index);
+            Live::ClientJoined(_) => self.others = self.others.saturating_add(1),
+            Live::ClientLeft(_) => self.others = self.others.saturating_sub(1),
+            Live::Status(status) => {
+                if let Some(why) = status["read_only"].as_str() {
+                    self.read_only = Some(why.to_owned());
                 }
             }
             Live::Text(_)
             | Live::Reasoning(_)
             | Live::ToolArgs(_)
             | Live::ToolOutput(_)
-            | Live::Partial(_)
-            | Live::Status(_) => {}
+            | Live::Partial(_) => {}
         }
     }
 
@@ -210,11 +215,6 @@ impl Session {
                 }
             }
             Body::TurnStarted(_) => self.turns = self.turns.saturating_add(1),
-            Body::TurnEnded(_) => self.running.clear(),
-            Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
-            Body::ToolFinished(finished) => {
-                self.running.retain(|(call, _)| *call != finished.call);
-            }
             Body::ApprovalRequested(approval) => self.approvals.push(approval),
             Body::ApprovalResolved(resolved) => {
                 let open = |approval: &Approval| approval.approval_id != resolved.approval_id;
@@ -228,8 +228,6 @@ impl Session {
                 self.asking.answered = Some(Answered::Question(answered));
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
-            Body::ChildSpawned(child) => self.children.push(child),
-            Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
                 if usage.reported {
@@ -237,7 +235,33 @@ impl Session {
                     self.cached_tokens = usage.cached_tokens;
                 }
             }
+            other => self.runs(other),
+        }
+    }
+
+    /// What runs, which no snapshot has.
+    fn runs(&mut self, body: Body) {
+        match body {
+            Body::TurnEnded(_) => self.running.clear(),
+            Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
+            Body::ToolFinished(finished) => {
+                self.running.retain(|(call, _)| *call != finished.call);
+            }
+            Body::ChildSpawned(child) => self.children.push(child),
+            Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
             Body::SessionSuspended(_)
+            | Body::SessionCreated(_)
+            | Body::SessionState(_)
+            | Body::SessionExited(_)
+            | Body::SessionReopened(_)
+            | Body::SessionSet(_)
+            | Body::TurnStarted(_)
+            | Body::ApprovalRequested(_)
+            | Body::ApprovalResolved(_)
+            | Body::QuestionAsked(_)
+            | Body::QuestionAnswered(_)
+            | Body::TodoUpdated(_)
+            | Body::Usage(_)
             | Body::PromptQueued(_)
             | Body::PromptUnqueued(_)
             | Body::PromptEdited(_)

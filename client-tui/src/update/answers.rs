@@ -3,7 +3,8 @@
 use proto::outcome::UsageTotals;
 use proto::params::config::{TrustOutput, TrustSetParams};
 use proto::params::history::{
-    CheckpointsOutput, RewindOutput, RewindParams, StatsOutput, StatsParams, StatsRow, What,
+    CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
+    StatsParams, StatsRow, What,
 };
 use proto::params::session::{CreateOutput, InspectOutput};
 use proto::record::RewoundResult;
@@ -11,22 +12,105 @@ use proto::record::RewoundResult;
 use super::{commands, composer, daemon, list, pager};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
-use crate::model::confirm::Confirm;
+use crate::model::confirm::{Confirm, Then};
 use crate::model::pager::Reading;
 use crate::model::{Dialog, Model, Tone};
 use crate::render::short;
 
-/// Takes an answer.
-pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
+/// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
+/// session since, it changes nothing of that one.
+pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
+    match follow == model.follow {
+        true => here(model, answer),
+        false => elsewhere(model, answer),
+    }
+}
+
+/// Of a session that was left: told, where it is of use.
+fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
     match answer {
-        Answer::Created { prompt, result } => return created(model, prompt, result),
-        Answer::Prompted { prompt, result } => {
-            if let Err(trouble) = result {
-                not_sent(model, &prompt, &trouble);
+        Answer::Created { result, .. } => match result {
+            Ok(made) => {
+                let words = language.fill(Msg::Made, &[&made.pid.to_string()]);
+                model.toast(Tone::Good, words);
             }
+            Err(trouble) => model.trouble(&trouble),
+        },
+        Answer::Forked(Ok(made)) => {
+            let words = language.fill(Msg::Made, &[&made.pid.to_string()]);
+            model.toast(Tone::Good, words);
         }
-        Answer::Interrupted(Ok(true)) => {}
+        Answer::Deleted(Ok(deleted)) => {
+            let words = language.fill(Msg::Forgotten, &[&deleted.pid.to_string()]);
+            model.toast(Tone::Good, words);
+        }
+        Answer::Prompted {
+            result: Err(trouble),
+            ..
+        }
+        | Answer::Forked(Err(trouble))
+        | Answer::Deleted(Err(trouble))
+        | Answer::Done {
+            result: Err(trouble),
+            ..
+        }
+        | Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
+        // Of no session.
+        Answer::Sessions(_)
+        | Answer::Processes(_)
+        | Answer::Waiting(_)
+        | Answer::Preview { .. }
+        | Answer::TrustSet(_)
+        | Answer::Edited(_)
+        | Answer::Directory { .. }
+        | Answer::Copied { .. }
+        | Answer::Exported(_) => return here(model, answer),
+        Answer::Prompted { .. }
+        | Answer::Done { .. }
+        | Answer::Interrupted(_)
+        | Answer::Checkpoints { .. }
+        | Answer::Rewound { .. }
+        | Answer::Inspected(_)
+        | Answer::Stats { .. }
+        | Answer::Trust { .. }
+        | Answer::Earlier { .. } => {}
+    }
+    Vec::new()
+}
+
+fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Created { prompt, result } => created(model, prompt, result),
+        Answer::Checkpoints { undo: true, result } => match result {
+            Ok(checkpoints) => undo(model, &checkpoints),
+            Err(trouble) => troubled(model, &trouble),
+        },
+        Answer::Sessions(_)
+        | Answer::Processes(_)
+        | Answer::Waiting(_)
+        | Answer::Checkpoints { .. }
+        | Answer::Preview { .. } => list::take(model, answer),
+        Answer::Rewound { ref params, .. } if params.dry_run => list::take(model, answer),
+        Answer::Earlier { .. } => pager::take(model, answer),
+        Answer::Forked(result) => forked(model, result),
+        Answer::Deleted(result) => deleted(model, result),
+        Answer::Stats { params, result } => stats(model, &params, result),
+        other => {
+            told(model, other);
+            Vec::new()
+        }
+    }
+}
+
+/// Answers after which nothing is to be done.
+fn told(model: &mut Model, answer: Answer) {
+    let language = model.look.language;
+    match answer {
+        Answer::Prompted {
+            prompt,
+            result: Err(trouble),
+        } => not_sent(model, &prompt, &trouble),
         Answer::Interrupted(Ok(false)) => model.toast(Tone::Info, language.say(Msg::NothingRuns)),
         Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
         // Told already, before this is called.
@@ -35,41 +119,14 @@ pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             ..
         } => {}
         Answer::Done { what, result } => done(model, &what, result),
-        Answer::Checkpoints(Ok(checkpoints)) if std::mem::take(&mut model.undoing) => {
-            return undo(model, &checkpoints);
-        }
-        Answer::Rewound { params, result } if !params.dry_run => rewound(model, &params, result),
-        Answer::Sessions(_)
-        | Answer::Processes(_)
-        | Answer::Waiting(_)
-        | Answer::Checkpoints(_)
-        | Answer::Rewound { .. }
-        | Answer::Preview { .. } => return list::take(model, answer),
-        Answer::Earlier { .. } => return pager::take(model, answer),
-        Answer::Forked(Ok(forked)) => {
-            let effects = daemon::go_to(model, &forked.session.to_string());
-            let (pid, turn) = (forked.pid.to_string(), forked.at_turn.to_string());
-            model.toast(Tone::Good, language.fill(Msg::Forked, &[&pid, &turn]));
-            return effects;
-        }
-        Answer::Deleted(Ok(deleted)) => {
-            let effects = daemon::fresh(model);
-            let pid = deleted.pid.to_string();
-            model.toast(Tone::Good, language.fill(Msg::Forgotten, &[&pid]));
-            return effects;
-        }
+        Answer::Rewound { params, result } => rewound(model, &params, result),
         Answer::Inspected(Ok(inspected)) => context(model, &inspected),
-        Answer::Stats { params, result } => return stats(model, &params, result),
         Answer::Trust {
             params,
             result: Ok(trust),
         } => held_back(model, params.cwd, trust),
         Answer::TrustSet(Ok(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
         Answer::Edited(Ok(text)) => model.composer.set(&text),
-        Answer::Edited(Err(trouble)) => {
-            let words = format!("{} · {}", trouble.what, language.say(Msg::EditorFailed));
-            model.toast(Tone::Error, words);
-        }
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
         Answer::Copied {
             characters,
@@ -88,8 +145,7 @@ pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
             model.toast(Tone::Good, words);
         }
-        Answer::Forked(Err(trouble))
-        | Answer::Deleted(Err(trouble))
+        Answer::Edited(Err(trouble))
         | Answer::Inspected(Err(trouble))
         | Answer::Trust {
             result: Err(trouble),
@@ -101,8 +157,48 @@ pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             ..
         }
         | Answer::Exported(Err(trouble)) => model.trouble(&trouble),
+        Answer::Prompted { .. }
+        | Answer::Interrupted(_)
+        | Answer::Created { .. }
+        | Answer::Sessions(_)
+        | Answer::Processes(_)
+        | Answer::Waiting(_)
+        | Answer::Checkpoints { .. }
+        | Answer::Preview { .. }
+        | Answer::Earlier { .. }
+        | Answer::Forked(_)
+        | Answer::Deleted(_)
+        | Answer::Stats { .. } => {}
     }
+}
+
+fn troubled(model: &mut Model, trouble: &Trouble) -> Vec<Effect> {
+    model.trouble(trouble);
     Vec::new()
+}
+
+fn forked(model: &mut Model, result: Result<ForkOutput, Trouble>) -> Vec<Effect> {
+    let forked = match result {
+        Ok(forked) => forked,
+        Err(trouble) => return troubled(model, &trouble),
+    };
+    let effects = daemon::go_to(model, &forked.session.to_string());
+    let (pid, turn) = (forked.pid.to_string(), forked.at_turn.to_string());
+    let words = model.look.language.fill(Msg::Forked, &[&pid, &turn]);
+    model.toast(Tone::Good, words);
+    effects
+}
+
+fn deleted(model: &mut Model, result: Result<DeleteOutput, Trouble>) -> Vec<Effect> {
+    let deleted = match result {
+        Ok(deleted) => deleted,
+        Err(trouble) => return troubled(model, &trouble),
+    };
+    let effects = daemon::fresh(model);
+    let pid = deleted.pid.to_string();
+    let words = model.look.language.fill(Msg::Forgotten, &[&pid]);
+    model.toast(Tone::Good, words);
+    effects
 }
 
 fn created(
@@ -112,11 +208,7 @@ fn created(
 ) -> Vec<Effect> {
     model.creating = false;
     match result {
-        // Who has gone elsewhere meanwhile stays there.
-        Ok(created) if model.session.is_none() => {
-            daemon::go_to(model, &created.session.to_string())
-        }
-        Ok(_) => Vec::new(),
+        Ok(created) => daemon::go_to(model, &created.session.to_string()),
         Err(trouble) => {
             not_sent(model, &prompt, &trouble);
             Vec::new()
@@ -127,6 +219,10 @@ fn created(
 /// What could not be sent stands in the composer again, unless something else does.
 fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
     let language = model.look.language;
+    if let Some(session) = &mut model.session {
+        // Keys and variables did not come through either, as far as is known.
+        session.unsure = true;
+    }
     model.transcript.say(Tone::Error, trouble.what.clone());
     if !trouble.hint.is_empty() {
         model.transcript.say(Tone::Error, trouble.hint.clone());
@@ -147,6 +243,16 @@ fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
                 model.toast(Tone::Good, words);
             }
         }
+        (
+            Call::Unqueue {
+                edit: Some(text), ..
+            },
+            Ok(()),
+        ) => match model.composer.is_empty() {
+            true => model.composer.set(text),
+            // Something else was begun meanwhile: it is one key away.
+            false => model.composer.remember(text),
+        },
         (_, Ok(())) => {}
         (_, Err(trouble)) => model.trouble(&trouble),
     }
@@ -306,7 +412,8 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     });
     model.dialog = Some(Dialog::Confirm(Confirm {
         words,
-        yes: vec![Effect::Call(yes)],
+        then: Then::Do(vec![Effect::Call(yes)]),
         since: model.now,
+        drawn: false,
     }));
 }

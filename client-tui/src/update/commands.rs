@@ -7,7 +7,6 @@ use proto::params::history::{
     DeleteParams, ExportFormat, ForkParams, RewindParams, StatsParams, What,
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
-use proto::state::Posture;
 use proto::{RequestId, SessionId};
 
 use super::{daemon, everywhere, list, pager, submit};
@@ -15,11 +14,11 @@ use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
 use crate::messages::app::Msg;
-use crate::model::confirm::Confirm;
+use crate::model::confirm::{Confirm, Then};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
 use crate::model::transcript::What as Said;
-use crate::model::{Dialog, Model, Tone};
+use crate::model::{Dialog, Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
 
@@ -31,11 +30,15 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         return Some(language.say(Msg::Watching).to_owned());
     }
     if row.session && model.session.is_none() {
-        return Some(language.say(Msg::NoSession).to_owned());
+        let words = match model.link {
+            Link::None => Msg::NoSession,
+            _ => Msg::Loading,
+        };
+        return Some(language.say(words).to_owned());
     }
     let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
     let wrong = match row.command {
-        Command::Posture => !arguments.is_empty() && word_of(arguments).is_none(),
+        Command::Posture => !arguments.is_empty() && everywhere::posture_named(arguments).is_none(),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         _ => arguments.is_empty() && needed,
@@ -65,8 +68,8 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Clear => clear(model, session),
         Command::Forget => forget(model, session),
         Command::Undo => {
-            model.undoing = true;
-            vec![Effect::Call(Call::Checkpoints { session })]
+            let undo = true;
+            vec![Effect::Call(Call::Checkpoints { session, undo })]
         }
         Command::Redo => rewind(RewindParams {
             session,
@@ -87,7 +90,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             request_id: Some(RequestId::new()),
             ..SetParams::default()
         })))],
-        Command::Posture => match word_of(arguments) {
+        Command::Posture => match everywhere::posture_named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
         },
@@ -110,12 +113,6 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Detach => vec![everywhere::leave(model, 0)],
         Command::Quit => quit(model),
     }
-}
-
-fn word_of(word: &str) -> Option<Posture> {
-    [Posture::Ask, Posture::Auto, Posture::Yolo]
-        .into_iter()
-        .find(|posture| everywhere::name(*posture) == word)
 }
 
 /// The directory of the session, or the one that we were started in.
@@ -160,11 +157,12 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
 }
 
 /// Asks before something is done that cannot be taken back easily.
-fn sure(model: &mut Model, words: Vec<String>, yes: Vec<Effect>) -> Vec<Effect> {
+fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
     model.dialog = Some(Dialog::Confirm(Confirm {
         words,
-        yes,
+        then,
         since: model.now,
+        drawn: false,
     }));
     Vec::new()
 }
@@ -181,7 +179,7 @@ fn clear(model: &mut Model, session: String) -> Vec<Effect> {
         what: What::Conversation,
         ..RewindParams::default()
     });
-    sure(model, words, yes)
+    sure(model, words, Then::Do(yes))
 }
 
 fn forget(model: &mut Model, session: String) -> Vec<Effect> {
@@ -198,7 +196,7 @@ fn forget(model: &mut Model, session: String) -> Vec<Effect> {
         session,
         confirm: true,
     });
-    sure(model, words, vec![Effect::Call(yes)])
+    sure(model, words, Then::Do(vec![Effect::Call(yes)]))
 }
 
 fn quit(model: &mut Model) -> Vec<Effect> {
@@ -206,16 +204,13 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     let Some(session) = busy.filter(|_| model.role() == Role::Drive) else {
         return vec![everywhere::leave(model, 0)];
     };
-    let stop = Call::Interrupt {
-        session: session.id.to_string(),
-    };
+    let stop = Then::Stop(session.id.to_string());
     let language = model.look.language;
     let words = vec![
         language.say(Msg::QuitWhat).to_owned(),
         language.say(Msg::QuitSure).to_owned(),
     ];
-    let yes = vec![Effect::Call(stop), everywhere::leave(model, 0)];
-    sure(model, words, yes)
+    sure(model, words, stop)
 }
 
 /// The last answer, the one N before it, or the code of the last.

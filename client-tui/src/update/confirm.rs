@@ -3,8 +3,10 @@
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use super::approval::{early, swallow};
-use crate::effect::Effect;
+use super::everywhere;
+use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
+use crate::model::confirm::Then;
 use crate::model::{Dialog, Model};
 
 /// Takes a key; `None`: it means nothing here. Only `y` is a yes; Enter is nothing.
@@ -17,15 +19,26 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     }
     match keymap::find(Context::Confirm, key) {
         Some(Action::Yes) => {
-            let yes = std::mem::take(&mut confirm.yes);
+            let then = confirm.then.clone();
             model.dialog = None;
-            Some(yes)
+            Some(self::yes(model, then))
         }
         Some(Action::No) => {
             model.dialog = None;
             Some(Vec::new())
         }
         _ => swallow(key),
+    }
+}
+
+fn yes(model: &mut Model, then: Then) -> Vec<Effect> {
+    match then {
+        Then::Do(effects) => effects,
+        Then::Posture(posture) => everywhere::posture_is(model, posture),
+        Then::Stop(session) => vec![
+            Effect::Call(Call::Interrupt { session }),
+            everywhere::leave(model, 0),
+        ],
     }
 }
 

@@ -29,6 +29,10 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 model.session = Some(Session::new(session, pid));
             }
             model.link = Link::Replaying;
+            if follow > 1 {
+                let words = language.fill(Msg::SessionBegins, &[&pid.to_string()]);
+                model.transcript.divide(words);
+            }
         }
         Heard::Record(record) => return self::record(model, &record),
         Heard::Lost => model.link = Link::Lost(model.now),
@@ -37,7 +41,6 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             model.transcript.divide(language.say(Msg::Reconnected));
             if let Some(session) = &mut model.session {
                 session.unsure = true;
-                session.others.clear();
             }
         }
         Heard::Unwritable(failure) => {
@@ -84,6 +87,8 @@ fn let_go(model: &mut Model) {
     model.dialog = None;
     model.scroll = 0;
     model.pressed = None;
+    model.creating = false;
+    model.news.clear();
 }
 
 fn record(model: &mut Model, record: &Record) -> Vec<Effect> {

@@ -11,10 +11,10 @@ use super::{approval, list, pager};
 use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
-use crate::model::confirm::Confirm;
+use crate::model::confirm::{Confirm, Then};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
-use crate::model::{Dialog, Model, Pressed, Tone};
+use crate::model::{Dialog, Link, Model, Pressed, Tone};
 use crate::view::status;
 
 /// A key pressed again within this time means more.
@@ -38,10 +38,10 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             false => list::open(model, ListOf::Inbox),
         },
         Action::Posture => {
-            let next = match posture(model) {
+            let next = match model.posture() {
                 Posture::Ask => Posture::Auto,
-                Posture::Auto => Posture::Yolo,
-                Posture::Yolo => Posture::Ask,
+                // Not by a key that may be pressed by chance: `/posture yolo`.
+                Posture::Auto | Posture::Yolo => Posture::Ask,
             };
             set_posture(model, next)
         }
@@ -70,7 +70,64 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             model.scroll = model.scroll.saturating_sub(page(model));
             Vec::new()
         }
-        _ => Vec::new(),
+        Action::Editor => vec![Effect::Edit(model.composer.text())],
+        // They belong to one part of the screen, which has taken them.
+        Action::Send
+        | Action::Steer
+        | Action::Newline
+        | Action::Older
+        | Action::Newer
+        | Action::Up
+        | Action::Down
+        | Action::Left
+        | Action::Right
+        | Action::WordLeft
+        | Action::WordRight
+        | Action::LineStart
+        | Action::LineEnd
+        | Action::DeleteBack
+        | Action::DeleteForward
+        | Action::DeleteWordBack
+        | Action::DeleteWordForward
+        | Action::DeleteToStart
+        | Action::DeleteToEnd
+        | Action::Yank
+        | Action::Undo
+        | Action::Redo
+        | Action::Accept
+        | Action::Complete
+        | Action::Previous
+        | Action::Next
+        | Action::First
+        | Action::Last
+        | Action::PageUp
+        | Action::PageDown
+        | Action::Close
+        | Action::Filter
+        | Action::AllowOnce
+        | Action::AllowSession
+        | Action::Deny
+        | Action::EditScope
+        | Action::SetAside
+        | Action::Choose
+        | Action::Other
+        | Action::Pause
+        | Action::Kill
+        | Action::Approve
+        | Action::Edit
+        | Action::Drop
+        | Action::MoveUp
+        | Action::MoveDown
+        | Action::SteerNow
+        | Action::OpenOne
+        | Action::OpenAll
+        | Action::Raw
+        | Action::NextPart
+        | Action::PreviousPart
+        | Action::Search
+        | Action::SearchNext
+        | Action::Yes
+        | Action::No => Vec::new(),
     }
 }
 
@@ -148,16 +205,6 @@ pub fn leave(model: &Model, code: u8) -> Effect {
     })
 }
 
-/// The posture that is in force, or that a new session will get.
-#[must_use]
-pub fn posture(model: &Model) -> Posture {
-    let template = model.place.template.posture.unwrap_or_default();
-    model
-        .session
-        .as_ref()
-        .map_or(template, |session| session.posture)
-}
-
 /// Sets it; before `yolo` it is asked whether that is meant.
 pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
     let language = model.look.language;
@@ -165,30 +212,40 @@ pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
         model.toast(Tone::Warning, language.say(Msg::Watching));
         return Vec::new();
     }
-    let Some(session) = &model.session else {
-        model.place.template.posture = Some(posture);
-        let words = language.fill(Msg::Posture, &[name(posture)]);
-        model.toast(Tone::Info, words);
-        return Vec::new();
-    };
-    let set = Effect::Call(Call::Set(Box::new(SetParams {
-        session: session.id.to_string(),
-        posture: Some(posture),
-        request_id: Some(RequestId::new()),
-        ..SetParams::default()
-    })));
     if posture != Posture::Yolo {
-        return vec![set];
+        return posture_is(model, posture);
     }
     model.dialog = Some(Dialog::Confirm(Confirm {
         words: vec![
             language.say(Msg::PostureYolo).to_owned(),
             language.say(Msg::PostureSure).to_owned(),
         ],
-        yes: vec![set],
+        then: Then::Posture(posture),
         since: model.now,
+        drawn: false,
     }));
     Vec::new()
+}
+
+/// Sets it, of the session or of the one that the first prompt will make.
+pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
+    let language = model.look.language;
+    let Some(session) = &model.session else {
+        if model.link != Link::None {
+            model.toast(Tone::Info, language.say(Msg::Loading));
+            return Vec::new();
+        }
+        model.place.template.posture = Some(posture);
+        let words = language.fill(Msg::Posture, &[name(posture)]);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    };
+    vec![Effect::Call(Call::Set(Box::new(SetParams {
+        session: session.id.to_string(),
+        posture: Some(posture),
+        request_id: Some(RequestId::new()),
+        ..SetParams::default()
+    })))]
 }
 
 /// The word that settings have for it.
@@ -199,4 +256,12 @@ pub fn name(posture: Posture) -> &'static str {
         Posture::Auto => "auto",
         Posture::Yolo => "yolo",
     }
+}
+
+/// The posture of this word.
+#[must_use]
+pub fn posture_named(word: &str) -> Option<Posture> {
+    [Posture::Ask, Posture::Auto, Posture::Yolo]
+        .into_iter()
+        .find(|posture| name(*posture) == word)
 }

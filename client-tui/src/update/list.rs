@@ -18,7 +18,7 @@ use crate::keymap::{self, Action, Context};
 use crate::messages::lists::Msg;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Choice, Key, ListDialog, ListOf};
-use crate::model::{Dialog, Model, Tone};
+use crate::model::{Dialog, Link, Model, Tone};
 
 /// How long an answer may take until it is asked again.
 const LOST: Duration = Duration::from_secs(5);
@@ -54,10 +54,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
             filter::open(model);
             Vec::new()
         }
-        Action::Close => {
-            close(model);
-            Vec::new()
-        }
+        Action::Close => close(model),
         Action::Accept => accept::take(model),
         Action::Pause => accept::pause(model),
         Action::Kill => accept::kill(model),
@@ -144,6 +141,7 @@ fn ask(model: &mut Model) -> Vec<Effect> {
         ListOf::Turns => match &model.session {
             Some(session) => Call::Checkpoints {
                 session: session.id.to_string(),
+                undo: false,
             },
             None => return Vec::new(),
         },
@@ -175,15 +173,21 @@ fn preview(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Esc: the filter goes first, then the second step, then the list.
-fn close(model: &mut Model) {
-    let Some(dialog) = dialog(model) else { return };
+fn close(model: &mut Model) -> Vec<Effect> {
+    let Some(dialog) = dialog(model) else {
+        return Vec::new();
+    };
     if dialog.restore.is_some() {
         turns::back(model);
     } else if !dialog.filter.text.is_empty() {
         filter::clear(model);
     } else {
         model.dialog = None;
+        if model.top && model.link == Link::None {
+            return vec![super::everywhere::leave(model, 0)];
+        }
     }
+    Vec::new()
 }
 
 /// Moves the mark; `None`: the action is another one.

@@ -69,9 +69,9 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         Event::Tick => tick(model),
         Event::Signal(signal) => self::signal(model, signal),
         Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
-        Event::Answered(answer) => {
+        Event::Answered { follow, answer } => {
             approval::told(model, &answer);
-            answers::take(model, answer)
+            answers::take(model, follow, answer)
         }
     }
 }

@@ -1,10 +1,7 @@
 //! What tests of `update` share: a model, keys by their names, a session that is there.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use proto::hello::Role;
-use proto::params::session::CreateParams;
 use proto::state::State;
 use proto::{Pid, SessionId};
 
@@ -18,11 +15,9 @@ use crate::model::{Link, Look, Model, Place};
 /// An interface before its first prompt.
 pub fn fresh() -> Model {
     let place = Place {
-        cwd: PathBuf::from("/work"),
-        home: Some(PathBuf::from("/home/me")),
-        template: CreateParams::default(),
-        role: Role::Drive,
+        home: Some("/home/me".into()),
         model: "fake/model".to_owned(),
+        ..Place::of("/work")
     };
     Model::new(Look::default(), place, Instant::now())
 }

@@ -52,6 +52,10 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(session) = &mut model.session else {
+        if model.link != Link::None {
+            model.toast(Tone::Info, language.say(Msg::Loading));
+            return Vec::new();
+        }
         return create(model, text);
     };
     if let Some(why) = &session.read_only {

@@ -53,6 +53,11 @@ fn everywhere(action: Action) {
         Action::Posture => {
             let effects = press(&mut model, &["ctrl-o"]);
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+            if let Some(session) = &mut model.session {
+                session.posture = Posture::Auto;
+            }
+            let effects = press(&mut model, &["ctrl-o"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Ask)));
         }
         Action::Todos => {
             let before = model.look.todos;
@@ -287,9 +292,60 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
         result: Err(Trouble::new("no provider", "`reasonix setup`")),
     };
     let now = model.now;
-    super::update(&mut model, Event::Answered(failed), now);
+    super::update(
+        &mut model,
+        Event::Answered {
+            follow: 0,
+            answer: failed,
+        },
+        now,
+    );
     assert_eq!(model.composer.text(), "hello");
     assert!(toast(&model).contains("no provider"));
+}
+
+#[test]
+fn nothing_is_sent_while_a_session_is_being_loaded() {
+    let mut model = fresh();
+    super::daemon::go_to(&mut model, "7");
+    assert!(say(&mut model, "hello").is_empty(), "no session is made");
+    assert_eq!(model.composer.text(), "hello");
+    assert!(toast(&model).contains("loaded"));
+    assert!(press(&mut model, &["ctrl-o"]).is_empty());
+    assert_eq!(model.place.template.posture, None);
+}
+
+#[test]
+fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
+    let mut model = attached();
+    assert!(matches!(
+        call(&say(&mut model, "/undo")),
+        Call::Checkpoints { undo: true, .. }
+    ));
+    super::daemon::go_to(&mut model, "8");
+    let answered = |answer| Event::Answered { follow: 0, answer };
+    let turns = Answer::Checkpoints {
+        undo: true,
+        result: Ok(proto::params::history::CheckpointsOutput {
+            turns: vec![proto::params::history::TurnCheckpoint {
+                turn: 1,
+                at: proto::Stamp(0),
+                prompt: String::new(),
+                files: Vec::new(),
+                notes: Vec::new(),
+            }],
+            undo: false,
+        }),
+    };
+    assert!(super::scene::take(&mut model, vec![answered(turns)]).is_empty());
+    let forked = Answer::Forked(Ok(proto::params::history::ForkOutput {
+        session: proto::SessionId::new(),
+        pid: proto::Pid(9),
+        at_turn: 1,
+    }));
+    assert!(super::scene::take(&mut model, vec![answered(forked)]).is_empty());
+    assert!(toast(&model).contains("session 9"));
+    assert_eq!(model.follow, 1);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::model::Model;
 use crate::model::session::Session;
 use crate::render::short;
 use crate::theme::Ink;
+use crate::update::everywhere;
 use client::text;
 use fit::Group;
 
@@ -45,7 +46,7 @@ fn line(model: &Model, width: usize) -> Line<'static> {
         let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
         left.push(Group::new(3, Ink::Text, fill(Msg::Queued, count)));
     }
-    if let Some(others) = model.session.as_ref().map(|session| session.others.len())
+    if let Some(others) = model.session.as_ref().map(|session| session.others)
         && others > 0
     {
         left.push(Group::new(7, Ink::Dim, format!("+{others}")));
@@ -62,19 +63,22 @@ fn line(model: &Model, width: usize) -> Line<'static> {
         right.extend(figures(model, session));
     }
     right.extend(place(model));
+    right.insert(0, posture(model));
     fit::line(&model.look, left, right, width)
 }
 
-/// Posture, model, context, cache, tokens, money: what is known of them.
+fn posture(model: &Model) -> Group {
+    let ink = match model.posture() {
+        Posture::Ask | Posture::Auto => Ink::Dim,
+        Posture::Yolo => Ink::Warning,
+    };
+    Group::new(1, ink, everywhere::name(model.posture()))
+}
+
+/// Model, context, cache, tokens, money: what is known of them.
 fn figures(model: &Model, session: &Session) -> Vec<Group> {
     let language = model.look.language;
     let mut groups = Vec::new();
-    let posture = match session.posture {
-        Posture::Ask => Group::new(1, Ink::Dim, "ask"),
-        Posture::Auto => Group::new(1, Ink::Dim, "auto"),
-        Posture::Yolo => Group::new(1, Ink::Warning, "yolo"),
-    };
-    groups.push(posture);
     if !session.model.is_empty() {
         let name = text::line(short::model(&session.model));
         groups.push(Group::new(5, Ink::Dim, name));

@@ -1,13 +1,10 @@
 //! What tests of dialogs are played with.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use proto::hello::Role;
 use proto::item::Display;
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Question};
-use proto::params::session::CreateParams;
 use proto::{Pid, SessionId, Stamp};
 
 use crate::effect::Effect;
@@ -36,16 +33,7 @@ impl Scene {
     /// With these questions open, just drawn.
     pub fn fresh(approvals: Vec<Approval>, questions: Vec<Question>) -> Self {
         let now = Instant::now();
-        let place = Place {
-            cwd: PathBuf::from("/p"),
-            home: None,
-            template: serde_json::from_value::<CreateParams>(
-                serde_json::json!({ "session": SessionId::new(), "cwd": "/p" }),
-            )
-            .unwrap(),
-            role: Role::Drive,
-            model: String::new(),
-        };
+        let place = Place::of("/p");
         let mut model = Model::new(Look::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
         session.approvals = approvals;

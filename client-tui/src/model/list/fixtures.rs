@@ -1,9 +1,7 @@
 //! Sessions and the like for tests.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use proto::hello::Role;
 use proto::outcome::UsageTotals;
 use proto::params::approval::Approval;
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
@@ -42,7 +40,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         name: None,
         labels: Vec::new(),
         cwd: "/home/ann/work/app".to_owned(),
-        model: "deepseek/deepseek-chat".to_owned(),
+        model: "vendor/some-chat".to_owned(),
         kind: Kind::Interactive,
         state: State::Idle,
         waiting_for: None,
@@ -179,11 +177,8 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
         ..Look::default()
     };
     let place = Place {
-        cwd: PathBuf::from("/home/ann/work/app"),
-        home: Some(PathBuf::from("/home/ann")),
-        template: Default::default(),
-        role: Role::Drive,
-        model: String::new(),
+        home: Some("/home/ann".into()),
+        ..Place::of("/home/ann/work/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
     let mut session = Session::new(id(4), Pid(4));

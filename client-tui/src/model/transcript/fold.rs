@@ -33,6 +33,8 @@ pub(super) struct Known {
     calls: HashMap<CallId, (String, String)>,
     /// Calls of this turn whose denial was told with who said no.
     denied: HashSet<CallId>,
+    /// Calls that were questions to a person, whose answers were told.
+    answered: HashSet<CallId>,
     /// Why calls of this turn were denied, as far as it was told.
     reasons: HashMap<CallId, String>,
     /// The words of prompts that wait.
@@ -249,6 +251,10 @@ impl Transcript {
 
     fn tool_finished(&mut self, finished: ToolFinished, at: At) {
         let call = finished.call;
+        // Its answers stand there already.
+        if self.known.answered.remove(&call) && finished.status == CallStatus::Ok {
+            return;
+        }
         let mut display = finished.display;
         if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &mut display) {
             let first = text.lines().next().unwrap_or_default().to_owned();
@@ -310,6 +316,9 @@ impl Transcript {
 
     fn answered(&mut self, answered: QuestionAnswered, at: At) {
         let asked = self.known.asked.remove(&answered.question_id);
+        if !answered.unattended {
+            self.known.answered.insert(answered.call);
+        }
         let what = What::Answered {
             asked: asked.unwrap_or_default(),
             replies: answered.replies,

@@ -49,7 +49,7 @@ fn a_share_of_nothing_is_not_known() {
 
 #[test]
 fn names_and_paths_are_short() {
-    assert_eq!(model("deepseek/deepseek-chat"), "deepseek-chat");
+    assert_eq!(model("vendor/some-chat"), "some-chat");
     assert_eq!(model("chat"), "chat");
     assert_eq!(model("odd/"), "odd/");
     let home = Some(Path::new("/home/ann"));

@@ -218,10 +218,13 @@ fn an_answer_is_not_asked_for_again_unless_it_failed() {
         };
         let mut trouble = Trouble::new("it went wrong", "");
         trouble.name = Some(name);
-        Event::Answered(Answer::Done {
-            what,
-            result: Err(trouble),
-        })
+        Event::Answered {
+            follow: 0,
+            answer: Answer::Done {
+                what,
+                result: Err(trouble),
+            },
+        }
     };
     update(
         &mut scene.model,

@@ -1,8 +1,6 @@
 use std::time::Instant;
 
 use proptest::prelude::*;
-use proto::hello::Role;
-use proto::params::session::CreateParams;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
@@ -11,11 +9,8 @@ use crate::model::{Look, Place};
 
 fn model() -> Model {
     let place = Place {
-        cwd: PathBuf::from("/work"),
-        home: Some(PathBuf::from("/home/ann")),
-        template: CreateParams::default(),
-        role: Role::Drive,
-        model: String::new(),
+        home: Some("/home/ann".into()),
+        ..Place::of("/work")
     };
     Model::new(Look::default(), place, Instant::now())
 }

@@ -6,8 +6,9 @@ fn scene(waited: u64) -> Scene {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         words: vec!["It is gone for good.".to_owned()],
-        yes: vec![Effect::Bell],
+        then: crate::model::confirm::Then::Do(vec![Effect::Bell]),
         since: scene.now,
+        drawn: false,
     }));
     scene.later(waited);
     scene

@@ -7,7 +7,7 @@ use proto::{Pid, RequestId, SessionId};
 use super::{current, dialog, queue, turns};
 use crate::effect::{Call, Effect};
 use crate::messages::lists::Msg;
-use crate::model::confirm::Confirm;
+use crate::model::confirm::{Confirm, Then};
 use crate::model::list::{Key, words};
 use crate::model::{Dialog, Model, Tone};
 use crate::update::approval;
@@ -133,8 +133,9 @@ fn confirm(model: &mut Model, id: SessionId) {
             language.fill(Msg::EndSession, &[&name]),
             language.say(Msg::EndSessionWhat).to_owned(),
         ],
-        yes: vec![signals(id, Signal::Term)],
+        then: Then::Do(vec![signals(id, Signal::Term)]),
         since: model.now,
+        drawn: false,
     }));
 }
 

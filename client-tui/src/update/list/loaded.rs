@@ -42,7 +42,9 @@ pub fn take(model: &mut Model, answer: Answer) {
             asked.sort_by_key(Asked::since);
             Content::Inbox(asked)
         }),
-        (Answer::Checkpoints(result), ListOf::Turns) => content(model, result, Content::Turns),
+        (Answer::Checkpoints { result, .. }, ListOf::Turns) => {
+            content(model, result, Content::Turns)
+        }
         (Answer::Rewound { params, result }, ListOf::Turns) if params.dry_run => {
             turns::foreseen(model, &params, result);
         }

@@ -30,9 +30,8 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
         model.toast(Tone::Warning, words);
         return Vec::new();
     }
-    model.composer.set(&queued.text);
     model.dialog = None;
-    vec![unqueue(session, &queued)]
+    vec![unqueue(session, &queued, Some(queued.text.clone()))]
 }
 
 /// Takes it back.
@@ -40,14 +39,15 @@ pub fn drop(model: &mut Model) -> Vec<Effect> {
     let Some((session, _, queued)) = marked(model) else {
         return Vec::new();
     };
-    vec![unqueue(session, &queued)]
+    vec![unqueue(session, &queued, None)]
 }
 
-fn unqueue(session: SessionId, queued: &QueuedPrompt) -> Effect {
-    Effect::Call(Call::Unqueue(UnqueueParams {
+fn unqueue(session: SessionId, queued: &QueuedPrompt, edit: Option<String>) -> Effect {
+    let params = UnqueueParams {
         session: session.to_string(),
         prompt_id: queued.prompt_id,
-    }))
+    };
+    Effect::Call(Call::Unqueue { params, edit })
 }
 
 /// Moves it one place; nothing where it stands at that end.

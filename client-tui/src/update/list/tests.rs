@@ -42,7 +42,10 @@ fn opened(what: ListOf) -> Model {
             vec![approval(1, 2, "rm -r target"), approval(2, 4, "ls")],
             vec![question(3, 5)],
         ))),
-        ListOf::Turns => Answer::Checkpoints(Ok(checkpoints(true))),
+        ListOf::Turns => Answer::Checkpoints {
+            undo: false,
+            result: Ok(checkpoints(true)),
+        },
         ListOf::Queue => return model,
     };
     take(&mut model, answer);
@@ -238,7 +241,10 @@ fn answers_for_a_list_that_is_gone_are_dropped() {
     take(&mut model, Answer::Sessions(Ok(listed())));
     take(
         &mut model,
-        Answer::Checkpoints(Err(Trouble::new("gone", ""))),
+        Answer::Checkpoints {
+            undo: false,
+            result: Err(Trouble::new("gone", "")),
+        },
     );
     assert!(matches!(dialog(&model).unwrap().content, Content::Inbox(_)));
     assert!(model.toast.is_none());
@@ -412,14 +418,19 @@ fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
     assert_eq!(params.steer, Some(true));
     assert_eq!(params.text, "first\nwith a second line");
     let effects = press(&mut model, "j d");
-    let Call::Unqueue(params) = called(&effects) else {
+    let Call::Unqueue { params, edit } = called(&effects) else {
         panic!("{effects:?}")
     };
-    assert_eq!(params.prompt_id, prompt_id(2));
+    assert_eq!((params.prompt_id, edit), (prompt_id(2), &None));
     assert_eq!(press(&mut model, "end shift-down"), []);
     let effects = press(&mut model, "home e");
-    assert!(matches!(called(&effects), Call::Unqueue(params) if params.prompt_id == prompt_id(1)));
-    assert_eq!(model.composer.text(), "first\nwith a second line");
+    let Call::Unqueue { params, edit } = called(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(params.prompt_id, prompt_id(1));
+    // It is written again once it is taken back: it may have started meanwhile.
+    assert_eq!(edit.as_deref(), Some("first\nwith a second line"));
+    assert_eq!(model.composer.text(), "");
     assert!(model.dialog.is_none());
 }
 
@@ -447,7 +458,10 @@ fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
     let Some(Dialog::Confirm(confirm)) = &model.dialog else {
         panic!("{:?}", model.dialog)
     };
-    assert_eq!(signal(&confirm.yes), (id(5).to_string(), Signal::Term));
+    let crate::model::confirm::Then::Do(yes) = &confirm.then else {
+        panic!("{:?}", confirm.then)
+    };
+    assert_eq!(signal(yes), (id(5).to_string(), Signal::Term));
 }
 
 #[test]

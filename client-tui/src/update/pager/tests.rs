@@ -2,9 +2,7 @@ use std::time::Instant;
 
 use crossterm::event::KeyCode;
 use proptest::prelude::*;
-use proto::hello::Role;
 use proto::item::{CallStatus, Display, Finish};
-use proto::params::session::CreateParams;
 use proto::{CallId, Pid, SessionId};
 
 use super::*;
@@ -18,11 +16,8 @@ use crate::view;
 
 fn model() -> Model {
     let place = Place {
-        cwd: "/home/ann/work".into(),
         home: Some("/home/ann".into()),
-        template: CreateParams::default(),
-        role: Role::Drive,
-        model: String::new(),
+        ..Place::of("/home/ann/work")
     };
     let look = Look {
         rows: 12,

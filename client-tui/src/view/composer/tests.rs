@@ -1,9 +1,7 @@
-use std::path::PathBuf;
 use std::time::Instant;
 
 use proptest::prelude::*;
 use proto::hello::Role;
-use proto::params::session::CreateParams;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
@@ -12,13 +10,7 @@ use crate::model::Place;
 use crate::model::composer::menu::Around;
 
 fn model(rows: u16) -> Model {
-    let place = Place {
-        cwd: PathBuf::from("/work"),
-        home: None,
-        template: CreateParams::default(),
-        role: Role::Drive,
-        model: String::new(),
-    };
+    let place = Place::of("/work");
     let look = Look {
         rows,
         ..Look::default()

@@ -10,8 +10,9 @@ fn what_would_happen_is_told_with_the_keys() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         words: vec!["The session `a\u{1b}[2Jb` is deleted for good, with all it holds.".to_owned()],
-        yes: Vec::new(),
+        then: crate::model::confirm::Then::Do(Vec::new()),
         since: Instant::now(),
+        drawn: false,
     }));
     let rows = scene.rows(80, 24);
     assert_eq!(

@@ -38,7 +38,10 @@ fn opened(what: ListOf, (columns, rows): (u16, u16), language: Language) -> Mode
             ],
             vec![question(3, 5)],
         ))),
-        ListOf::Turns => Answer::Checkpoints(Ok(checkpoints(true))),
+        ListOf::Turns => Answer::Checkpoints {
+            undo: false,
+            result: Ok(checkpoints(true)),
+        },
         ListOf::Queue => return model,
     };
     update::take(&mut model, answer);
@@ -124,10 +127,8 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
             ListOf::Turns | ListOf::Queue => {
                 let turns = Vec::new();
                 let undo = false;
-                Answer::Checkpoints(Ok(proto::params::history::CheckpointsOutput {
-                    turns,
-                    undo,
-                }))
+                let result = Ok(proto::params::history::CheckpointsOutput { turns, undo });
+                Answer::Checkpoints { undo, result }
             }
         };
         update::take(&mut model, answer);

@@ -24,7 +24,13 @@ pub fn title(model: &Model) -> String {
         (false, State::Idle | State::Paused | State::Exited) => "",
     };
     let name = session.name.as_deref().or_else(|| first_words(model));
-    let name = text::line(name.unwrap_or_default());
+    // Of a long line the beginning is enough, whatever is cleaned out of it.
+    let head: String = name
+        .unwrap_or_default()
+        .chars()
+        .take(TITLE_WIDTH * 4)
+        .collect();
+    let name = text::line(&head);
     match name.trim() {
         "" => format!("{mark}reasonix"),
         name => format!("{mark}{} — reasonix", wrap::cut(name, TITLE_WIDTH)),

@@ -1,3 +1,5 @@
+//! Any chunking of any text.
+
 use proptest::prelude::*;
 use ratatui::text::Line;
 

@@ -1,3 +1,5 @@
+//! What each construct looks like.
+
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
