@@ -73,37 +73,35 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             Answer::Trust { params, result }
         }
         Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
-        Call::Signal(_)
-        | Call::Set(_)
-        | Call::Approve(_)
-        | Call::Reply(_)
-        | Call::Unqueue { .. }
-        | Call::EditQueued(_)
-        | Call::Reorder(_)
-        | Call::KillProcess(_) => told(client, call).await,
+        // Calls whose success is told by an event.
+        Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
+        Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),
+        Call::Approve(ref params) => done(plain::<ApprovalAnswer>(client, params).await, call),
+        Call::Reply(ref params) => done(plain::<QuestionAnswer>(client, params).await, call),
+        Call::Unqueue { ref params, .. } => {
+            done(plain::<SessionUnqueue>(client, params).await, call)
+        }
+        Call::EditQueued(ref params) => done(plain::<SessionEdit>(client, params).await, call),
+        Call::Reorder(ref params) => done(plain::<SessionReorder>(client, params).await, call),
+        Call::KillProcess(pid) => {
+            let params = KillParams { pid };
+            done(plain::<ProcessKill>(client, &params).await, call)
+        }
     }
 }
 
-/// Calls whose success is told by an event.
-async fn told(client: &Client, call: Call) -> Answer {
-    let result = match &call {
-        Call::Signal(params) => client.call::<SessionSignal>(params).await.map(drop),
-        Call::Set(params) => client.call::<SessionSet>(params).await.map(drop),
-        Call::Approve(params) => client.call::<ApprovalAnswer>(params).await.map(drop),
-        Call::Reply(params) => client.call::<QuestionAnswer>(params).await.map(drop),
-        Call::Unqueue { params, .. } => client.call::<SessionUnqueue>(params).await.map(drop),
-        Call::EditQueued(params) => client.call::<SessionEdit>(params).await.map(drop),
-        Call::Reorder(params) => client.call::<SessionReorder>(params).await.map(drop),
-        Call::KillProcess(pid) => {
-            let params = KillParams { pid: *pid };
-            client.call::<ProcessKill>(&params).await.map(drop)
-        }
-        _ => Ok(()),
-    };
-    Answer::Done {
-        what: call,
-        result: result.map_err(Trouble::from),
-    }
+fn done(result: Result<(), Trouble>, what: Call) -> Answer {
+    Answer::Done { what, result }
+}
+
+async fn plain<M: proto::methods::Method>(
+    client: &Client,
+    params: &M::Params,
+) -> Result<(), Trouble>
+where
+    M::Params: Sync,
+{
+    asked::<M>(client, params).await.map(drop)
 }
 
 async fn asked<M: proto::methods::Method>(

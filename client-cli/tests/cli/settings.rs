@@ -7,7 +7,6 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::commands::summary;
 use crate::fake::{Act, Call, Fake};
 use crate::program::{Running, reasonix, run, terminal};
 use crate::terminal::Screen;

@@ -29,13 +29,11 @@ pub struct Session {
     pub cause: String,
     pub posture: Posture,
     pub kind: Kind,
-    pub paused: bool,
     /// Why it takes no more work, where it cannot be written.
     pub read_only: Option<String>,
     pub usage: UsageTotals,
-    /// Prompt tokens of the newest request, and how many of those came from the cache.
+    /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
-    pub cached_tokens: u64,
     /// 0: not known.
     pub context_window: u64,
     pub turns: u64,
@@ -80,11 +78,9 @@ impl Session {
             cause: String::new(),
             posture: Posture::Ask,
             kind: Kind::Interactive,
-            paused: false,
             read_only: None,
             usage: UsageTotals::default(),
             context_tokens: 0,
-            cached_tokens: 0,
             context_window: 0,
             turns: 0,
             queue: Queue::default(),
@@ -141,7 +137,6 @@ impl Session {
         self.waiting_for = waiting_for;
         cause.clone_into(&mut self.cause);
         self.retry_at = None;
-        self.paused = state == State::Paused;
         match self.busy() {
             true => self.began = self.began.or(Some(now)),
             false => self.began = None,
@@ -209,7 +204,6 @@ impl Session {
             Body::SessionSet(set) => {
                 self.posture = set.posture.unwrap_or(self.posture);
                 self.kind = set.kind.unwrap_or(self.kind);
-                self.paused = set.paused.unwrap_or(self.paused);
                 if set.name.is_some() {
                     self.name = set.name;
                 }
@@ -232,7 +226,6 @@ impl Session {
                 self.usage.add(&UsageTotals::of(&usage));
                 if usage.reported {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
-                    self.cached_tokens = usage.cached_tokens;
                 }
             }
             other => self.runs(other),
