@@ -190,6 +190,8 @@ const ROWS: &[Row] = &[
         Some(&["--plain", "nosuch"]),
         Alone::Fails,
     ),
+    row("chat", None, None, None, Alone::Fails),
+    row("top", None, None, None, Alone::Fails),
     row("demo", None, None, None, Alone::Skip),
     row("queue edit", None, None, None, Alone::Fails),
     row("queue move", None, None, None, Alone::Fails),
@@ -408,6 +410,27 @@ fn bad_input_is_told_with_what_to_do_and_the_right_code() {
     let done = house.reasonix(&["shwo"]);
     assert_eq!(done.code(), Some(64));
     assert!(done.err.contains("show"), "the near name: {}", done.err);
+}
+
+#[test]
+fn without_a_terminal_the_interface_says_what_does_without_one() {
+    let house = House::new();
+    for (arguments, hint) in [
+        (&["chat"][..], "`reasonix run"),
+        (&["code"], "`reasonix run"),
+        (&["-c"], "`reasonix run"),
+        (&["--fullscreen"], "`reasonix run"),
+        (&["attach", "1"], "--plain"),
+        (&["top"], "`reasonix ps"),
+    ] {
+        let done = house.reasonix(arguments).expect_code(64);
+        complains_well(&arguments.join(" "), &done);
+        assert!(done.err.contains(hint), "{arguments:?}: {done:?}");
+    }
+    assert!(
+        !house.home_file("run").exists(),
+        "no daemon is started for it"
+    );
 }
 
 #[test]

@@ -33,6 +33,14 @@ fn the_errors_reference_is_what_the_code_says() {
 }
 
 #[test]
+fn the_keys_reference_is_what_the_code_says() {
+    check(
+        "docs/reference/keys.md",
+        &client_tui::view::help::markdown(),
+    );
+}
+
+#[test]
 fn the_example_config_is_what_the_code_says() {
     check("reasonix.example.toml", &example::text());
 }
