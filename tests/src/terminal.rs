@@ -7,6 +7,7 @@
 pub mod emulator;
 pub mod golden;
 pub mod keys;
+pub mod svg;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -4,5 +4,6 @@ mod endings;
 mod goldens;
 mod harness;
 mod keys;
+mod pictures;
 mod scenes;
 mod together;

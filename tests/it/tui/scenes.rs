@@ -31,6 +31,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Begins a session that is made so; its number.
+    pub fn create(&self, params: &CreateParams) -> Pid {
+        create(&self.house, params)
+    }
+
     /// What the model says to the next request.
     pub fn answers(&self, text: &str) {
         self.model.push([Answer::text(text)]);
@@ -55,7 +60,7 @@ impl Scene {
 }
 
 /// A house with a model that answers so, and a session with this prompt.
-fn scene(
+pub fn scene(
     files: &str,
     answers: impl IntoIterator<Item = Answer>,
     pause: Pause,
@@ -84,14 +89,18 @@ fn scene(
 fn begin(house: &House, prompt: &str, change: impl FnOnce(&mut CreateParams)) -> Pid {
     let mut params = house.create(prompt);
     change(&mut params);
+    create(house, &params)
+}
+
+fn create(house: &House, params: &CreateParams) -> Pid {
     house.block_on(async {
         let client = house.client("scene", Role::Drive).await;
-        let created = client.call::<SessionCreate>(&params).await;
+        let created = client.call::<SessionCreate>(params).await;
         created.expect("create a session").pid
     })
 }
 
-fn wait(house: &House, pid: Pid, kind: &str, count: usize) {
+pub fn wait(house: &House, pid: Pid, kind: &str, count: usize) {
     until(&format!("{count} of {kind} in the log"), || {
         let logs = house.logs();
         let log = logs.iter().find(|log| log.pid() == pid)?;

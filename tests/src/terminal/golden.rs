@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -37,18 +37,23 @@ pub fn golden(name: &str, of: Of, terminal: &Terminal) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("it/tui/golden")
         .join(format!("{name}.txt"));
+    settled(&path, terminal, &|emulator| picture(of, emulator));
+}
+
+/// The same for every kind of picture.
+pub(super) fn settled(path: &Path, terminal: &Terminal, picture: &dyn Fn(&Emulator) -> String) {
     if std::env::var_os("UPDATE").is_some() {
-        let found = still(of, terminal);
+        let found = still(terminal, picture);
         let directory = path.parent().expect("a directory of goldens");
         fs::create_dir_all(directory).expect("make the directory of goldens");
-        fs::write(&path, found).expect("write a golden");
+        fs::write(path, found).expect("write a golden");
         return;
     }
-    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    let wanted = fs::read_to_string(path).unwrap_or_default();
     let begun = Instant::now();
     let mut emulator = terminal.shared.lock();
     loop {
-        let found = picture(of, &emulator);
+        let found = picture(&emulator);
         if emulator.is_whole() && found == wanted {
             return;
         }
@@ -67,18 +72,18 @@ pub fn golden(name: &str, of: Of, terminal: &Terminal) {
 }
 
 /// The picture that does not change any more. Spinners turn and seconds pass for ever: only what is made alike counts.
-fn still(of: Of, terminal: &Terminal) -> String {
+fn still(terminal: &Terminal, picture: &dyn Fn(&Emulator) -> String) -> String {
     let begun = Instant::now();
     let mut emulator = terminal.shared.lock();
     let mut since = Instant::now();
-    let mut found = picture(of, &emulator);
+    let mut found = picture(&emulator);
     while begun.elapsed() < PATIENCE && !emulator.ended {
         if emulator.is_whole() && since.elapsed() >= STILL {
             break;
         }
         let left = STILL.saturating_sub(since.elapsed());
         emulator = terminal.wait_on(emulator, left.max(Duration::from_millis(1)));
-        let now = picture(of, &emulator);
+        let now = picture(&emulator);
         if now != found {
             (found, since) = (now, Instant::now());
         }
