@@ -6,6 +6,7 @@
 mod endpoint;
 mod floors;
 mod history;
+mod interface;
 mod load;
 mod search;
 
@@ -43,6 +44,10 @@ pub struct Size {
     pub stored: usize,
     /// Files of a large tree.
     pub files: usize,
+    /// Lines of a long transcript.
+    pub lines: usize,
+    /// Keys that are pressed.
+    pub keys: usize,
 }
 
 /// Enough for medians.
@@ -53,6 +58,8 @@ pub const FULL: Size = Size {
     calls: 500,
     stored: 10_000,
     files: 20_000,
+    lines: 100_000,
+    keys: 200,
 };
 /// Enough to see that it runs.
 pub const SMOKE: Size = Size {
@@ -62,6 +69,8 @@ pub const SMOKE: Size = Size {
     calls: 5,
     stored: 30,
     files: 200,
+    lines: 400,
+    keys: 5,
 };
 
 /// Measures everything.
@@ -122,7 +131,17 @@ pub fn measure(size: Size) -> Vec<Figure> {
     house.stop_daemon();
     figures.extend(beside(size, &endpoint));
     figures.extend(search::figures(size));
+    figures.extend(interface::figures(size, &endpoint));
     figures
+}
+
+/// Measures the terminal interface alone.
+///
+/// # Panics
+/// Something does not work.
+#[must_use]
+pub fn measure_interface(size: Size) -> Vec<Figure> {
+    interface::figures(size, &Endpoint::start())
 }
 
 /// What history and other sessions cost: the floor is the same without them.

@@ -36,6 +36,14 @@ pub async fn step() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
+/// Waits for a moment, for who plays somebody that keeps a pace. No condition is ever waited for so.
+pub fn pace(due: Instant) {
+    let left = due.saturating_duration_since(Instant::now());
+    if !left.is_zero() {
+        std::thread::sleep(left);
+    }
+}
+
 /// Waits for something that ends by itself.
 ///
 /// # Panics

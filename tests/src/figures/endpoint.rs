@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use crate::wait;
 
 /// What one answer is.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,21 @@ pub enum Round {
     Words(usize),
     /// So many reads at once.
     Reads(usize),
+    /// So many lines of Markdown, one an event, and [`LAST`].
+    Lines(usize),
+    /// So many tokens of text at a pace, and [`LAST`].
+    Paced { tokens: usize, every: Duration },
+}
+
+/// What long answers end with.
+pub const LAST: &str = "This is the end.";
+
+/// An answer, made beforehand.
+struct Made {
+    /// Written one after the other, the first one at once.
+    pieces: Vec<Vec<u8>>,
+    /// The time between two of them.
+    every: Duration,
 }
 
 /// When each request was there whole, and when its answer had been written.
@@ -23,7 +40,7 @@ type Times = Vec<(Instant, Instant)>;
 struct Shared {
     /// Requests whose answers are on their way.
     answering: AtomicUsize,
-    script: Mutex<Vec<Vec<u8>>>,
+    script: Mutex<Vec<Made>>,
     times: Mutex<Times>,
 }
 
@@ -99,7 +116,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             .expect("no panic")
             .pop()
             .unwrap_or_else(|| answer(0, Round::Words(1)));
-        let written = writer.write_all(&answer);
+        let written = write(&mut writer, &answer);
         if written.is_ok() {
             let noted = (arrived, Instant::now());
             shared.times.lock().expect("no panic").push(noted);
@@ -109,6 +126,16 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             return;
         }
     }
+}
+
+fn write(writer: &mut impl Write, answer: &Made) -> std::io::Result<()> {
+    let mut due = Instant::now();
+    for piece in &answer.pieces {
+        wait::pace(due);
+        writer.write_all(piece)?;
+        due += answer.every;
+    }
+    Ok(())
 }
 
 /// Reads a head; the length of the body. `None`: the connection has ended.
@@ -130,32 +157,75 @@ fn head(reader: &mut impl BufRead) -> Option<usize> {
     }
 }
 
-fn answer(number: usize, round: Round) -> Vec<u8> {
-    let mut events = String::new();
+fn answer(number: usize, round: Round) -> Made {
+    let mut events = Vec::new();
+    let mut every = Duration::ZERO;
     let finish = match round {
         Round::Words(count) => {
-            for _ in 0..count {
-                events.push_str(
-                    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"}}]}\n\n",
-                );
-            }
+            events.extend((0..count).map(|_| text("word ")));
             "stop"
         }
         Round::Reads(count) => {
             for index in 0..count {
-                events.push_str(&format!(
+                events.push(format!(
                     "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{number}_{index}\",\"type\":\"function\",\"function\":{{\"name\":\"read_file\",\"arguments\":\"{{\\\"path\\\":\\\"read_{index}.txt\\\"}}\"}}}}]}}}}]}}\n\n"
                 ));
             }
             "tool_calls"
         }
+        Round::Lines(count) => {
+            events.extend((0..count).map(|line| text(&markdown(number, line))));
+            events.push(text(&format!("\n\n{LAST}")));
+            "stop"
+        }
+        Round::Paced {
+            tokens,
+            every: pace,
+        } => {
+            every = pace;
+            events.extend((0..tokens).map(|token| text(&word(token))));
+            events.push(text(&format!("\n\n{LAST}")));
+            "stop"
+        }
     };
-    events.push_str(&format!(
+    events.push(format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}],\"usage\":{{\"prompt_tokens\":10,\"completion_tokens\":5}}}}\n\ndata: [DONE]\n\n"
     ));
+    let length: usize = events.iter().map(String::len).sum();
     let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
-        events.len()
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n"
     );
-    [head.into_bytes(), events.into_bytes()].concat()
+    let pieces = match every.is_zero() {
+        true => vec![(head + &events.concat()).into_bytes()],
+        false => std::iter::once(head)
+            .chain(events)
+            .map(String::into_bytes)
+            .collect(),
+    };
+    Made { pieces, every }
+}
+
+/// An event of a stream: so much text more.
+fn text(words: &str) -> String {
+    let delta = serde_json::json!({"choices": [{"index": 0, "delta": {"content": words}}]});
+    format!("data: {delta}\n\n")
+}
+
+/// A line of a long answer: a row of the screen at least. A paragraph, a list and code take turns.
+fn markdown(answer: usize, line: usize) -> String {
+    match line % 25 {
+        0 => format!("\n\nPart {line} of answer {answer}, with **some** words:\n\n"),
+        10 => format!("\n```rust\nfn number_{line}() {{\n"),
+        11..=19 => format!("    let value_{line} = compute({line}, \"text\");\n"),
+        20 => "}\n```\n\n".to_owned(),
+        _ => format!("- item {line} of a list that has `code` in it\n"),
+    }
+}
+
+/// A token of an answer that comes at a pace: sentences in paragraphs.
+fn word(token: usize) -> String {
+    match token % 60 {
+        59 => format!("and{token}.\n\n"),
+        _ => format!("word{token} "),
+    }
 }

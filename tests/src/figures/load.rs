@@ -99,7 +99,7 @@ fn create(house: &House, raw: &mut Raw, model: &str, prompt: Option<&str>) -> Va
 }
 
 /// A turn, waited for.
-fn prompt(raw: &mut Raw, session: &Value) {
+pub fn prompt(raw: &mut Raw, session: &Value) {
     raw.call(
         "session.prompt",
         &json!({"session": session, "text": "go on"}),
