@@ -164,10 +164,11 @@ fn paths_that_documents_name_exist() {
 
 /// A span of code that can only be meant as a path of this repository.
 fn is_path(span: &str) -> bool {
-    const TOPS: [&str; 6] = [
+    const TOPS: [&str; 7] = [
         "proto/",
         "daemon/",
         "client-cli/",
+        "client-tui/",
         "tests/",
         "docs/",
         ".ci/",

@@ -90,7 +90,9 @@ fn a_new_session_before_its_first_prompt() {
 
 #[test]
 fn at_rest() {
-    of_scene("idle", &scenes::idle(), |screen, _| has_composer(screen));
+    of_scene("idle", &scenes::idle(), |screen, _| {
+        has_composer(screen) && screen.contains("That is all.")
+    });
 }
 
 #[test]

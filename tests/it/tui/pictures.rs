@@ -114,20 +114,19 @@ fn an_approval() {
 #[test]
 fn several_sessions() {
     let answers = [
-        took(reads(), 5204),
-        took(Answer::text("It prints 3."), 5611),
+        took(reads(), 1204),
+        took(Answer::text("It prints 3."), 1411),
     ];
     let prompt = "What does src/main.rs print?";
     let scene = scene(FILES, answers, Pause::new(), prompt, |_| {});
     scene.wait("turn.ended", 1);
     let push = Answer::call("bash", json!({"command": "git push origin main"}));
-    scene.model.push([took(push, 7340)]);
+    scene.model.push([took(push, 2340)]);
     let waiting = scene.begin("Publish what is finished.");
     wait(&scene.house, waiting, "approval.requested", 1);
     let gate = Gate::new(&scene.house, "gate");
-    scene
-        .model
-        .push([Answer::call("bash", json!({"command": "sh check.sh"}))]);
+    let check = Answer::call("bash", json!({"command": "sh check.sh"}));
+    scene.model.push([took(check, 1078)]);
     let mut params = scene.house.create("Check that everything still works.");
     params.posture = Some(Posture::Yolo);
     scene.create(&params);

@@ -222,7 +222,7 @@ fn cut(row: &str, from: u16, to: u16) -> String {
 /// - frames of a spinner (Braille, or a turning circle) become its first;
 /// - the directory of a test (`/tmp/rxAbCdEf`) loses its name;
 /// - digits become `#` in durations and ages (`1.2s`, `3 min`, `5 分钟`), times of day, percents, sums of money, counts of
-///   tokens, versions, ports of this machine and ids.
+///   tokens, versions, ports of this machine and ids; in a column of ages one digit is as two.
 #[must_use]
 pub fn steady(row: &str) -> String {
     let mut letters: Vec<char> = row.chars().map(turned).collect();
@@ -231,6 +231,8 @@ pub fn steady(row: &str) -> String {
     while at < letters.len() {
         let length = number(&letters, at);
         if length > 0 {
+            let from = column(&letters, at, length);
+            letters[from..at].fill('#');
             letters[at..at + length]
                 .iter_mut()
                 .filter(|letter| letter.is_ascii_hexdigit())
@@ -243,6 +245,16 @@ pub fn steady(row: &str) -> String {
     let steady: String = letters.into_iter().collect();
     debug_assert_eq!(steady.width(), row.width());
     steady
+}
+
+/// Where a number begins in a column of ages, in which it may have one digit or two: `  4s` is as ` 12s`.
+fn column(letters: &[char], at: usize, length: usize) -> usize {
+    let behind = (letters.get(at + 1), letters.get(at + 2));
+    let aged = matches!(behind, (Some('s' | 'm' | 'h' | 'd'), None | Some(' ')));
+    match length == 1 && aged && at >= 3 && letters[at - 3..at] == [' ', ' ', ' '] {
+        true => at - 1,
+        false => at,
+    }
 }
 
 /// A spinner's frame as its first.

@@ -128,7 +128,10 @@ fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: b
                 Ink::Dim,
             ),
             cell(directory, Ink::Dim),
-            cell(words::ago(language, dialog.at, session.active_at), Ink::Dim),
+            cell(
+                words::aged(language, dialog.at, session.active_at),
+                Ink::Dim,
+            ),
         ],
     }
 }
@@ -176,7 +179,7 @@ fn turn(turn: &TurnCheckpoint, dialog: &ListDialog, model: &Model) -> Row {
             cell(turn.turn.to_string(), Ink::Dim),
             cell(client::text::line(&turn.prompt), Ink::Text),
             cell(files, Ink::Dim),
-            cell(words::ago(language, dialog.at, turn.at), Ink::Dim),
+            cell(words::aged(language, dialog.at, turn.at), Ink::Dim),
         ],
     }
 }
@@ -295,7 +298,10 @@ fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row 
         cells: vec![
             cell(session.pid.to_string(), Ink::Text),
             cell(words::state(language, session, dialog.at), mark.1),
-            cell(words::ago(language, dialog.at, session.active_at), Ink::Dim),
+            cell(
+                words::aged(language, dialog.at, session.active_at),
+                Ink::Dim,
+            ),
             cell(words::model(&session.model), Ink::Dim),
             cell(words::context(session), Ink::Dim),
             cell(words::short(words::tokens(&session.usage)), Ink::Dim),
@@ -357,7 +363,7 @@ fn asked(asked: &Asked, dialog: &ListDialog, model: &Model) -> Row {
             cell(session.to_string(), Ink::Dim),
             cell(tool, Ink::Tool),
             cell(wants, Ink::Text),
-            cell(words::ago(language, dialog.at, asked.since()), Ink::Dim),
+            cell(words::aged(language, dialog.at, asked.since()), Ink::Dim),
         ],
     }
 }

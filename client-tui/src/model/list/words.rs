@@ -12,11 +12,22 @@ use crate::messages::lists::Msg;
 use crate::render::wrap::width;
 use crate::theme::Ink;
 
+/// Characters of an age: two digits and a unit.
+const AGE: usize = 3;
+
 /// How long before `now` a moment was: `45s`, `3m`, `2h`, `5d`. Clocks that disagree make it 0, not more.
 #[must_use]
 pub fn ago(language: Language, now: Stamp, at: Stamp) -> String {
     let ms = now.0.saturating_sub(at.0);
     lasted(language, u64::try_from(ms).unwrap_or(0))
+}
+
+/// The same at the right of a column: one digit moves nothing.
+#[must_use]
+pub fn aged(language: Language, now: Stamp, at: Stamp) -> String {
+    let words = ago(language, now, at);
+    let missing = AGE.saturating_sub(words.chars().count());
+    format!("{}{words}", " ".repeat(missing))
 }
 
 /// Milliseconds, as [`ago`].

@@ -111,7 +111,9 @@ impl Markdown {
     /// How far the code was read where this block begins.
     fn colours_at(&self, block: usize, fence: &Fence) -> Option<Highlighter> {
         let mut kept = self.colours.try_borrow_mut().ok()?;
-        let known = (fence.block..=block).rev().find(|at| kept.contains_key(at));
+        // Where it begins the state is that of its language: what is kept there is of code that ended just before.
+        let within = fence.block.saturating_add(1)..=block;
+        let known = within.rev().find(|at| kept.contains_key(at));
         let (mut at, mut state) = match known.and_then(|at| Some((at, kept.get(&at)?.clone()))) {
             Some(found) => found,
             None => (fence.block, Highlighter::of(&fence.language)?),

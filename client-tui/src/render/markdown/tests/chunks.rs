@@ -197,3 +197,20 @@ fn what_is_nested_without_end_is_drawn() {
         }
     }
 }
+
+#[test]
+fn code_right_behind_code_begins_in_its_own_language() {
+    let look = Look::default();
+    let text = "```rust\none\n2\n3\n4\n5\n6\n7\n8\nfn a() {}\n```\n``` js\n</div>\n";
+    let whole = all(&made([text]), &look, 40);
+    let mut markdown = Markdown::default();
+    for piece in text.split_inclusive('\n') {
+        markdown.push(piece);
+        if markdown.blocks() > 0 {
+            // What is drawn on the way is remembered.
+            let _ = markdown.lines(markdown.blocks() - 1, &look, 40);
+        }
+    }
+    markdown.finish();
+    assert_eq!(all(&markdown, &look, 40), whole);
+}
