@@ -87,11 +87,21 @@ impl Markdown {
     /// The lines of a block, with the blank line before it that belongs to it.
     #[must_use]
     pub fn lines(&self, block: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+        self.made(block, look, width, true)
+    }
+
+    /// How many lines a block has. Colours, which take longest, are not made for that: no line is broken by them.
+    #[must_use]
+    pub fn count(&self, block: usize, look: &Look, width: usize) -> usize {
+        self.made(block, look, width, false).len()
+    }
+
+    fn made(&self, block: usize, look: &Look, width: usize, coloured: bool) -> Vec<Line<'static>> {
         let growing = (block == self.blocks.len()).then(|| self.growing());
         let Some(found) = self.blocks.get(block).cloned().or(growing.flatten()) else {
             return Vec::new();
         };
-        let rows = self.rows(block, &found, look, width);
+        let rows = self.rows(block, &found, look, width, coloured);
         let apart = match found.what {
             What::Prose { .. } => true,
             What::Code { first, .. } => first,
@@ -101,18 +111,36 @@ impl Markdown {
         before.into_iter().chain(rows).collect()
     }
 
-    fn rows(&self, index: usize, block: &Block, look: &Look, width: usize) -> Vec<Line<'static>> {
+    fn rows(
+        &self,
+        index: usize,
+        block: &Block,
+        look: &Look,
+        width: usize,
+        coloured: bool,
+    ) -> Vec<Line<'static>> {
         let text = self.cleaned.get(block.range.clone()).unwrap_or_default();
         match block.what {
             What::Prose { links } => prose::rows(text, &self.links.up_to(links), look, width),
-            What::Code { fence, first } => self.code(index, fence, first, text, look, width),
+            What::Code { fence, first } => {
+                let fence = self.fences.get(fence);
+                fence.map_or_else(Vec::new, |fence| {
+                    let colours = coloured && look.theme.highlights();
+                    let state = colours.then(|| self.colours_at(index, fence)).flatten();
+                    code::part(fence, first, text, state, look, width)
+                })
+            }
         }
     }
 
     /// Another block is whole.
     fn add(&mut self, block: Block) {
         let index = self.blocks.len();
-        if self.first.is_none() && !self.rows(index, &block, &Look::default(), 80).is_empty() {
+        if self.first.is_none()
+            && !self
+                .rows(index, &block, &Look::default(), 80, false)
+                .is_empty()
+        {
             self.first = Some(index);
         }
         self.blocks.push(block);

@@ -317,7 +317,7 @@ impl<'a> Inked<'a> {
         let (key, made) = self.known(entry, part);
         let (look, open) = (self.look, self.open);
         self.cache
-            .count(key, made, |_| made_of(entry, part, look, open).len())
+            .count(key, made, |_| count_of(entry, part, look, open))
     }
 
     /// Rows of an entry with the blank one before it.
@@ -461,6 +461,16 @@ fn made_of(entry: &Entry, part: usize, look: &Look, open: bool) -> Vec<Line<'sta
     };
     rows.iter_mut().for_each(guard);
     rows
+}
+
+/// How many rows [`made_of`] makes.
+fn count_of(entry: &Entry, part: usize, look: &Look, open: bool) -> usize {
+    match &entry.what {
+        What::Answer { markdown, .. } if part < markdown.blocks() => {
+            markdown.count(part, look, words::width(look))
+        }
+        _ => made_of(entry, part, look, open).len(),
+    }
 }
 
 /// The last gate: whatever made the line, the terminal obeys nothing in it.

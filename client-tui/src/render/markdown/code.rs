@@ -81,35 +81,27 @@ pub(super) fn label(info: &str) -> &str {
     word.trim_matches(['{', '}', '.'])
 }
 
-impl Markdown {
-    /// A block of code.
-    pub(super) fn code(
-        &self,
-        block: usize,
-        fence: usize,
-        first: bool,
-        text: &str,
-        look: &Look,
-        width: usize,
-    ) -> Vec<Line<'static>> {
-        let Some(fence) = self.fences.get(fence) else {
-            return Vec::new();
-        };
-        let mut state = match look.theme.highlights() {
-            true => self.colours_at(block, fence),
-            false => None,
-        };
-        let mut out = match first {
-            true => head(&fence.language, text.is_empty(), look, width),
-            false => Vec::new(),
-        };
-        let lines = text.lines().map(|line| fence.line(line));
-        out.extend(rows(lines, state.as_mut(), look, width));
-        out
-    }
+/// A block of code within a fence. `state`: how far the code was read, where it gets colours.
+pub(super) fn part(
+    fence: &Fence,
+    first: bool,
+    text: &str,
+    mut state: Option<Highlighter>,
+    look: &Look,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let mut out = match first {
+        true => head(&fence.language, text.is_empty(), look, width),
+        false => Vec::new(),
+    };
+    let lines = text.lines().map(|line| fence.line(line));
+    out.extend(rows(lines, state.as_mut(), look, width));
+    out
+}
 
+impl Markdown {
     /// How far the code was read where this block begins.
-    fn colours_at(&self, block: usize, fence: &Fence) -> Option<Highlighter> {
+    pub(super) fn colours_at(&self, block: usize, fence: &Fence) -> Option<Highlighter> {
         let mut kept = self.colours.try_borrow_mut().ok()?;
         // Where it begins the state is that of its language: what is kept there is of code that ended just before.
         let within = fence.block.saturating_add(1)..=block;

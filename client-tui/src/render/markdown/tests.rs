@@ -14,9 +14,13 @@ fn made<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Markdown {
 }
 
 fn all(markdown: &Markdown, look: &Look, width: usize) -> Vec<ratatui::text::Line<'static>> {
-    (0..markdown.blocks())
-        .flat_map(|block| markdown.lines(block, look, width))
-        .collect()
+    let lines = (0..markdown.blocks()).flat_map(|block| {
+        let lines = markdown.lines(block, look, width);
+        let count = markdown.count(block, look, width);
+        assert_eq!(count, lines.len(), "block {block} at {width} cells");
+        lines
+    });
+    lines.collect()
 }
 
 fn rows(text: &str, width: usize) -> Vec<String> {
