@@ -8,7 +8,7 @@ use client::{Client, Follow, Followed, From};
 use futures::FutureExt as _;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
-use proto::state::Posture;
+use proto::state::{Posture, State, WaitingFor};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
@@ -17,6 +17,7 @@ use crate::event::{Event, Heard, Signal};
 use crate::input::{Input, Signals};
 use crate::messages::Language;
 use crate::model::list::ListOf;
+use crate::model::session::Session;
 use crate::model::{Dialog, Link, Look, Model, Place};
 use crate::render::Cache;
 use crate::screen::Screen;
@@ -214,15 +215,18 @@ impl App {
                 Some(Event::Tick)
             }
         };
-        let mut pending = first;
+        let mut pending = first.or_else(|| self.resized());
         let mut taken = 0;
         while let Some(event) = pending.take() {
             // After a stop of our own all is drawn again already.
             if matches!(event, Event::Signal(Signal::Continue)) && !self.terminal.continued()? {
                 break;
             }
-            self.dirty = true;
+            let told = self.model.toast.is_some();
+            let tick = matches!(event, Event::Tick);
             let effects = update::update(&mut self.model, event, Instant::now());
+            // Time alone changes what moves, and what runs out.
+            self.dirty |= !tick || self.spins() || told != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
             }
@@ -230,21 +234,46 @@ impl App {
             if taken < GATHER && !urgent {
                 pending = self.events.try_recv().ok();
             }
+            pending = pending.or_else(|| self.resized());
         }
         if self.dirty && (urgent || self.drawn.elapsed() >= FRAME) {
+            let before = self.drawn;
             self.draw()?;
+            if urgent {
+                // What the daemon says to a key does not wait for the frame of the key.
+                self.drawn = before;
+            }
         }
         Ok(None)
     }
 
-    /// Whether anything on the screen changes by itself.
+    /// The size of the terminal, where it is another one than is drawn for: its signal is lost at times, when keys come
+    /// with it.
+    fn resized(&self) -> Option<Event> {
+        let (columns, rows) = terminal::size().ok()?;
+        let drawn = (self.model.look.columns, self.model.look.rows);
+        (drawn != (columns, rows)).then_some(Event::Resize(columns, rows))
+    }
+
+    /// Whether anything happens by itself after a while.
     fn moves(&self) -> bool {
+        let list = matches!(self.model.dialog, Some(Dialog::List(_)));
+        self.model.toast.is_some() || list || self.spins()
+    }
+
+    /// Whether anything on the screen changes all the time. What waits for the person does not.
+    fn spins(&self) -> bool {
         let model = &self.model;
-        model.toast.is_some()
-            || matches!(model.link, Link::Lost(_) | Link::Replaying)
+        let works = |session: &Session| {
+            let asked = matches!(
+                session.waiting_for,
+                Some(WaitingFor::Approval | WaitingFor::Question)
+            );
+            session.busy() && !(session.state == State::Waiting && asked)
+        };
+        matches!(model.link, Link::Lost(_) | Link::Replaying)
             || model.creating
-            || matches!(model.dialog, Some(Dialog::List(_)))
-            || model.session.as_ref().is_some_and(|session| session.busy())
+            || model.session.as_ref().is_some_and(works)
     }
 
     fn draw(&mut self) -> io::Result<()> {

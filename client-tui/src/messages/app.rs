@@ -1,7 +1,7 @@
 //! Words about what was done, and what could not be.
 
 super::catalog! {
-    Watching = "this client only watches: attach with `--role drive` to do that", "此客户端只能旁观：请用 `--role drive` 附加后再操作";
+    Watching = "this client may not do that: attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
     NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示";
     Wait = "the session is being made", "会话正在创建";
     Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";

@@ -103,6 +103,16 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
 }
 
 fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
+    let before = model.pressed;
+    let effects = pressed(model, key);
+    if model.pressed == before {
+        // Twice means one behind the other.
+        model.pressed = None;
+    }
+    effects
+}
+
+fn pressed(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let effects = match &model.dialog {
         Some(Dialog::Approval(_)) => approval::key(model, key),
         Some(Dialog::Question(_)) => question::key(model, key),
@@ -118,6 +128,7 @@ fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
 }
 
 fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+    model.pressed = None;
     match &model.dialog {
         Some(Dialog::Approval(_)) => approval::paste(model, text),
         Some(Dialog::Question(_)) => question::paste(model, text),

@@ -25,6 +25,7 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
                 return Vec::new();
             }
             model.composer.take();
+            model.toast = None;
             commands::run(model, row, &arguments)
         }
         Line::Unknown(word) => {
@@ -71,6 +72,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         env: Default::default(),
         request_id: Some(RequestId::new()),
     };
+    model.toast = None;
     let renew = std::mem::take(&mut session.unsure);
     let takeover = session.kind == Kind::Headless;
     model.composer.take();

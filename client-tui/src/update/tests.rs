@@ -349,6 +349,28 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
 }
 
 #[test]
+fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
+    let mut model = attached();
+    model.composer.set("a draft");
+    press(&mut model, &["ctrl-c"]);
+    assert!(model.composer.is_empty());
+    press(&mut model, &["x"]);
+    assert!(
+        press(&mut model, &["ctrl-c"]).is_empty(),
+        "it does not leave"
+    );
+    assert!(matches!(
+        &press(&mut model, &["ctrl-c"])[..],
+        [Effect::Leave(_)]
+    ));
+    let mut model = attached();
+    press(&mut model, &["ctrl-c"]);
+    let paste = Event::Paste("words".to_owned());
+    super::scene::take(&mut model, vec![paste]);
+    assert!(press(&mut model, &["ctrl-c"]).is_empty());
+}
+
+#[test]
 fn an_unknown_command_stays_written_and_is_told() {
     let mut model = attached();
     assert!(say(&mut model, "/expotr file").is_empty());

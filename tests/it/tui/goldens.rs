@@ -32,12 +32,13 @@ fn compare(name: &str, look: Look, terminal: &Terminal) {
         language,
         theme,
     } = look;
-    let name = format!("{name}-{columns}x{rows}-{language}-{theme}");
-    // Colours need to be looked at once, not at every size.
-    let of = match (columns, theme) {
-        (80, _) | (_, "none") => Of::Colours,
+    // Colours need to be looked at once, not at every size; where ages stand in them, they would never be the same.
+    let of = match (name, columns, theme) {
+        ("sessions", _, _) => Of::Text,
+        (_, 80, _) | (_, _, "none") => Of::Colours,
         _ => Of::Text,
     };
+    let name = format!("{name}-{columns}x{rows}-{language}-{theme}");
     golden(&name, of, terminal);
     assert_eq!(terminal.unknown(), Vec::<String>::new(), "{name}");
     if theme == "none" {

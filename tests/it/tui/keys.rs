@@ -1,6 +1,9 @@
 //! Keys as terminals send them do what the key table says.
 
 use client_tui::keymap::{self, BINDINGS, Context};
+use proto::hello::Role;
+use proto::methods::SessionGet;
+use proto::params::session::OneParams;
 use tests::terminal::{Nature, keys};
 use tests::{Terminal, until};
 
@@ -23,7 +26,16 @@ fn begun() -> (Scene, Terminal) {
 }
 
 fn prompts(scene: &Scene) -> usize {
-    scene.house.log(scene.pid).count("prompt.queued")
+    // Asked of the daemon: the log may be in the middle of a line.
+    let params = OneParams {
+        session: scene.pid.to_string(),
+    };
+    let summary = scene.house.block_on(async {
+        let client = scene.house.client("test", Role::Watch).await;
+        let got = client.call::<SessionGet>(&params).await;
+        got.expect("the session")
+    });
+    usize::try_from(summary.turns + summary.queued).expect("a few")
 }
 
 #[test]

@@ -250,7 +250,13 @@ pub fn steady(row: &str) -> String {
 /// Where a number begins in a column of ages, in which it may have one digit or two: `  4s` is as ` 12s`.
 fn column(letters: &[char], at: usize, length: usize) -> usize {
     let behind = (letters.get(at + 1), letters.get(at + 2));
-    let aged = matches!(behind, (Some('s' | 'm' | 'h' | 'd'), None | Some(' ')));
+    let aged = matches!(
+        behind,
+        (
+            Some('s' | 'm' | 'h' | 'd' | '秒' | '分' | '时' | '天'),
+            None | Some(' ')
+        )
+    );
     match length == 1 && aged && at >= 3 && letters[at - 3..at] == [' ', ' ', ' '] {
         true => at - 1,
         false => at,
