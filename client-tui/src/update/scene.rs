@@ -15,9 +15,9 @@ use crate::model::{Link, Look, Model, Place};
 /// An interface before its first prompt.
 pub fn fresh() -> Model {
     let place = Place {
-        home: Some("/home/me".into()),
+        home: Some("/user/me".into()),
         model: "fake/model".to_owned(),
-        ..Place::of("/work")
+        ..Place::of("/proj")
     };
     Model::new(Look::default(), place, Instant::now())
 }

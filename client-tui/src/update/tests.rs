@@ -194,7 +194,7 @@ fn said(command: Command) {
         }
         Command::Trust => {
             let effects = say(&mut model, "/trust");
-            assert!(matches!(call(&effects), Call::Trust(params) if params.cwd == "/work"));
+            assert!(matches!(call(&effects), Call::Trust(params) if params.cwd == "/proj"));
         }
         Command::Todos => {
             let before = model.look.todos;
@@ -231,7 +231,7 @@ fn said(command: Command) {
                 [Effect::Export { file, .. }] => file.display().to_string(),
                 other => panic!("{other:?}"),
             };
-            assert_eq!(file(&effects), "/work/out.md");
+            assert_eq!(file(&effects), "/proj/out.md");
         }
         Command::Theme => {
             assert_eq!(say(&mut model, "/theme light"), [Effect::Reprint]);

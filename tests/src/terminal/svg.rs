@@ -16,7 +16,7 @@ use super::emulator::{Colour, Emulator};
 use super::golden::{settled, steady};
 
 /// What a directory of tests is shown as; both have the same length.
-const DIRECTORY: [&str; 2] = ["/tmp/rx______", "/home/ann/src"];
+const DIRECTORY: [&str; 2] = ["/tmp/rx______", "/user/ann/src"];
 
 // All in tenths of a pixel, so that nothing is rounded.
 const CELL: u32 = 84;
@@ -508,7 +508,7 @@ mod tests {
     fn what_differs_from_run_to_run_becomes_something_that_could_be_there() {
         for (row, shown) in [
             ("⠹ 34s · 7.7k tokens", "⠋ 12s · 1.2k tokens"),
-            ("/tmp/rxa1B2c3/project #1", "/home/ann/src/project #1"),
+            ("/tmp/rxa1B2c3/project #1", "/user/ann/src/project #1"),
         ] {
             assert_eq!(presentable(row), shown);
         }

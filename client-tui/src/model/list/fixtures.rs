@@ -39,7 +39,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         ppid: Pid(0),
         name: None,
         labels: Vec::new(),
-        cwd: "/home/ann/work/app".to_owned(),
+        cwd: "/user/ann/work/app".to_owned(),
         model: "vendor/some-chat".to_owned(),
         kind: Kind::Interactive,
         state: State::Idle,
@@ -160,7 +160,7 @@ pub fn checkpoints(undo: bool) -> CheckpointsOutput {
     };
     CheckpointsOutput {
         turns: vec![
-            turn(1, "make a parser", &["/home/ann/work/app/src/parser.rs"]),
+            turn(1, "make a parser", &["/user/ann/work/app/src/parser.rs"]),
             turn(2, "写一些测试", &["/a/one.rs", "/a/two.rs"]),
             turn(4, "explain it", &[]),
         ],
@@ -177,8 +177,8 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
         ..Look::default()
     };
     let place = Place {
-        home: Some("/home/ann".into()),
-        ..Place::of("/home/ann/work/app")
+        home: Some("/user/ann".into()),
+        ..Place::of("/user/ann/work/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
     let mut session = Session::new(id(4), Pid(4));

@@ -52,9 +52,9 @@ fn names_and_paths_are_short() {
     assert_eq!(model("vendor/some-chat"), "some-chat");
     assert_eq!(model("chat"), "chat");
     assert_eq!(model("odd/"), "odd/");
-    let home = Some(Path::new("/home/ann"));
-    assert_eq!(path("/home/ann", home), "~");
-    assert_eq!(path("/home/ann/work/x", home), "~/work/x");
-    assert_eq!(path("/home/anna", home), "/home/anna");
+    let home = Some(Path::new("/user/ann"));
+    assert_eq!(path("/user/ann", home), "~");
+    assert_eq!(path("/user/ann/work/x", home), "~/work/x");
+    assert_eq!(path("/user/anna", home), "/user/anna");
     assert_eq!(path("/srv", Some(Path::new("/"))), "/srv");
 }

@@ -9,8 +9,8 @@ use crate::model::{Look, Place};
 
 fn model() -> Model {
     let place = Place {
-        home: Some("/home/ann".into()),
-        ..Place::of("/work")
+        home: Some("/user/ann".into()),
+        ..Place::of("/proj")
     };
     Model::new(Look::default(), place, Instant::now())
 }
@@ -239,33 +239,33 @@ fn list(model: &mut Model, directory: &str, names: &[&str]) {
 fn files_are_completed_a_level_at_a_time() {
     let mut model = model();
     let asked = |path: &str| vec![Effect::Directory(PathBuf::from(path))];
-    assert_eq!(press(&mut model, "'see_@"), asked("/work/"));
+    assert_eq!(press(&mut model, "'see_@"), asked("/proj/"));
     assert_eq!(press(&mut model, "'s"), [], "it is on its way");
     list(&mut model, "/elsewhere", &["sx"]);
     assert!(!model.composer.menu.is_open());
     list(
         &mut model,
-        "/work/",
+        "/proj/",
         &["src/", "a.rs", "my file.txt", "bad\u{1b}s"],
     );
-    assert_eq!(press(&mut model, "tab"), asked("/work/src/"));
+    assert_eq!(press(&mut model, "tab"), asked("/proj/src/"));
     assert_eq!(shown(&model), "see @src/|");
-    list(&mut model, "/work/src/", &["main.rs", "lib.rs"]);
+    list(&mut model, "/proj/src/", &["main.rs", "lib.rs"]);
     assert_eq!(press(&mut model, "'mn enter"), []);
     assert_eq!(shown(&model), "see @src/main.rs |");
     assert!(!model.composer.menu.is_open());
-    assert_eq!(press(&mut model, "'@"), asked("/work/"));
+    assert_eq!(press(&mut model, "'@"), asked("/proj/"));
     list(
         &mut model,
-        "/work/",
+        "/proj/",
         &["src/", "a.rs", "my file.txt", "my dir/"],
     );
     press(&mut model, "'fil tab");
     assert_eq!(shown(&model), "see @src/main.rs @\"my file.txt\" |");
     press(&mut model, "'@");
-    list(&mut model, "/work/", &["my dir/"]);
-    assert_eq!(press(&mut model, "enter"), asked("/work/my dir/"));
-    list(&mut model, "/work/my dir/", &["x"]);
+    list(&mut model, "/proj/", &["my dir/"]);
+    assert_eq!(press(&mut model, "enter"), asked("/proj/my dir/"));
+    list(&mut model, "/proj/my dir/", &["x"]);
     press(&mut model, "tab");
     assert_eq!(
         shown(&model),
@@ -277,9 +277,9 @@ fn files_are_completed_a_level_at_a_time() {
 fn other_directories_are_read_too() {
     let last = |keys: &str| press(&mut model(), keys).pop();
     let asked = |path: &str| Some(Effect::Directory(PathBuf::from(path)));
-    assert_eq!(last("'@~/"), asked("/home/ann/"));
+    assert_eq!(last("'@~/"), asked("/user/ann/"));
     assert_eq!(last("'@/etc/"), asked("/etc/"));
-    assert_eq!(last("'@../"), asked("/work/../"));
+    assert_eq!(last("'@../"), asked("/proj/../"));
     assert_eq!(last("'me@x"), None);
 }
 
@@ -287,11 +287,11 @@ fn other_directories_are_read_too() {
 fn a_closed_menu_of_files_stays_closed_until_the_text_changes() {
     let mut model = model();
     press(&mut model, "'@");
-    list(&mut model, "/work/", &["a", "b"]);
+    list(&mut model, "/proj/", &["a", "b"]);
     press(&mut model, "esc left right");
     assert!(!model.composer.menu.is_open());
     press(&mut model, "'a");
-    list(&mut model, "/work/", &["a", "b"]);
+    list(&mut model, "/proj/", &["a", "b"]);
     assert!(model.composer.menu.is_open());
 }
 
@@ -342,7 +342,7 @@ fn esc_closes_a_menu_that_is_not_there_yet() {
     model.composer.set_vim(true);
     press(&mut model, "'@ esc");
     assert!(!model.composer.is_normal());
-    list(&mut model, "/work/", &["a"]);
+    list(&mut model, "/proj/", &["a"]);
     assert!(!model.composer.menu.is_open());
 }
 

@@ -16,8 +16,8 @@ use crate::view;
 
 fn model() -> Model {
     let place = Place {
-        home: Some("/home/ann".into()),
-        ..Place::of("/home/ann/work")
+        home: Some("/user/ann".into()),
+        ..Place::of("/user/ann/work")
     };
     let look = Look {
         rows: 12,

@@ -10,7 +10,7 @@ use crate::model::Place;
 use crate::model::composer::menu::Around;
 
 fn model(rows: u16) -> Model {
-    let place = Place::of("/work");
+    let place = Place::of("/proj");
     let look = Look {
         rows,
         ..Look::default()

@@ -291,7 +291,7 @@ fn going_back_tells_before_what_becomes_of_files() {
         turn: 2,
         turns: 1,
         files: vec![
-            file("/home/ann/work/app/a.rs", RewoundResult::Restored),
+            file("/user/ann/work/app/a.rs", RewoundResult::Restored),
             file("/tmp/b\u{200b}.rs", RewoundResult::ChangedSince),
         ],
         notes: vec!["`rm` ran: what it removed is not kept".to_owned()],
@@ -325,10 +325,10 @@ fn ages_and_paths_are_short() {
         let now = proto::Stamp(at.0 + seconds * 1000);
         assert_eq!(words::ago(language, now, at), said);
     }
-    let ann = Some(std::path::Path::new("/home/ann"));
-    assert_eq!(words::directory("/home/ann", ann), "~");
-    assert_eq!(words::directory("/home/anna/x", ann), "/home/anna/x");
-    let long = "/home/ann/work/customers/acme/services/billing";
+    let ann = Some(std::path::Path::new("/user/ann"));
+    assert_eq!(words::directory("/user/ann", ann), "~");
+    assert_eq!(words::directory("/user/anna/x", ann), "/user/anna/x");
+    let long = "/user/ann/work/customers/acme/services/billing";
     assert_eq!(words::directory(long, ann), "…/acme/services/billing");
 }
 

@@ -15,15 +15,15 @@ use crate::model::{Link, Look, Place, Tone};
 
 fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     let place = Place {
-        home: Some("/home/ann".into()),
+        home: Some("/user/ann".into()),
         model: "vendor/some-chat".to_owned(),
-        ..Place::of("/home/ann/work")
+        ..Place::of("/user/ann/work")
     };
     let mut model = Model::new(Look::default(), place, Instant::now());
     model.now += Duration::from_secs(72);
     let mut session = Session::new(SessionId::default(), Pid(12));
     session.name = Some("tidy up".to_owned());
-    session.cwd = "/home/ann/work/shop".to_owned();
+    session.cwd = "/user/ann/work/shop".to_owned();
     session.model = "vendor/some-chat".to_owned();
     session.state = state;
     session.waiting_for = waiting_for;
