@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use client::{Client, Follow, Followed, From};
+use client::{CallError, Client, Follow, Followed, From};
 use futures::FutureExt as _;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
@@ -40,6 +40,9 @@ const WAITING: usize = 1024;
 
 /// Durable events from before that are shown of a session.
 const BACKLOG: u64 = 400;
+
+/// How often it is looked whether a daemon is there again that was stopped.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// How long calls that are on their way may take when the person leaves.
 const LAST_CALLS: Duration = Duration::from_millis(800);
@@ -504,48 +507,60 @@ async fn until(moment: Instant) {
     tokio::time::sleep_until(moment.into()).await;
 }
 
-/// Follows a session until it is told to stop, and tells what is heard.
+/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, it looks again.
 async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
     let tell = |heard| {
         let sender = sender.clone();
         async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
     };
-    let from = From::Snapshot { backlog: BACKLOG };
-    let mut following = match client.follow(&session, from, true).await {
-        Ok(following) => following,
-        Err(error) => {
-            tell(Heard::Ended(Trouble::from(error))).await;
-            return;
-        }
-    };
-    // A person may wait as long as they like.
-    following.bear(Duration::MAX);
-    let attached = following.attached();
-    let first = Heard::Attached {
-        session: attached.session,
-        pid: attached.pid,
-    };
-    let mut heard = Some(first);
+    let mut from = From::Snapshot { backlog: BACKLOG };
+    let mut away = false;
     loop {
-        let now = match heard.take() {
-            Some(first) => first,
-            None => self::heard(&mut following).await,
+        let error = match client.follow(&session, from, true).await {
+            Err(error) => error,
+            Ok(mut following) => {
+                // A person may wait as long as they like.
+                following.bear(Duration::MAX);
+                let attached = following.attached();
+                let first = match std::mem::take(&mut away) {
+                    true => Heard::Reconnected,
+                    false => Heard::Attached {
+                        session: attached.session,
+                        pid: attached.pid,
+                    },
+                };
+                let mut told = tell(first).await;
+                let error = loop {
+                    match heard(&mut following).await {
+                        Ok(heard) if told => told = tell(heard).await,
+                        Ok(_) => return,
+                        Err(error) => break error,
+                    }
+                };
+                from = following.last().map_or(from, From::After);
+                error
+            }
         };
-        let last = matches!(now, Heard::Ended(_));
-        if !tell(now).await || last {
+        let gone = matches!(error, CallError::Connect(_));
+        let trouble = Trouble::from(error);
+        if !gone {
+            tell(Heard::Ended(trouble)).await;
             return;
         }
+        if !std::mem::replace(&mut away, true) && !tell(Heard::Away(trouble)).await {
+            return;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 
-async fn heard(following: &mut Follow) -> Heard {
-    match following.heard().await {
-        Ok(client::Heard::Followed(Followed::Event(event))) => Heard::Record(Box::new(event)),
-        Ok(client::Heard::Followed(Followed::Reconnected)) => Heard::Reconnected,
-        Ok(client::Heard::Lost) => Heard::Lost,
-        Ok(client::Heard::Unwritable(failure)) => Heard::Unwritable(failure),
-        Err(error) => Heard::Ended(Trouble::from(error)),
-    }
+async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
+    Ok(match following.heard().await? {
+        client::Heard::Followed(Followed::Event(event)) => Heard::Record(Box::new(event)),
+        client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
+        client::Heard::Lost => Heard::Lost,
+        client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
+    })
 }
 
 /// What the settings say of the interface.

@@ -47,6 +47,8 @@ pub enum Heard {
     Reconnected,
     /// The log cannot be written at present.
     Unwritable(Box<Failure>),
+    /// There is no daemon, and nobody starts one: why, and what to do. It is looked for on and on.
+    Away(crate::effect::Trouble),
     /// It cannot be followed any more: why, and what to do.
     Ended(crate::effect::Trouble),
 }

@@ -48,6 +48,13 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             let words = language.fill(Msg::Unwritable, &[&why]);
             model.transcript.say(Tone::Warning, words);
         }
+        Heard::Away(trouble) => {
+            model.transcript.say(Tone::Warning, trouble.what);
+            if !trouble.hint.is_empty() {
+                model.transcript.say(Tone::Warning, trouble.hint);
+            }
+            model.link = Link::Lost(model.now);
+        }
         Heard::Ended(trouble) => {
             let words = format!("{}: {}", language.say(Msg::Ended), trouble.what);
             model.transcript.say(Tone::Error, words);

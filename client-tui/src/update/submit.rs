@@ -52,6 +52,11 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         model.trouble(&trouble);
         return Vec::new();
     }
+    if matches!(model.link, Link::Lost(_)) {
+        // Whether it would arrive is not known: it stays where it is.
+        model.toast(Tone::Warning, language.say(Msg::Apart));
+        return Vec::new();
+    }
     let Some(session) = &mut model.session else {
         if model.link != Link::None {
             model.toast(Tone::Info, language.say(Msg::Loading));

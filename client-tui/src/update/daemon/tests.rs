@@ -71,6 +71,18 @@ fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
 }
 
 #[test]
+fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
+    let mut model = attached();
+    let trouble = crate::effect::Trouble::new("the daemon was stopped", "start it");
+    take(&mut model, vec![heard(Heard::Away(trouble))]);
+    assert!(crate::update::scene::say(&mut model, "words").is_empty());
+    assert_eq!(model.composer.text(), "words");
+    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    assert_eq!(model.link, Link::Live);
+    assert_eq!(crate::update::scene::say(&mut model, "words").len(), 1);
+}
+
+#[test]
 fn what_an_earlier_following_brings_is_dropped() {
     let mut model = attached();
     let old = Event::Heard {
