@@ -3,8 +3,8 @@
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
-use proto::methods::SessionList;
-use proto::params::session::{ListParams, SessionSummary};
+use proto::methods::{SessionGet, SessionList};
+use proto::params::session::{ListParams, OneParams, SessionSummary};
 use proto::state::State;
 
 use super::setup;
@@ -61,7 +61,12 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     }
     match &args.resume {
         Some(session) if session.is_empty() => Ok(Open::Pick),
-        Some(session) => Ok(Open::Session(session.clone())),
+        // What is no session is told before the screen changes.
+        Some(session) => {
+            let session = session.clone();
+            let found = client.call::<SessionGet>(&OneParams { session }).await?;
+            Ok(Open::Session(found.session.to_string()))
+        }
         None if args.model.is_none() && alive(client, cwd).await? => Ok(Open::Pick),
         None => Ok(Open::New),
     }

@@ -6,6 +6,7 @@ super::catalog! {
     Wait = "the session is being made", "会话正在创建";
     Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";
     Apart = "there is no connection: it stays written, send it when it is there again", "连接中断：文字保留，恢复后再发送";
+    OwnCommand = "`!` for commands of your own is not built yet; a blank before it makes it a prompt", "用 `!` 直接运行命令尚未实现；前面加一个空格可作为提示发送";
     Unknown = "there is no command /{0}; `/help` lists all", "没有命令 /{0}；`/help` 列出全部";
     UnknownNear = "there is no command /{0}; did you mean /{1}?", "没有命令 /{0}；你是不是想用 /{1}？";
     Needs = "say it so: /{0} {1}", "请这样使用：/{0} {1}";

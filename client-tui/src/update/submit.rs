@@ -33,6 +33,14 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             model.toast(Tone::Warning, words);
             Vec::new()
         }
+        // A command of the person's own, which no daemon of this build runs: it is not for the model either.
+        Line::Prompt(prompt)
+            if prompt.starts_with('!') && !text.starts_with(char::is_whitespace) =>
+        {
+            let words = model.look.language.say(Msg::OwnCommand);
+            model.toast(Tone::Warning, words);
+            Vec::new()
+        }
         Line::Prompt(prompt) => {
             let prompt = prompt.to_owned();
             self::prompt(model, prompt, when)
