@@ -11,6 +11,8 @@ use proto::{ApprovalId, Body, CallId, Pid, Seq};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::wait::until;
+
 /// `,"crc":"` + 8 digits + `"}`.
 const SUFFIX: usize = 18;
 
@@ -68,20 +70,19 @@ struct Envelope {
 }
 
 impl Log {
-    /// Reads a log and checks every line.
+    /// Reads a log and checks every line. The daemon may be writing it: a last line without an end is looked at again
+    /// until it has one.
     ///
     /// # Panics
-    /// A line is not valid, with its number.
+    /// A line is not valid, with its number; there is none; or the last one gets no end.
     #[must_use]
     pub fn read(path: &Path) -> Self {
-        let bytes =
-            fs::read(path).unwrap_or_else(|error| panic!("read {}: {error}", path.display()));
+        let what = format!("{} and the end of its last line", path.display());
+        let bytes = until(&what, || {
+            let bytes = fs::read(path).ok()?;
+            (bytes.is_empty() || bytes.ends_with(b"\n")).then_some(bytes)
+        });
         let text = String::from_utf8(bytes).expect("a log in UTF-8");
-        assert!(
-            text.is_empty() || text.ends_with('\n'),
-            "{}: the last line has no end",
-            path.display()
-        );
         let mut lines: Vec<Line> = Vec::new();
         for (index, text) in text.lines().enumerate() {
             let line = line(text)
