@@ -1,14 +1,17 @@
-//! From a command to the terminal interface: connect, say how it shall look, and tell what is to be told afterwards.
+//! From a command to the terminal interface: look for a terminal, connect, say how it shall look, and tell what is to be
+//! told afterwards.
 
 use client::{Client, Start};
 use client_tui::{Open, Options};
 use proto::SessionId;
 use proto::hello::Role;
-use proto::params::session::CreateParams;
+use proto::methods::SessionGet;
+use proto::params::session::{CreateParams, OneParams};
 use proto::state::Kind;
 
+use crate::commands::setup;
 use crate::exit::Error;
-use crate::{output, reach};
+use crate::{output, reach, terminal};
 
 /// How the interface shall look, where the settings say something else.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -36,8 +39,15 @@ impl Look {
     }
 }
 
-/// Connects as the interface does: it says itself that the daemon does not answer.
-pub async fn connect(name: &str, role: Role) -> Result<Client, Error> {
+/// Connects as the interface does: it says itself that the daemon does not answer. `otherwise`: what to do where there
+/// is no terminal.
+pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, Error> {
+    if !terminal::is_whole() {
+        return Err(Error::usage(
+            "this needs a terminal on standard input and output",
+            otherwise,
+        ));
+    }
     let mut options = client::Options::new(client::paths::from_env()?, name);
     options.kind = "tui".to_owned();
     options.role = role;
@@ -46,7 +56,13 @@ pub async fn connect(name: &str, role: Role) -> Result<Client, Error> {
     Ok(Client::connect(options).await?)
 }
 
-/// Runs it; returns the exit code.
+/// What to open for a session that was named. What is no session is told before the screen changes.
+pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
+    let found = client.call::<SessionGet>(&OneParams { session }).await?;
+    Ok(Open::Session(found.session.to_string()))
+}
+
+/// Runs it; returns the exit code. Before a new session it is looked whether anything could answer it.
 pub async fn run(
     client: Client,
     role: Role,
@@ -54,6 +70,9 @@ pub async fn run(
     model: Option<String>,
     look: &Look,
 ) -> Result<u8, Error> {
+    if open == Open::New {
+        setup::before(&client).await?;
+    }
     let cwd = reach::cwd(None)?;
     let hello = client.hello().await;
     let template = CreateParams {

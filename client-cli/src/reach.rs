@@ -149,19 +149,9 @@ pub async fn last_session(
     cwd: &str,
     live_first: bool,
 ) -> Result<SessionSummary, Error> {
-    let params = ListParams {
-        cwd: Some(cwd.to_owned()),
-        limit: 20,
-        ..ListParams::default()
-    };
-    let mut sessions = client.call::<SessionList>(&params).await?.sessions;
+    let mut sessions = newest(client, cwd).await?;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.active_at));
-    let live = sessions.iter().position(|session| {
-        matches!(
-            session.state,
-            State::Running | State::Waiting | State::Paused
-        )
-    });
+    let live = sessions.iter().position(is_live);
     let index = if live_first { live.unwrap_or(0) } else { 0 };
     sessions.into_iter().nth(index).ok_or_else(|| {
         Error::usage(
@@ -169,4 +159,25 @@ pub async fn last_session(
             "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
         )
     })
+}
+
+/// Whether a session of a directory is at work, or waits.
+pub async fn any_live(client: &Client, cwd: &str) -> Result<bool, Error> {
+    Ok(newest(client, cwd).await?.iter().any(is_live))
+}
+
+async fn newest(client: &Client, cwd: &str) -> Result<Vec<SessionSummary>, Error> {
+    let params = ListParams {
+        cwd: Some(cwd.to_owned()),
+        limit: 20,
+        ..ListParams::default()
+    };
+    Ok(client.call::<SessionList>(&params).await?.sessions)
+}
+
+fn is_live(session: &SessionSummary) -> bool {
+    matches!(
+        session.state,
+        State::Running | State::Waiting | State::Paused
+    )
 }

@@ -146,20 +146,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 /// The same in the terminal interface.
 async fn whole(args: Args, role: Role) -> Result<u8, Error> {
-    if !terminal::is_whole() {
-        return Err(Error::usage(
-            "this needs a terminal on standard input and output",
-            "`reasonix attach --plain` follows a session line by line",
-        ));
-    }
-    let client = interface::connect("reasonix attach", role).await?;
+    let otherwise = "`reasonix attach --plain` follows a session line by line";
+    let client = interface::connect("reasonix attach", role, otherwise).await?;
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     let open = match args.session {
-        // What is no session is told before the screen changes.
-        Some(session) => {
-            let found = client.call::<SessionGet>(&OneParams { session }).await?;
-            Open::Session(found.session.to_string())
-        }
+        Some(session) => interface::named(&client, session).await?,
         None if args.new => Open::New,
         None => match reach::last_session(&client, &cwd, true).await {
             Ok(last) => Open::Session(last.session.to_string()),
@@ -167,9 +158,6 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
             Err(_) => Open::New,
         },
     };
-    if matches!(open, Open::New) {
-        setup::before(&client).await?;
-    }
     interface::run(client, role, open, args.model, &args.look).await
 }
 

@@ -3,14 +3,10 @@
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
-use proto::methods::{SessionGet, SessionList};
-use proto::params::session::{ListParams, OneParams, SessionSummary};
-use proto::state::State;
 
-use super::setup;
 use crate::exit::Error;
 use crate::interface::{self, Look};
-use crate::{reach, terminal};
+use crate::reach;
 
 /// Talk with a session in the terminal: a new one in this directory, or one that is there.
 ///
@@ -39,17 +35,9 @@ impl Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    if !terminal::is_whole() {
-        return Err(Error::usage(
-            "this needs a terminal on standard input and output",
-            "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`",
-        ));
-    }
-    let client = interface::connect("reasonix", Role::Drive).await?;
+    let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
+    let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
-    if matches!(open, Open::New) {
-        setup::before(&client).await?;
-    }
     interface::run(client, Role::Drive, open, args.model, &args.look).await
 }
 
@@ -61,30 +49,8 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     }
     match &args.resume {
         Some(session) if session.is_empty() => Ok(Open::Pick),
-        // What is no session is told before the screen changes.
-        Some(session) => {
-            let session = session.clone();
-            let found = client.call::<SessionGet>(&OneParams { session }).await?;
-            Ok(Open::Session(found.session.to_string()))
-        }
-        None if args.model.is_none() && alive(client, cwd).await? => Ok(Open::Pick),
+        Some(session) => interface::named(client, session.clone()).await,
+        None if args.model.is_none() && reach::any_live(client, &cwd).await? => Ok(Open::Pick),
         None => Ok(Open::New),
     }
-}
-
-/// Whether a session of this directory is at work, or waits.
-async fn alive(client: &Client, cwd: String) -> Result<bool, Error> {
-    let params = ListParams {
-        cwd: Some(cwd),
-        limit: 20,
-        ..ListParams::default()
-    };
-    let sessions = client.call::<SessionList>(&params).await?.sessions;
-    let busy = |session: &SessionSummary| {
-        matches!(
-            session.state,
-            State::Running | State::Waiting | State::Paused
-        )
-    };
-    Ok(sessions.iter().any(busy))
 }

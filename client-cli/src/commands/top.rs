@@ -5,7 +5,6 @@ use proto::hello::Role;
 
 use crate::exit::Error;
 use crate::interface::{self, Look};
-use crate::terminal;
 
 /// Watch everything that runs: sessions, their commands, what waits for you.
 ///
@@ -18,12 +17,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    if !terminal::is_whole() {
-        return Err(Error::usage(
-            "this needs a terminal on standard input and output",
-            "`reasonix ps` lists what runs, `reasonix ps --json` for programs",
-        ));
-    }
-    let client = interface::connect("reasonix top", Role::Drive).await?;
+    let otherwise = "`reasonix ps` lists what runs, `reasonix ps --json` for programs";
+    let client = interface::connect("reasonix top", Role::Drive, otherwise).await?;
     interface::run(client, Role::Drive, Open::Processes, None, &args.look).await
 }
