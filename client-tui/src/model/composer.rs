@@ -25,13 +25,6 @@ pub struct Composer {
     pub vim: Option<vim::Vim>,
 }
 
-/// What was written, ready to be sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
-    /// With pasted texts in their places.
-    pub text: String,
-}
-
 impl Composer {
     /// An empty one; `vim`: with vim's keys.
     #[must_use]
@@ -47,8 +40,8 @@ impl Composer {
         self.buffer.as_str().is_empty()
     }
 
-    /// Takes what is written, and remembers it in the history.
-    pub fn take(&mut self) -> Draft {
+    /// Takes what is written, with pasted texts in their places, and remembers it in the history.
+    pub fn take(&mut self) -> String {
         let text = self.text();
         self.history.leave();
         self.history.push(self.buffer.as_str());
@@ -59,7 +52,7 @@ impl Composer {
         }
         let killed = std::iter::once(self.buffer.killed());
         self.chips.retain(self.history.texts().chain(killed));
-        Draft { text }
+        text
     }
 
     /// What is written, with pasted texts in their places.

@@ -17,8 +17,6 @@ pub struct Surroundings {
     pub reflows: bool,
     /// Between us and the terminal is tmux.
     pub tmux: bool,
-    /// Characters are UTF-8; otherwise a person should be told that many will look broken.
-    pub utf8: bool,
     /// A terminal that knows little beyond text and colours, or not even these.
     pub plain: bool,
 }
@@ -51,7 +49,6 @@ impl Surroundings {
             links: !plain && !screen && !apple,
             reflows: !screen && (tmux || reflows(&get, &term)),
             tmux,
-            utf8: utf8(&get),
             plain,
         }
     }
@@ -133,23 +130,11 @@ fn theme(colours: Depth, ground: Option<&str>) -> Theme {
 /// `REASONIX_LANG` where it is a language that we have; else the locale of messages.
 fn language(get: Get<'_>) -> Language {
     let own = get("REASONIX_LANG").and_then(|word| Language::named(&word));
-    let locale = || locale(get, "LC_MESSAGES").and_then(|word| Language::named(&word));
+    let locale = || locale(get).and_then(|word| Language::named(&word));
     own.or_else(locale).unwrap_or_default()
 }
 
-/// Only a locale that names another encoding speaks against it: where none is set, as in containers, terminals are UTF-8.
-fn utf8(get: Get<'_>) -> bool {
-    let locale = locale(get, "LC_CTYPE").unwrap_or_default();
-    match locale.split_once('.') {
-        Some((_, encoding)) => {
-            let encoding = encoding.to_ascii_lowercase();
-            encoding.starts_with("utf-8") || encoding.starts_with("utf8")
-        }
-        None => true,
-    }
-}
-
-/// The locale of a category: the first of these that is set decides.
-fn locale(get: Get<'_>, category: &str) -> Option<String> {
-    ["LC_ALL", category, "LANG"].into_iter().find_map(get)
+/// The locale of messages: the first of these that is set decides.
+fn locale(get: Get<'_>) -> Option<String> {
+    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(get)
 }

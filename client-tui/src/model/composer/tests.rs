@@ -7,7 +7,7 @@ fn what_is_taken_is_gone_and_said_before() {
     let mut composer = Composer::new(false);
     assert!(composer.is_empty());
     composer.set("one\r\ntwo\u{1b}[0m");
-    assert_eq!(composer.take().text, "one\ntwo");
+    assert_eq!(composer.take(), "one\ntwo");
     assert!(composer.is_empty());
     assert!(!composer.buffer.undo(), "what was sent is not undone");
     assert!(composer.older() && !composer.older());
