@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use client::{CallError, Client, Follow, Followed, From};
 use futures::FutureExt as _;
+use proto::Stamp;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::{Posture, State, WaitingFor};
@@ -227,7 +228,7 @@ impl App {
             }
             let told = self.model.toast.is_some();
             let tick = matches!(event, Event::Tick);
-            let effects = update::update(&mut self.model, event, Instant::now());
+            let effects = self.update(event);
             // Time alone changes what moves, and what runs out.
             self.dirty |= !tick || self.spins() || told != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
@@ -248,6 +249,11 @@ impl App {
             }
         }
         Ok(None)
+    }
+
+    fn update(&mut self, event: Event) -> Vec<Effect> {
+        self.model.clock = Stamp::now();
+        update::update(&mut self.model, event, Instant::now())
     }
 
     /// The size of the terminal, where it is another one than is drawn for: its signal is lost at times, when keys come
@@ -435,7 +441,7 @@ impl App {
     async fn answer(&mut self, answer: Answer) -> io::Result<()> {
         let follow = self.model.follow;
         let event = Event::Answered { follow, answer };
-        let effects = update::update(&mut self.model, event, Instant::now());
+        let effects = self.update(event);
         self.dirty = true;
         // What an answer of the terminal leads to never ends the interface.
         Box::pin(self.perform(effects)).await.map(drop)
@@ -606,7 +612,7 @@ impl Settings {
             fullscreen: flag("tui.fullscreen", false),
             mouse: flag("tui.mouse", false),
             bell: flag("tui.bell", true),
-            posture: update::everywhere::posture_named(word("permissions.mode")),
+            posture: Posture::named(word("permissions.mode")),
             model,
         }
     }

@@ -66,6 +66,25 @@ pub enum Posture {
     Yolo,
 }
 
+impl Posture {
+    /// The word for it: on the wire, in settings and in commands.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Auto => "auto",
+            Self::Yolo => "yolo",
+        }
+    }
+
+    /// The posture of this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let all = [Self::Ask, Self::Auto, Self::Yolo];
+        all.into_iter().find(|posture| posture.name() == word)
+    }
+}
+
 /// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -81,3 +100,6 @@ pub enum OnAsk {
     /// Wait, but the run that asked leaves with exit code 75.
     Park,
 }
+
+#[cfg(test)]
+mod tests;

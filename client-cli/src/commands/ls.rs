@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
-use proto::state::{Posture, State};
+use proto::state::State;
 
 use super::Listing;
 use crate::exit::Error;
@@ -144,7 +144,7 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         tokens,
         output::cost(&session.usage),
         context(session),
-        posture(session.posture).to_owned(),
+        session.posture.name().to_owned(),
         session.created_at.to_string().chars().take(16).collect(),
         active,
         session.attached.to_string(),
@@ -165,15 +165,6 @@ pub fn context(session: &SessionSummary) -> String {
         Some(percent) => format!("{percent} %"),
         None if tokens == 0 => "-".to_owned(),
         None => output::short(tokens),
-    }
-}
-
-/// How tool calls are approved, as `--posture` names it.
-pub fn posture(posture: Posture) -> &'static str {
-    match posture {
-        Posture::Ask => "ask",
-        Posture::Auto => "auto",
-        Posture::Yolo => "yolo",
     }
 }
 

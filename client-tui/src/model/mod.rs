@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::Posture;
-use proto::{Seq, SessionId};
+use proto::{Seq, SessionId, Stamp};
 
 use crate::messages::Language;
 use crate::theme::Theme;
@@ -43,6 +43,8 @@ pub struct Model {
     pub toast: Option<Toast>,
     /// The moment of the event that is being handled. Durations only.
     pub now: Instant,
+    /// The wall clock at that moment, for ages of what the daemon tells. Whoever hands events in sets it.
+    pub clock: Stamp,
     /// When the interface began.
     pub started: Instant,
     /// Whether the terminal's window has the focus; terminals that do not tell are taken to have it.
@@ -214,6 +216,7 @@ impl Model {
             link: Link::None,
             toast: None,
             now,
+            clock: Stamp::default(),
             started: now,
             focused: true,
             pressed: None,
@@ -272,5 +275,11 @@ impl Model {
     #[must_use]
     pub fn role(&self) -> Role {
         self.place.role
+    }
+
+    /// Whether it may answer questions at all.
+    #[must_use]
+    pub fn may_answer(&self) -> bool {
+        self.role() >= Role::Approve
     }
 }

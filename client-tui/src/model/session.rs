@@ -10,9 +10,9 @@ use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Todo};
 use proto::state::{Kind, Posture, State, WaitingFor};
-use proto::{Body, CallId, Event, Pid, Seq, SessionId};
+use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
 
-use super::approval::{Answered, Asking};
+use super::approval::{Answered, Asked, Asking};
 
 /// What is known of it.
 #[derive(Debug)]
@@ -103,6 +103,21 @@ impl Session {
     #[must_use]
     pub fn busy(&self) -> bool {
         matches!(self.state, State::Running | State::Waiting)
+    }
+
+    /// Every open question that was not answered from here, oldest first.
+    #[must_use]
+    pub fn asks(&self) -> Vec<(Stamp, Asked)> {
+        let approvals = self.approvals.iter();
+        let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
+        let questions = self.questions.iter();
+        let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
+        let mut all: Vec<_> = approvals
+            .chain(questions)
+            .filter(|(_, asked)| !self.asking.sent.contains(asked))
+            .collect();
+        all.sort_by_key(|(at, _)| *at);
+        all
     }
 
     /// Takes the state at the moment of attaching.

@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
-use proto::hello::Role;
 use proto::params::approval::{AnswerParams, Decision};
-use proto::{ErrorName, RequestId, Stamp};
+use proto::{ErrorName, RequestId};
 
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
@@ -19,7 +18,7 @@ use crate::view;
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let (now, may) = (model.now, may_answer(model));
+    let (now, may) = (model.now, model.may_answer());
     let action = keymap::find(Context::Approval, key);
     let reach = action.and_then(|action| reach(model, action));
     let Some(Dialog::Approval(dialog)) = &mut model.dialog else {
@@ -98,12 +97,6 @@ pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
 /// Whether the key was pressed anew: one that is held down answers nothing.
 pub(super) fn is_new(key: &KeyEvent) -> bool {
     key.kind != KeyEventKind::Repeat
-}
-
-/// Whether this client may answer at all.
-#[must_use]
-pub(crate) fn may_answer(model: &Model) -> bool {
-    model.role() >= Role::Approve
 }
 
 fn back(dialog: &mut ApprovalDialog) -> Option<(Decision, Option<String>)> {
@@ -238,25 +231,11 @@ pub fn told(model: &mut Model, answer: &Answer) {
     model.trouble(trouble);
 }
 
-/// Every open question of the session that was not answered from here, oldest first.
-pub(crate) fn waiting(session: &Session) -> Vec<(Stamp, Asked)> {
-    let approvals = session.approvals.iter();
-    let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
-    let questions = session.questions.iter();
-    let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
-    let mut all: Vec<_> = approvals
-        .chain(questions)
-        .filter(|(_, asked)| !session.asking.sent.contains(asked))
-        .collect();
-    all.sort_by_key(|(at, _)| *at);
-    all
-}
-
 fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
     let Some(session) = &model.session else {
         return false;
     };
-    let mut waiting = waiting(session).into_iter();
+    let mut waiting = session.asks().into_iter();
     let Some((_, asked)) = waiting.find(|(_, asked)| wanted(session, asked)) else {
         return false;
     };

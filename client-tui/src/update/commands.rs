@@ -7,6 +7,7 @@ use proto::params::history::{
     DeleteParams, ExportFormat, ForkParams, RewindParams, StatsParams, What,
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
+use proto::state::Posture;
 use proto::{RequestId, SessionId};
 
 use super::{daemon, everywhere, list, pager, submit};
@@ -38,7 +39,7 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     }
     let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
     let wrong = match row.command {
-        Command::Posture => !arguments.is_empty() && everywhere::posture_named(arguments).is_none(),
+        Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         _ => arguments.is_empty() && needed,
@@ -90,7 +91,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             request_id: Some(RequestId::new()),
             ..SetParams::default()
         })))],
-        Command::Posture => match everywhere::posture_named(arguments) {
+        Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
         },

@@ -236,7 +236,7 @@ pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
             return Vec::new();
         }
         model.place.template.posture = Some(posture);
-        let words = language.fill(Msg::Posture, &[name(posture)]);
+        let words = language.fill(Msg::Posture, &[posture.name()]);
         model.toast(Tone::Info, words);
         return Vec::new();
     };
@@ -246,22 +246,4 @@ pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
         request_id: Some(RequestId::new()),
         ..SetParams::default()
     })))]
-}
-
-/// The word that settings have for it.
-#[must_use]
-pub fn name(posture: Posture) -> &'static str {
-    match posture {
-        Posture::Ask => "ask",
-        Posture::Auto => "auto",
-        Posture::Yolo => "yolo",
-    }
-}
-
-/// The posture of this word.
-#[must_use]
-pub fn posture_named(word: &str) -> Option<Posture> {
-    [Posture::Ask, Posture::Auto, Posture::Yolo]
-        .into_iter()
-        .find(|posture| name(*posture) == word)
 }

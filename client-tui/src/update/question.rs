@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use proto::RequestId;
 use proto::params::question::AnswerParams;
 
-use super::approval::{early, is_new, may_answer, set_aside, swallow};
+use super::approval::{early, is_new, set_aside, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::approval::Asked;
@@ -15,7 +15,7 @@ use crate::view;
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
-    let (now, may) = (model.now, may_answer(model));
+    let (now, may) = (model.now, model.may_answer());
     let reach = view::question::reach(model);
     let Some(Dialog::Question(dialog)) = &mut model.dialog else {
         return None;

@@ -12,10 +12,10 @@ use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::approval::{ApprovalDialog, Asked, Part};
+use crate::model::session::Session;
 use crate::model::{Dialog, Look, Model};
 use crate::render::{Cache, Made, diff};
 use crate::theme::Ink;
-use crate::update::approval::{may_answer, waiting};
 
 /// Rows of what would happen that are shown at least.
 const BODY_MIN: usize = 3;
@@ -78,7 +78,11 @@ fn head(approval: &Approval, model: &Model, width: usize) -> Vec<Line<'static>> 
 
 /// Which of the open questions it is, where there are several.
 pub(super) fn position(model: &Model, asked: &Asked) -> String {
-    let all = model.session.as_ref().map(waiting).unwrap_or_default();
+    let all = model
+        .session
+        .as_ref()
+        .map(Session::asks)
+        .unwrap_or_default();
     let at = all.iter().position(|(_, open)| open == asked);
     match at.filter(|_| all.len() > 1) {
         Some(at) => model.look.language.fill(
@@ -199,7 +203,7 @@ fn lower(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> (
     let room = rows
         .saturating_sub(1 + BODY_MIN)
         .min(KEYS_MAX.max(rows / 3));
-    if !may_answer(model) {
+    if !model.may_answer() {
         let say = look.language.say(Msg::Watching);
         let mut lines = words(say, Ink::Warning, look, width);
         lines.extend(hints(&[aside(look)], look, width));

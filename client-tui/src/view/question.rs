@@ -14,7 +14,6 @@ use crate::model::approval::Asked;
 use crate::model::question::{Given, QuestionDialog};
 use crate::model::{Dialog, Look, Model};
 use crate::theme::Ink;
-use crate::update::approval::may_answer;
 
 /// Its rows, at most `rows` of them.
 #[must_use]
@@ -155,7 +154,7 @@ fn lower(dialog: &QuestionDialog, model: &Model, width: usize) -> Panel {
     let look = &model.look;
     let say = |message| look.language.say(message);
     let of = |action, words| Hint::of(Context::Question, action, say(words));
-    if !may_answer(model) {
+    if !model.may_answer() {
         let mut rows = words(say(Msg::Watching), Ink::Warning, look, width);
         rows.extend(hints(&[of(Action::SetAside, Msg::KeyAside)], look, width));
         return Panel::of(rows);

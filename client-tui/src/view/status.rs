@@ -15,7 +15,6 @@ use crate::model::Model;
 use crate::model::session::Session;
 use crate::render::short;
 use crate::theme::Ink;
-use crate::update::everywhere;
 use client::text;
 use fit::Group;
 
@@ -72,7 +71,7 @@ fn posture(model: &Model) -> Group {
         Posture::Ask | Posture::Auto => Ink::Dim,
         Posture::Yolo => Ink::Warning,
     };
-    Group::new(1, ink, everywhere::name(model.posture()))
+    Group::new(1, ink, model.posture().name())
 }
 
 /// Model, context, cache, tokens, money: what is known of them.

@@ -423,18 +423,11 @@ fn open_workspace(
 
 /// What is to be said of a session whose posture is looser than what the config says now.
 fn looser(own: Posture, configured: Posture) -> Option<String> {
-    let (rank, name) = (
-        |posture| match posture {
-            Posture::Ask => 0,
-            Posture::Auto => 1,
-            Posture::Yolo => 2,
-        },
-        |posture| match posture {
-            Posture::Ask => "ask",
-            Posture::Auto => "auto",
-            Posture::Yolo => "yolo",
-        },
-    );
+    let rank = |posture| match posture {
+        Posture::Ask => 0,
+        Posture::Auto => 1,
+        Posture::Yolo => 2,
+    };
     (rank(own) > rank(configured)).then(|| {
         format!(
             "This session keeps its posture `{}`, which is looser than the `{}` that is configured now.",

@@ -16,6 +16,9 @@ use crate::messages::Language;
 use crate::model::session::Session;
 use crate::model::{Look, Model, Place};
 
+/// The wall clock of every scene.
+pub const NOW: Stamp = Stamp(1_790_000_000_000);
+
 /// What a hostile model, name or file may try.
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
@@ -52,12 +55,13 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
             prompt_tokens: 41_000,
             output_tokens: 1_200,
             cost_micros: 12_300,
+            requests: 4,
             ..UsageTotals::default()
         },
         context_tokens: 16_000,
         context_window: 64_000,
         created_at: Stamp(0),
-        active_at: Stamp(Stamp::now().0 - minutes * 60_000 - 500),
+        active_at: Stamp(NOW.0 - minutes * 60_000 - 500),
         last_line: line.to_owned(),
         queued: 0,
         pending_approvals: 0,
@@ -124,7 +128,7 @@ pub fn approval(n: u64, session: u64, subject: &str) -> Approval {
     serde_json::from_value(serde_json::json!({
         "approval_id": format!("{session}.{n}"), "session": session, "call": "c1", "tool": "Bash",
         "subject": subject, "preview": {"type": "line", "text": subject}, "rule": "posture ask",
-        "scopes": [], "shown_hash": "00", "asked_at": Stamp(Stamp::now().0 - 600_500).to_string(),
+        "scopes": [], "shown_hash": "00", "asked_at": Stamp(NOW.0 - 600_500).to_string(),
     }))
     .unwrap()
 }
@@ -146,14 +150,14 @@ pub fn question(n: u64, session: u64) -> Question {
             };
             2
         ],
-        asked_at: Stamp(Stamp::now().0 - 3 * 3_600_000 - 500),
+        asked_at: Stamp(NOW.0 - 3 * 3_600_000 - 500),
     }
 }
 
 pub fn checkpoints(undo: bool) -> CheckpointsOutput {
     let turn = |turn, prompt: &str, files: &[&str]| TurnCheckpoint {
         turn,
-        at: Stamp(Stamp::now().0 - 600_500),
+        at: Stamp(NOW.0 - 600_500),
         prompt: prompt.to_owned(),
         files: files.iter().map(|file| (*file).to_owned()).collect(),
         notes: Vec::new(),
@@ -181,6 +185,7 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
         ..Place::of("/user/ann/work/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
+    model.clock = NOW;
     let mut session = Session::new(id(4), Pid(4));
     session.queue = client::queue::Queue::new(Seq(9), queued());
     session.seq = Seq(9);

@@ -1,3 +1,5 @@
+use proto::hello::Role;
+
 use super::*;
 use crate::effect::Trouble;
 use crate::event::Event;

@@ -62,12 +62,12 @@ pub fn take(model: &mut Model, answer: Answer) {
 }
 
 fn content<T>(model: &mut Model, result: Result<T, Trouble>, make: impl FnOnce(T) -> Content) {
-    let now = model.now;
+    let (now, clock) = (model.now, model.clock);
     let trouble = {
         let Some(dialog) = dialog_mut(model) else {
             return;
         };
-        dialog.at = Stamp::now();
+        dialog.at = clock;
         dialog.due = now + dialog.period().unwrap_or_default();
         match result {
             Ok(told) => {
