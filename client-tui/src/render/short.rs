@@ -67,6 +67,12 @@ pub fn cost(usage: &UsageTotals) -> Option<String> {
     Some(format!("{}{more}", money(usage.cost_micros)))
 }
 
+/// Tokens in and out.
+#[must_use]
+pub fn tokens(usage: &UsageTotals) -> u64 {
+    usage.prompt_tokens.saturating_add(usage.output_tokens)
+}
+
 /// Millionths of a dollar: `$0.0042`, `$0.12`, `$120`.
 #[must_use]
 pub fn money(micros: u64) -> String {

@@ -12,7 +12,7 @@ use crate::messages::lists::Msg;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Content, Key, ListDialog, ListOf, words};
 use crate::model::{Model, Tone};
-use crate::render::wrap;
+use crate::render::{short, wrap};
 use crate::theme::Ink;
 use layout::{clip, pad};
 
@@ -201,7 +201,7 @@ fn totals(dialog: &ListDialog, model: &Model) -> String {
         matches!(session.state, State::Running | State::Waiting) && !words::waits(session)
     });
     let tokens = sessions.iter().fold(0_u64, |sum, session| {
-        sum.saturating_add(words::tokens(&session.usage))
+        sum.saturating_add(short::tokens(&session.usage))
     });
     model.look.language.fill(
         Msg::Totals,
@@ -209,7 +209,7 @@ fn totals(dialog: &ListDialog, model: &Model) -> String {
             &sessions.len().to_string(),
             &works.count().to_string(),
             &waits.count().to_string(),
-            &words::short(tokens),
+            &short::count(tokens),
         ],
     )
 }

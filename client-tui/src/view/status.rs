@@ -95,7 +95,7 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
         let words = language.fill(Msg::Cache, &[&share.to_string()]);
         groups.push(Group::new(8, Ink::Dim, words));
     }
-    let tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
+    let tokens = short::tokens(usage);
     if tokens > 0 {
         let words = language.fill(Msg::Tokens, &[&short::count(tokens)]);
         groups.push(Group::new(10, Ink::Dim, words));

@@ -13,6 +13,7 @@ use super::words;
 use super::{Asked, Choice, Content, Key, ListDialog, ListOf, Restore};
 use crate::messages::lists::Msg;
 use crate::model::Model;
+use crate::render::short;
 use crate::theme::Ink;
 
 /// A row.
@@ -304,7 +305,7 @@ fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row 
             ),
             cell(words::model(&session.model), Ink::Dim),
             cell(words::context(session), Ink::Dim),
-            cell(words::short(words::tokens(&session.usage)), Ink::Dim),
+            cell(short::count(short::tokens(&session.usage)), Ink::Dim),
             cell(words::cost(&session.usage), Ink::Dim),
             cell(
                 words::directory(&session.cwd, model.place.home.as_deref()),

@@ -1,4 +1,4 @@
-//! Parts of rows in words: ages, states, numbers, paths. All of it cleaned.
+//! Parts of rows in words: ages, states, what is known of a session. All of it cleaned.
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use proto::state::{State, WaitingFor};
 
 use crate::messages::Language;
 use crate::messages::lists::Msg;
+use crate::render::short;
 use crate::render::wrap::width;
 use crate::theme::Ink;
 
@@ -43,51 +44,23 @@ pub fn lasted(language: Language, ms: u64) -> String {
     language.fill(message, &[&count.to_string()])
 }
 
-/// A number, short: `950`, `12k`, `3.4M`.
-#[must_use]
-pub fn short(number: u64) -> String {
-    match number {
-        0..=9_999 => number.to_string(),
-        10_000..=999_999 => format!("{}k", number / 1000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
-/// Tokens in and out.
-#[must_use]
-pub fn tokens(usage: &UsageTotals) -> u64 {
-    usage.prompt_tokens.saturating_add(usage.output_tokens)
-}
-
 /// What it cost, as far as that is known; empty where nothing is.
 #[must_use]
 pub fn cost(usage: &UsageTotals) -> String {
-    let micros = usage.cost_micros;
-    let dollars = format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
-    match (usage.unknown_cost_calls, micros) {
-        (0, 0) => String::new(),
-        (0, _) => dollars,
-        (_, 0) => String::new(),
-        // Some of it has no known price: at least so much.
-        _ => format!("≥{dollars}"),
-    }
+    short::cost(usage).unwrap_or_default()
 }
 
 /// How full the context is; empty where that is not known.
 #[must_use]
 pub fn context(session: &SessionSummary) -> String {
-    let tokens = session.context_tokens.saturating_mul(100);
-    match tokens.checked_div(session.context_window) {
-        Some(percent) => format!("{percent}%"),
-        None => String::new(),
-    }
+    let full = short::percent(session.context_tokens, session.context_window);
+    full.map_or_else(String::new, |full| format!("{full}%"))
 }
 
 /// The model without its provider.
 #[must_use]
 pub fn model(name: &str) -> String {
-    let name = client::text::line(name);
-    name.rsplit('/').next().unwrap_or_default().to_owned()
+    client::text::line(short::model(name))
 }
 
 /// Cells that a directory takes at most in a row.
@@ -96,15 +69,7 @@ const DIRECTORY_MAX: usize = 28;
 /// A path with `~` for the person's home.
 #[must_use]
 pub fn home(path: &str, home: Option<&Path>) -> String {
-    let below = home
-        .filter(|home| home.parent().is_some())
-        .and_then(|home| Path::new(path).strip_prefix(home).ok());
-    let path = match below {
-        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
-        Some(below) => format!("~/{}", below.display()),
-        None => path.to_owned(),
-    };
-    client::text::line(&path)
+    client::text::line(&short::path(path, home))
 }
 
 /// The same for a row: a long one keeps its end, which says more than its beginning.

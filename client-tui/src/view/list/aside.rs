@@ -15,7 +15,7 @@ use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
 use crate::model::list::{Asked, Content, Key, ListDialog, ListOf, Restore, words};
-use crate::render::wrap;
+use crate::render::{short, wrap};
 use crate::theme::Ink;
 
 /// At most `rows` rows of it.
@@ -130,7 +130,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
 fn figures(model: &Model, session: &SessionSummary) -> String {
     let language = model.look.language;
     let mut parts =
-        vec![language.fill(Msg::Tokens, &[&words::short(words::tokens(&session.usage))])];
+        vec![language.fill(Msg::Tokens, &[&short::count(short::tokens(&session.usage))])];
     parts.push(words::cost(&session.usage));
     let context = words::context(session);
     if !context.is_empty() {
