@@ -319,6 +319,17 @@ pub fn find(context: Context, key: &KeyEvent) -> Option<Action> {
         .map(|row| row.action)
 }
 
+/// What a key writes. AltGr comes as Ctrl and Alt on some systems.
+#[must_use]
+pub fn letter(key: &KeyEvent) -> Option<char> {
+    let KeyCode::Char(character) = key.code else {
+        return None;
+    };
+    let held = key.modifiers - KeyModifiers::SHIFT;
+    let third_level = held == KeyModifiers::CONTROL | KeyModifiers::ALT;
+    (held.is_empty() || (third_level && !character.is_ascii_alphanumeric())).then_some(character)
+}
+
 /// The first key of an action, as it is written for people; empty where it has none.
 #[must_use]
 pub fn shown(context: Context, action: Action) -> String {

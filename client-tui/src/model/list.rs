@@ -17,6 +17,8 @@ use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::{ApprovalId, Pid, PromptId, QuestionId, SessionId, Stamp};
 
+use super::line::Input;
+
 /// A list on the screen.
 #[derive(Debug)]
 pub struct ListDialog {
@@ -125,7 +127,7 @@ pub enum Choice {
 /// Words that rows must hold, in any way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    pub text: String,
+    pub input: Input,
     /// Typed letters go into it.
     pub open: bool,
 }

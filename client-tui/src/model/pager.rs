@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use proto::Seq;
 
+use crate::model::line::Input;
 use crate::model::transcript::Transcript;
 use crate::render::sheet::Sheet;
 
@@ -58,7 +59,7 @@ pub enum At {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// What is being written; `None`: nothing is.
-    pub typing: Option<String>,
+    pub typing: Option<Input>,
     /// Empty: nothing was looked for.
     pub query: String,
     /// Where it was found last.

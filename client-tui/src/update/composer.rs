@@ -56,7 +56,7 @@ fn pressed(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     {
         return Some(effects);
     }
-    match (action, character(key)) {
+    match (action, keymap::letter(key)) {
         (Some(Action::Help), Some(character)) if !model.composer.is_empty() => {
             Some(typed(model, character))
         }
@@ -64,16 +64,6 @@ fn pressed(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         (None, Some(character)) => Some(typed(model, character)),
         (None, None) => None,
     }
-}
-
-/// What a key writes. AltGr comes as Ctrl and Alt on some systems.
-fn character(key: &KeyEvent) -> Option<char> {
-    let KeyCode::Char(character) = key.code else {
-        return None;
-    };
-    let held = key.modifiers - KeyModifiers::SHIFT;
-    let third_level = held == KeyModifiers::CONTROL | KeyModifiers::ALT;
-    (held.is_empty() || (third_level && !character.is_ascii_alphanumeric())).then_some(character)
 }
 
 fn typed(model: &mut Model, character: char) -> Vec<Effect> {
@@ -100,7 +90,7 @@ fn normal(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<V
             composer.buffer.redo();
         }
         _ => {
-            let Some(character) = character(key) else {
+            let Some(character) = keymap::letter(key) else {
                 vim.forget();
                 return None;
             };
@@ -125,7 +115,9 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
                 vim.enter_normal(&mut composer.buffer);
             }
         }
-        Action::Leave if !empty => edit(model, Action::DeleteForward),
+        Action::Leave if !empty => {
+            composer.buffer.edit(Action::DeleteForward);
+        }
         Action::Help
         | Action::Leave
         | Action::Back
@@ -140,7 +132,10 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
         Action::Newer => {
             composer.newer();
         }
-        action => edit(model, action),
+        Action::Newline => composer.buffer.insert("\n"),
+        action => {
+            composer.buffer.edit(action);
+        }
     }
     Some(Vec::new())
 }
@@ -165,41 +160,6 @@ fn vertical(model: &mut Model, down: bool) {
             true => composer.newer(),
             false => composer.older(),
         };
-    }
-}
-
-/// What changes the text, or moves within it.
-fn edit(model: &mut Model, action: Action) {
-    let text = &mut model.composer.buffer;
-    let at = text.caret();
-    match action {
-        Action::Newline => text.insert("\n"),
-        Action::Left => text.go(text.previous(at)),
-        Action::Right => text.go(text.next(at)),
-        Action::WordLeft => text.go(text.word_left(at)),
-        Action::WordRight => text.go(text.word_right(at)),
-        Action::LineStart => text.go(text.line_start(at)),
-        Action::LineEnd => text.go(text.line_end(at)),
-        Action::DeleteBack => text.delete(text.previous(at)..at),
-        Action::DeleteForward => text.delete(at..text.next(at)),
-        Action::DeleteWordBack => text.kill(text.word_left(at)..at),
-        Action::DeleteWordForward => text.kill(at..text.word_right(at)),
-        Action::DeleteToStart => match text.line_start(at) {
-            start if start == at => text.kill(text.previous(at)..at),
-            start => text.kill(start..at),
-        },
-        Action::DeleteToEnd => match text.line_end(at) {
-            end if end == at => text.kill(at..text.next(at)),
-            end => text.kill(at..end),
-        },
-        Action::Yank => text.yank(),
-        Action::Undo => {
-            text.undo();
-        }
-        Action::Redo => {
-            text.redo();
-        }
-        _ => {}
     }
 }
 

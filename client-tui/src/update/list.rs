@@ -179,7 +179,7 @@ fn close(model: &mut Model) -> Vec<Effect> {
     };
     if dialog.restore.is_some() {
         turns::back(model);
-    } else if !dialog.filter.text.is_empty() {
+    } else if !dialog.filter.input.text().is_empty() {
         filter::clear(model);
     } else {
         model.dialog = None;

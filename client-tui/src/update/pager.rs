@@ -4,7 +4,6 @@ mod search;
 
 use std::cell::RefCell;
 
-use client::text;
 use crossterm::event::KeyEvent;
 use proto::Seq;
 
@@ -60,7 +59,7 @@ enum Taken {
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     with(model, |pager, _| {
         if let Some(typed) = &mut pager.search.typing {
-            typed.push_str(text::line(text).trim());
+            typed.insert(text.trim());
         }
     });
     Vec::new()

@@ -252,18 +252,11 @@ fn aside(look: &Look) -> Hint {
 
 fn note(note: &crate::model::line::Input, look: &Look, width: usize) -> Panel {
     let say = |message| look.language.say(message);
-    let mut panel = Panel::of(words(say(Msg::NoteTitle), Ink::Question, look, width));
-    let (line, column) = framed::input(note, look, width);
-    panel.below(Panel {
-        rows: vec![line],
-        cursor: Some((0, column)),
-    });
     let keys = [
         Hint::of(Context::Approval, Action::Accept, say(Msg::KeySend)),
         Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
     ];
-    panel.rows.extend(hints(&keys, look, width));
-    panel
+    framed::writing(say(Msg::NoteTitle), note, &keys, look, width)
 }
 
 /// The list of scopes.

@@ -241,14 +241,41 @@ pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'stat
     rows.into_iter().map(Line::from).collect()
 }
 
-/// The row that is written in, and the column of the caret in it.
-pub(super) fn input(input: &Input, look: &Look, width: usize) -> (Line<'static>, u16) {
-    let (shown, column) = input.part(width.saturating_sub(2));
+/// The row that is written in behind a mark, and the column of the caret in it.
+pub(super) fn input(
+    mark: &'static str,
+    input: &Input,
+    look: &Look,
+    width: usize,
+) -> (Line<'static>, u16) {
+    let before = wrap::width(mark);
+    let (shown, column) = input.part(width.saturating_sub(before));
     let line = Line::from(vec![
-        Span::styled("› ", look.theme.style(Ink::Accent)),
+        Span::styled(mark, look.theme.style(Ink::Accent)),
         Span::styled(shown, look.theme.style(Ink::Text)),
     ]);
-    (line, u16::try_from(column + 2).unwrap_or(u16::MAX))
+    (line, u16::try_from(column + before).unwrap_or(u16::MAX))
+}
+
+/// The mark of a line with words of the person's own.
+const OWN: &str = "› ";
+
+/// What is written as an answer: what it is, the row that is written in, and the keys.
+pub(super) fn writing(
+    what: &str,
+    input: &Input,
+    keys: &[Hint],
+    look: &Look,
+    width: usize,
+) -> Panel {
+    let mut panel = Panel::of(words(what, Ink::Question, look, width));
+    let (line, column) = self::input(OWN, input, look, width);
+    panel.below(Panel {
+        rows: vec![line],
+        cursor: Some((0, column)),
+    });
+    panel.rows.extend(hints(keys, look, width));
+    panel
 }
 
 /// How far what does not fit into `room` rows can be scrolled, and how many rows of it are shown.

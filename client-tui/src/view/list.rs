@@ -4,9 +4,8 @@ mod aside;
 mod layout;
 
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::Panel;
+use super::{Panel, framed};
 use crate::keymap::{self, Action, BINDINGS, Context};
 use crate::messages::lists::Msg;
 use crate::model::list::rows::{Row, rows};
@@ -147,22 +146,21 @@ fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Op
         spans.push(Span::styled(format!("  {newest}"), theme.style(Ink::Dim)));
     }
     let filter = &dialog.filter;
-    if !filter.open && filter.text.is_empty() {
+    let written = filter.input.text();
+    if !filter.open && written.is_empty() {
         return (Line::from(clip(spans, width)), None);
     }
     // The filter is seen whole as far as can be: the title makes room, and what was typed last counts.
-    let typed = wrap::width(&filter.text).min(width.saturating_sub(2));
-    let letters = filter.text.grapheme_indices(true);
-    let ends = letters.map(|(at, _)| filter.text.get(at..).unwrap_or_default());
-    let mut ends = ends.filter(|end| wrap::width(end) <= typed);
-    let text = ends.next().unwrap_or_default().to_owned();
-    let typed = wrap::width(&text);
+    let typed = wrap::width(written).min(width.saturating_sub(2));
     let mut spans = clip(spans, width.saturating_sub(typed + 5));
     let before: usize = spans.iter().map(|span| wrap::width(&span.content)).sum();
     let gap = if before == 0 { "" } else { "  " };
-    spans.push(Span::styled(format!("{gap}/"), theme.style(Ink::Accent)));
-    spans.push(Span::styled(text, theme.style(Ink::Strong)));
-    let column = u16::try_from(before + gap.len() + 1 + typed).unwrap_or(u16::MAX);
+    let room = width.saturating_sub(before + gap.len());
+    let (line, column) = framed::input("/", &filter.input, &model.look, room);
+    spans.push(Span::raw(gap));
+    spans.extend(line.spans);
+    let before = u16::try_from(before + gap.len()).unwrap_or(u16::MAX);
+    let column = column.saturating_add(before);
     let cursor = filter.open.then_some((0, column));
     (Line::from(clip(spans, width)), cursor)
 }
@@ -263,7 +261,7 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
     if shown.iter().any(|row| row.key != Key::New) {
         return None;
     }
-    if !dialog.filter.text.trim().is_empty() {
+    if !dialog.filter.input.text().trim().is_empty() {
         let esc = keymap::shown(Context::List, Action::Close);
         return shown
             .is_empty()

@@ -4,25 +4,23 @@ mod document;
 pub mod found;
 mod parts;
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::status::fit::{self, Group};
-use super::{Panel, status};
+use super::{Panel, framed, status};
 use crate::keymap::{Action, Context, shown};
 use crate::messages::pager::Msg;
 use crate::model::Model;
+use crate::model::line::Input;
 use crate::model::pager::{Pager, Reading, Told};
 use crate::render::{Cache, short, wrap};
 use crate::theme::Ink;
 use client::text;
-use unicode_segmentation::UnicodeSegmentation;
 
 pub use document::{Document, Place};
 
 /// Rows that are not text: the title, and what stands below.
 const FRAME: usize = 2;
-/// Cells that a line for words needs beside them.
-const MARK_AND_CARET: usize = 2;
 
 /// What is read, laid out for the whole screen as it is now.
 pub fn document<'a>(pager: &'a Pager, model: &'a Model) -> Document<'a> {
@@ -70,20 +68,10 @@ fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
 }
 
 /// The line that is looked for, while it is written.
-fn typing(model: &Model, typed: &str, width: usize) -> Panel {
-    // The end of it is what is being written: it stays in sight.
-    let mut seen = text::line(typed);
-    while wrap::width(&seen) + MARK_AND_CARET > width {
-        let Some(first) = seen.graphemes(true).next() else {
-            break;
-        };
-        seen.drain(..first.len());
-    }
-    let column = (1 + wrap::width(&seen)).min(width.saturating_sub(1));
-    let column = u16::try_from(column).unwrap_or(u16::MAX);
-    let mark = Span::styled("/", model.look.theme.style(Ink::Accent));
+fn typing(model: &Model, typed: &Input, width: usize) -> Panel {
+    let (line, column) = framed::input("/", typed, &model.look, width);
     Panel {
-        rows: vec![Line::from(vec![mark, Span::raw(seen)])],
+        rows: vec![line],
         cursor: Some((0, column)),
     }
 }

@@ -162,18 +162,11 @@ fn lower(dialog: &QuestionDialog, model: &Model, width: usize) -> Panel {
     let last = dialog.at + 1 >= dialog.question.questions.len();
     let accept = if last { Msg::KeyAnswer } else { Msg::KeyNext };
     if let Some(input) = &dialog.writing {
-        let mut panel = Panel::of(words(say(Msg::Writing), Ink::Question, look, width));
-        let (line, column) = framed::input(input, look, width);
-        panel.below(Panel {
-            rows: vec![line],
-            cursor: Some((0, column)),
-        });
         let keys = [
             of(Action::Accept, accept),
             of(Action::SetAside, Msg::KeyBack),
         ];
-        panel.rows.extend(hints(&keys, look, width));
-        return panel;
+        return framed::writing(say(Msg::Writing), input, &keys, look, width);
     }
     let several = dialog.ask().is_some_and(|ask| ask.multi_select);
     let (told, ink) = match (dialog.nothing, several) {

@@ -9,12 +9,13 @@ use std::ops::Range;
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use super::chips;
+use crate::keymap::Action;
 
 /// Edits that can be undone at most.
 const UNDO_MAX: usize = 1000;
 
 /// The buffer.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     text: String,
     caret: usize,
@@ -28,7 +29,7 @@ pub struct Text {
 }
 
 /// A change, with all that is needed to go back and forth.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Edit {
     at: usize,
     removed: String,
@@ -254,6 +255,40 @@ impl Text {
     pub fn yank(&mut self) {
         let killed = self.killed.clone();
         self.insert(&killed);
+    }
+
+    /// Does what a key says that changes text or moves within it; false: it says something else.
+    pub fn edit(&mut self, action: Action) -> bool {
+        let at = self.caret;
+        match action {
+            Action::Left => self.go(self.previous(at)),
+            Action::Right => self.go(self.next(at)),
+            Action::WordLeft => self.go(self.word_left(at)),
+            Action::WordRight => self.go(self.word_right(at)),
+            Action::LineStart => self.go(self.line_start(at)),
+            Action::LineEnd => self.go(self.line_end(at)),
+            Action::DeleteBack => self.delete(self.previous(at)..at),
+            Action::DeleteForward => self.delete(at..self.next(at)),
+            Action::DeleteWordBack => self.kill(self.word_left(at)..at),
+            Action::DeleteWordForward => self.kill(at..self.word_right(at)),
+            Action::DeleteToStart => match self.line_start(at) {
+                start if start == at => self.kill(self.previous(at)..at),
+                start => self.kill(start..at),
+            },
+            Action::DeleteToEnd => match self.line_end(at) {
+                end if end == at => self.kill(at..self.next(at)),
+                end => self.kill(at..end),
+            },
+            Action::Yank => self.yank(),
+            Action::Undo => {
+                self.undo();
+            }
+            Action::Redo => {
+                self.redo();
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Empty, with nothing to undo. What was deleted can still be put back.

@@ -20,6 +20,17 @@ fn it_is_written_and_edited_by_characters_as_they_are_drawn() {
 }
 
 #[test]
+fn it_is_edited_as_the_composer_is() {
+    let mut input = Input::new("one two 解析");
+    press(&mut input, &["ctrl-w"]);
+    assert_eq!(input.text(), "one two ");
+    press(&mut input, &["ctrl-w", "ctrl-y", "ctrl-_", "ctrl-_"]);
+    assert_eq!(input.text(), "one two ");
+    press(&mut input, &["ctrl-j", "shift-enter"]);
+    assert_eq!(input.text(), "one two ");
+}
+
+#[test]
 fn what_is_pasted_stands_on_one_line_and_obeys_nothing() {
     let mut input = Input::default();
     input.insert("one\r\ntwo\tthree\u{1b}[31m red\u{7}");
@@ -50,8 +61,9 @@ proptest! {
         for (step, text) in steps {
             input.insert(&text);
             press(&mut input, &[keys[step]]);
-            let stops: Vec<usize> = input.text.grapheme_indices(true).map(|(at, _)| at).collect();
-            prop_assert!(input.caret == input.text.len() || stops.contains(&input.caret));
+            let (text, caret) = (input.text(), input.text.caret());
+            let stops: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).collect();
+            prop_assert!(caret == text.len() || stops.contains(&caret));
             let (shown, column) = input.part(width);
             let cells: usize = shown.graphemes(true).map(wrap::width).sum();
             prop_assert!(cells <= width && column < width);

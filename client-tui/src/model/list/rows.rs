@@ -16,6 +16,9 @@ use crate::model::Model;
 use crate::render::short;
 use crate::theme::Ink;
 
+/// Letters of a filter that are looked for: more narrows nothing.
+const LETTERS_MAX: usize = 200;
+
 /// A row.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -44,12 +47,13 @@ fn cell(text: impl Into<String>, ink: Ink) -> Cell {
 #[must_use]
 pub fn rows(dialog: &ListDialog, model: &Model) -> Vec<Row> {
     let all = all(dialog, model);
-    let wanted = dialog.filter.text.trim();
+    let wanted = dialog.filter.input.text().trim();
     if wanted.is_empty() || dialog.restore.is_some() {
         return all;
     }
+    let wanted: String = wanted.chars().take(LETTERS_MAX).collect();
     let pattern = Pattern::new(
-        wanted,
+        &wanted,
         CaseMatching::Smart,
         Normalization::Smart,
         AtomKind::Fuzzy,

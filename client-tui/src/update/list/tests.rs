@@ -166,9 +166,9 @@ fn a_filter_narrows_keeps_and_goes_before_the_list() {
     assert_eq!(at(&model), Some(Key::Session(id(3))));
     press(&mut model, "enter");
     let filter = &dialog(&model).unwrap().filter;
-    assert!(!filter.open && filter.text == "parser");
+    assert!(!filter.open && filter.input.text() == "parser");
     press(&mut model, "esc");
-    assert_eq!(dialog(&model).unwrap().filter.text, "");
+    assert_eq!(dialog(&model).unwrap().filter.input.text(), "");
     press(&mut model, "/ q j esc");
     assert!(dialog(&model).is_some_and(|dialog| dialog.filter.open));
     press(&mut model, "esc");
@@ -183,7 +183,7 @@ fn a_filter_is_edited_by_characters_and_words_and_takes_pastes() {
     assert_eq!(paste(&mut model, "lost"), []);
     press(&mut model, "/");
     paste(&mut model, "one two\n解析👩‍👩‍👧\u{1b}[2J");
-    let text = |model: &Model| dialog(model).unwrap().filter.text.clone();
+    let text = |model: &Model| dialog(model).unwrap().filter.input.text().to_owned();
     assert_eq!(text(&model), "one two 解析👩‍👩‍👧");
     press(&mut model, "backspace");
     assert_eq!(text(&model), "one two 解析");

@@ -1,10 +1,11 @@
 //! Looking for words in what is read.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyEvent;
 
 use super::Taken;
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
+use crate::model::line::Input;
 use crate::model::pager::{At, Pager, PartId, Told};
 use crate::view::pager::{Place, document, found};
 
@@ -19,7 +20,7 @@ struct Match {
 
 /// The line for words opens.
 pub fn begin(pager: &mut Pager) {
-    pager.search.typing = Some(String::new());
+    pager.search.typing = Some(Input::default());
     pager.search.told = Told::Nothing;
 }
 
@@ -28,37 +29,19 @@ pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> Taken {
     let Some(typed) = pager.search.typing.as_mut() else {
         return Taken::Not;
     };
-    let letters = KeyModifiers::CONTROL | KeyModifiers::ALT;
-    // What writes is no row of the table.
-    if let KeyCode::Char(letter) = key.code
-        && !key.modifiers.intersects(letters)
-    {
-        typed.push(letter);
-        return Taken::Stays;
-    }
-    let Some(action) = keymap::find(Context::Composer, key) else {
-        return Taken::Not;
-    };
-    match action {
-        Action::Send => {
+    match keymap::find(Context::Composer, key) {
+        Some(Action::Send) => {
             let words = pager.search.typing.take().unwrap_or_default();
             // Enter alone looks for the same again.
-            if !words.is_empty() {
-                pager.search.query = words;
+            if !words.text().is_empty() {
+                words.text().clone_into(&mut pager.search.query);
                 pager.search.found = None;
             }
             next(pager, model);
         }
-        Action::Back => pager.search.typing = None,
-        Action::DeleteBack if typed.is_empty() => pager.search.typing = None,
-        Action::DeleteBack => {
-            typed.pop();
-        }
-        Action::DeleteToStart => typed.clear(),
-        Action::DeleteWordBack => {
-            let kept = typed.trim_end().rfind(' ').map_or(0, |at| at + 1);
-            typed.truncate(kept);
-        }
+        Some(Action::Back) => pager.search.typing = None,
+        Some(Action::DeleteBack) if typed.text().is_empty() => pager.search.typing = None,
+        _ if typed.key(key) => {}
         _ => return Taken::Not,
     }
     Taken::Stays
