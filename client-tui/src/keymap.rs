@@ -124,6 +124,15 @@ pub struct Binding {
     pub about: Msg,
 }
 
+impl Binding {
+    /// Its first key, as it is written for people.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let first = self.keys.first();
+        first.map_or_else(String::new, |name| written(name))
+    }
+}
+
 const fn row(
     context: Context,
     keys: &'static [&'static str],
@@ -330,13 +339,17 @@ pub fn letter(key: &KeyEvent) -> Option<char> {
     (held.is_empty() || (third_level && !character.is_ascii_alphanumeric())).then_some(character)
 }
 
+/// The row of an action; `None`: it has no key there.
+#[must_use]
+pub fn row_of(context: Context, action: Action) -> Option<&'static Binding> {
+    let mut rows = BINDINGS.iter();
+    rows.find(|row| row.context == context && row.action == action)
+}
+
 /// The first key of an action, as it is written for people; empty where it has none.
 #[must_use]
 pub fn shown(context: Context, action: Action) -> String {
-    let mut rows = BINDINGS.iter();
-    rows.find(|row| row.context == context && row.action == action)
-        .and_then(|row| row.keys.first())
-        .map_or_else(String::new, |name| written(name))
+    row_of(context, action).map_or_else(String::new, Binding::shown)
 }
 
 /// A key's name as people write it: `Ctrl-P`, `Shift-Enter`, `Esc`.

@@ -86,20 +86,72 @@ pub fn cut(text: &str, width: usize) -> String {
     if self::width(text) <= width {
         return text.to_owned();
     }
-    let Some(room) = width.checked_sub(1) else {
-        return String::new();
+    match width.checked_sub(1) {
+        Some(room) => format!("{}…", head(text, room)),
+        None => String::new(),
+    }
+}
+
+/// The same of styled words.
+#[must_use]
+pub fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
+    let all: usize = spans.iter().map(|span| self::width(&span.content)).sum();
+    if all <= width {
+        return spans;
+    }
+    let Some(mut left) = width.checked_sub(1) else {
+        return Vec::new();
     };
-    let mut out = String::new();
-    let mut used = 0;
-    for cluster in text.graphemes(true) {
-        used += cluster_width(cluster);
-        if used > room {
+    let mut out = Vec::new();
+    for span in spans {
+        let shown = head(&span.content, left);
+        if shown.len() < span.content.len() {
+            out.push(Span::styled(format!("{shown}…"), span.style));
             break;
         }
-        out.push_str(cluster);
+        left -= self::width(shown);
+        out.push(span);
     }
-    out.push('…');
     out
+}
+
+/// The longest beginning of a text that takes `room` cells at most.
+fn head(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    let clusters = text.grapheme_indices(true);
+    let mut behind = clusters.filter_map(|(at, cluster)| {
+        used += cluster_width(cluster);
+        (used > room).then_some(at)
+    });
+    let end = behind.next().unwrap_or(text.len());
+    text.get(..end).unwrap_or(text)
+}
+
+/// A text in rows of at most `width` cells with all that is in it, blanks too: broken behind a blank where one is near the
+/// end of the row, else wherever the edge is. For what is judged.
+#[must_use]
+pub fn whole(text: &str, width: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let (mut row, mut used) = (String::new(), 0);
+    // Behind the last blank: the byte there, and the cells before it.
+    let mut stop = (0, 0);
+    for cluster in text.graphemes(true) {
+        let cells = cluster_width(cluster);
+        if used + cells > width && used > 0 {
+            let near = stop.1 * 3 > width * 2;
+            let rest = row.split_off(if near { stop.0 } else { row.len() });
+            used -= if near { stop.1 } else { used };
+            rows.push(std::mem::replace(&mut row, rest));
+            stop = (0, 0);
+        }
+        row.push_str(cluster);
+        used += cells;
+        if cluster == " " {
+            stop = (row.len(), used);
+        }
+    }
+    rows.push(row);
+    rows
 }
 
 /// A text with its tabs as blanks up to the next stop, and nothing that a terminal obeys.

@@ -5,10 +5,10 @@ use std::hash::{Hash, Hasher};
 
 use proto::item::Display;
 use proto::params::approval::{Approval, Scope};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::Panel;
 use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
+use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::approval::{ApprovalDialog, Asked, Part};
@@ -72,7 +72,7 @@ fn head(approval: &Approval, model: &Model, width: usize) -> Vec<Line<'static>> 
     let words = look.language.say(title_of(&approval.tool));
     let end = position(model, &Asked::approval(approval));
     let mut rows = vec![framed::title(words, &end, look, width)];
-    rows.extend(framed::toast(model, width));
+    rows.extend(toast::rows(model, width, framed::TOAST));
     rows
 }
 
@@ -287,22 +287,13 @@ fn scopes(
             false => ("  ", Ink::Text),
         };
         let from = list.len();
-        let lines = words(
+        list.extend(framed::behind(
+            mark,
             &scope_words(scope, look),
             ink,
             look,
-            width.saturating_sub(2),
-        );
-        for (row, line) in lines.into_iter().enumerate() {
-            let mark = if row == 0 { mark } else { "  " };
-            let mut spans = vec![Span::styled(mark, look.theme.style(Ink::Accent))];
-            spans.extend(
-                line.spans
-                    .into_iter()
-                    .map(|span| span.patch_style(line.style)),
-            );
-            list.push(Line::from(spans));
-        }
+            width,
+        ));
         if index == at {
             marked = from..list.len();
         }

@@ -2,21 +2,20 @@
 //! long with how much is left.
 
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::Panel;
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
+use crate::model::Look;
 use crate::model::line::Input;
-use crate::model::{Look, Model, Tone};
 use crate::render::wrap;
 use crate::theme::Ink;
 
 /// The mark of what others wrote: no words of theirs can pass for ours. The second one goes on with the same line.
 const MARKS: (&str, &str) = ("│ ", "┆ ");
 
-/// Rows that a line of ours takes at most within a dialog.
-const TOAST_MAX: usize = 2;
+/// Rows that a line of ours takes at most within a dialog: there is no composer for it to stand above.
+pub(super) const TOAST: usize = 2;
 
 /// A rule across the screen with a title, and words at its end where there is room.
 pub(super) fn title(words: &str, end: &str, look: &Look, width: usize) -> Line<'static> {
@@ -47,15 +46,21 @@ pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Lin
     let style = look.theme.style(ink);
     let mut out = Vec::new();
     for line in text.split('\n') {
-        let rows = whole(line, inner(width)).into_iter();
+        let rows = wrap::whole(line, inner(width)).into_iter();
         out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
     }
     out
 }
 
-/// A line of others with their mark, on as many rows as it takes.
+/// A line of others with their mark, on as many rows as it takes. What cannot be seen is written out already.
 pub(super) fn marked(line: &Line<'static>, look: &Look, width: usize) -> Vec<Line<'static>> {
-    mark(fold(line, inner(width)).into_iter(), look)
+    let rows = wrap::hard(line, inner(width)).into_iter();
+    let spans = rows.map(|row| {
+        let spans = row.spans.into_iter();
+        let styled = spans.map(|span| Span::styled(span.content, row.style.patch(span.style)));
+        styled.collect()
+    });
+    mark(spans, look)
 }
 
 /// The cells beside the mark.
@@ -75,108 +80,29 @@ fn mark(rows: impl Iterator<Item = Vec<Span<'static>>>, look: &Look) -> Vec<Line
         .collect()
 }
 
-/// A text in rows of at most `width` cells, with all its blanks: broken behind one where that is near the end of the row.
-fn whole(text: &str, width: usize) -> Vec<String> {
-    let mut rows = Vec::new();
-    let (mut row, mut used) = (String::new(), 0);
-    let mut stop = (0, 0);
-    for grapheme in text.graphemes(true) {
-        let cells = wrap::width(grapheme);
-        if used + cells > width && used > 0 {
-            let near = stop.1 * 3 > width * 2;
-            let rest = row.split_off(if near { stop.0 } else { row.len() });
-            used -= if near { stop.1 } else { used };
-            rows.push(std::mem::replace(&mut row, rest));
-            stop = (0, 0);
-        }
-        row.push_str(grapheme);
-        used += cells;
-        if grapheme == " " {
-            stop = (row.len(), used);
-        }
-    }
-    rows.push(row);
-    rows
-}
-
-/// The line in rows of `width` cells, cut wherever a row is full.
-fn fold(line: &Line<'static>, width: usize) -> Vec<Vec<Span<'static>>> {
-    let mut rows = vec![Vec::new()];
-    let mut used = 0;
-    for span in &line.spans {
-        let style = line.style.patch(span.style);
-        let mut text = String::new();
-        for grapheme in span.content.graphemes(true) {
-            let grapheme = seen(grapheme);
-            let cells = wrap::width(&grapheme);
-            if used + cells > width && used > 0 {
-                push(&mut rows, std::mem::take(&mut text), style);
-                rows.push(Vec::new());
-                used = 0;
-            }
-            used += cells;
-            text.push_str(&grapheme);
-        }
-        push(&mut rows, text, style);
-    }
-    rows
-}
-
-fn push(rows: &mut [Vec<Span<'static>>], text: String, style: ratatui::style::Style) {
-    if let Some(row) = rows.last_mut().filter(|_| !text.is_empty()) {
-        row.push(Span::styled(text, style));
-    }
-}
-
-/// A tab takes its room; any other character that a terminal would obey is written out.
-fn seen(grapheme: &str) -> String {
-    match grapheme {
-        "\t" => "    ".to_owned(),
-        _ if grapheme.contains(char::is_control) => {
-            client::text::exact(grapheme).replace('\n', "\\u{a}")
-        }
-        _ => grapheme.to_owned(),
-    }
-}
-
 /// Text that is judged, on one line.
 pub(super) fn on_one_line(text: &str) -> String {
     client::text::exact(text).replace('\n', "\\u{a}")
 }
 
-/// Words on as many rows as they take, broken at blanks, between wide characters, or where nothing else is left.
+/// Words on as many rows as they take.
 pub(super) fn words(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let style = look.theme.style(ink);
-    let rows = broken(text, width.max(2)).into_iter();
-    rows.map(|row| Line::styled(row, style)).collect()
+    let said = Span::styled(text.to_owned(), look.theme.style(ink));
+    wrap::line(&Line::from(said), width.max(2))
 }
 
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut rows = Vec::new();
-    let (mut row, mut used) = (String::new(), 0);
-    // Where the row can be broken: the byte behind a blank, or beside a wide character.
-    let mut stop = 0;
-    for grapheme in text.graphemes(true) {
-        let cells = wrap::width(grapheme);
-        if cells > 1 {
-            stop = row.len();
-        }
-        if used + cells > width && grapheme != " " {
-            let at = if stop == 0 { row.len() } else { stop };
-            let rest = row.split_off(at.min(row.len()));
-            rows.push(row.trim_end().to_owned());
-            used = wrap::width(&rest);
-            row = rest;
-            stop = 0;
-        }
-        row.push_str(grapheme);
-        used += cells;
-        if cells > 1 || grapheme == " " {
-            stop = row.len();
-        }
-    }
-    rows.push(row.trim_end().to_owned());
-    rows
+/// The same behind a mark; rows below the first begin where it does.
+pub(super) fn behind(
+    mark: &str,
+    text: &str,
+    ink: Ink,
+    look: &Look,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let indent = Line::from(" ".repeat(wrap::width(mark)));
+    let mark = Span::styled(mark.to_owned(), look.theme.style(Ink::Accent));
+    let said = Span::styled(text.to_owned(), look.theme.style(ink));
+    wrap::hanging(&Line::from(said), width, &Line::from(mark), &indent)
 }
 
 /// A key and what it does, in words.
@@ -202,19 +128,17 @@ impl Hint {
 
 /// Keys in words, several on a row where they fit.
 pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'static>> {
-    let (strong, text) = (look.theme.style(Ink::Strong), look.theme.style(Ink::Text));
-    let dim = look.theme.style(Ink::Dim);
+    let (strong, dim) = (look.theme.style(Ink::Strong), look.theme.style(Ink::Dim));
     let mut rows: Vec<Vec<Span<'static>>> = Vec::new();
     let mut used = 0;
     for hint in hints {
-        let key = wrap::width(&hint.keys);
-        let mut lines = broken(&hint.words, width.saturating_sub(key + 1)).into_iter();
+        let indent = wrap::width(&hint.keys) + 1;
+        let room = width.saturating_sub(indent);
+        let mut lines = words(&hint.words, Ink::Text, look, room).into_iter();
         let first = lines.next().unwrap_or_default();
-        let cells = key + 1 + wrap::width(&first);
-        let spans = [
-            Span::styled(hint.keys.clone(), strong),
-            Span::styled(format!(" {first}"), text),
-        ];
+        let cells = indent + wrap::cells(&first);
+        let mut spans = vec![Span::styled(hint.keys.clone(), strong), Span::raw(" ")];
+        spans.extend(first.spans);
         match rows
             .last_mut()
             .filter(|_| used > 0 && used + 3 + cells <= width)
@@ -225,15 +149,14 @@ pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'stat
                 used += 3 + cells;
             }
             _ => {
-                rows.push(spans.to_vec());
+                rows.push(spans);
                 used = cells;
             }
         }
         for line in lines {
-            rows.push(vec![Span::styled(
-                format!("{}{line}", " ".repeat(key + 1)),
-                text,
-            )]);
+            let mut spans = vec![Span::raw(" ".repeat(indent))];
+            spans.extend(line.spans);
+            rows.push(spans);
             // What is long stands alone.
             used = 0;
         }
@@ -312,8 +235,8 @@ pub(super) fn window(
             _ => say(Msg::AboveBelow, &[&above, &below, keys.0, keys.1]),
         };
         // One row: the keys are what it can do without.
-        let words = broken(&words, width).into_iter().next().unwrap_or_default();
-        out.push(Line::styled(words, look.theme.style(Ink::Warning)));
+        let rows = self::words(&words, Ink::Warning, look, width);
+        out.extend(rows.into_iter().take(1));
     }
     out
 }
@@ -331,23 +254,6 @@ pub(super) fn fitted(mut panel: Panel, rows: usize) -> Panel {
     let shown = |(row, _): &(u16, u16)| usize::from(*row) < rows;
     panel.cursor = panel.cursor.filter(shown);
     panel
-}
-
-/// A line of ours that is told at present: there is no composer to stand above.
-pub(super) fn toast(model: &Model, width: usize) -> Vec<Line<'static>> {
-    let Some(toast) = model.toast.as_ref().filter(|toast| model.now < toast.until) else {
-        return Vec::new();
-    };
-    let (sign, ink) = match toast.tone {
-        Tone::Info => ("i", Ink::Dim),
-        Tone::Good => ("+", Ink::Good),
-        Tone::Warning => ("!", Ink::Warning),
-        Tone::Error => ("x", Ink::Error),
-    };
-    let told = client::text::line(&toast.words);
-    let mut rows = words(&format!("{sign} {told}"), ink, &model.look, width);
-    rows.truncate(TOAST_MAX);
-    rows
 }
 
 #[cfg(test)]

@@ -5,15 +5,17 @@ mod layout;
 
 use ratatui::text::{Line, Span};
 
-use super::{Panel, framed};
-use crate::keymap::{self, Action, BINDINGS, Context};
+use super::status::fit::{self, Group};
+use super::{Panel, framed, toast};
+use crate::keymap::{self, Action, Context};
 use crate::messages::lists::Msg;
+use crate::model::Model;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Content, Key, ListDialog, ListOf, words};
-use crate::model::{Model, Tone};
-use crate::render::{short, wrap};
+use crate::render::short;
+use crate::render::wrap::{self, clip};
 use crate::theme::Ink;
-use layout::{clip, pad};
+use layout::pad;
 
 /// Rows of a list that stands above the status line.
 const INLINE_MAX: usize = 14;
@@ -86,9 +88,7 @@ fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows:
     };
     panel.rows.extend(lines);
     if keys {
-        panel
-            .rows
-            .push(toast(model, width).unwrap_or_else(|| hints(dialog, model, width)));
+        panel.rows.push(last(dialog, model, width));
     }
     panel
 }
@@ -119,9 +119,7 @@ fn whole(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: 
         lines.resize_with(detail - 1, Line::default);
         panel.rows.extend(lines);
     }
-    panel
-        .rows
-        .push(toast(model, width).unwrap_or_else(|| hints(dialog, model, width)));
+    panel.rows.push(last(dialog, model, width));
     panel
 }
 
@@ -240,19 +238,9 @@ fn body_lines(
         let style = model.look.theme.style(Ink::Dim);
         let line = Line::from(Span::styled(words, style));
         let wrapped = wrap::line(&line, width).into_iter();
-        let wrapped = wrapped.map(|line| Line::from(clip(line_spans(line), width)));
         lines.extend(wrapped.take(room - lines.len()));
     }
     lines
-}
-
-/// Spans of a line with the line's own style in them.
-fn line_spans(line: Line<'static>) -> Vec<Span<'static>> {
-    let style = line.style;
-    let spans = line.spans.into_iter();
-    spans
-        .map(|span| Span::styled(span.content, style.patch(span.style)))
-        .collect()
 }
 
 /// Why there is nothing to pick, and what to do.
@@ -282,19 +270,10 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
     Some(language.say(message).to_owned())
 }
 
-/// A line of ours in place of the keys, for nothing else shows it while a list is open.
-fn toast(model: &Model, width: usize) -> Option<Line<'static>> {
-    let toast = model.toast.as_ref();
-    let toast = toast.filter(|toast| toast.until > model.now)?;
-    let (mark, ink) = match toast.tone {
-        Tone::Info => ("", Ink::Text),
-        Tone::Good => ("✓ ", Ink::Good),
-        Tone::Warning => ("! ", Ink::Warning),
-        Tone::Error => ("✗ ", Ink::Error),
-    };
-    let words = format!("{mark}{}", client::text::line(&toast.words));
-    let said = Span::styled(words, model.look.theme.style(ink));
-    Some(Line::from(clip(vec![said], width)))
+/// A line of ours that is told at present, for nothing else shows it while a list is open; else what keys do here.
+fn last(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
+    let told = toast::rows(model, width, 1).pop();
+    told.unwrap_or_else(|| hints(dialog, model, width))
 }
 
 /// What keys do here.
@@ -321,30 +300,23 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     if dialog.restore.is_none() {
         wanted.push((Context::List, Filter));
     }
-    let said = wanted.iter().filter_map(|(context, action)| {
-        let mut rows = BINDINGS.iter();
-        let row = rows.find(|row| row.context == *context && row.action == *action)?;
-        let key = keymap::shown(*context, *action);
-        Some(format!("{key} {}", language.say(row.about)))
-    });
-    let mut words = String::new();
+    let mut groups = Vec::new();
     if dialog.filter.open {
-        let keys = [Accept, Close].map(|action| keymap::shown(Context::List, action));
-        words = language.fill(Msg::FilterKeys, &[&keys[0], &keys[1]]);
+        let [keep, clear] = [Accept, Close].map(|action| keymap::shown(Context::List, action));
+        let words = language.fill(Msg::FilterKeys, &[&keep, &clear]);
+        groups.push(Group::new(0, Ink::Dim, wrap::cut(&words, width)));
     } else {
-        for said in said {
-            let joined = match words.is_empty() {
-                true => said,
-                false => format!("{words} · {said}"),
-            };
-            // A key without all of its words says nothing.
-            if wrap::width(&joined) <= width {
-                words = joined;
+        let rows = wanted.iter();
+        for row in rows.filter_map(|(context, action)| keymap::row_of(*context, *action)) {
+            let words = format!("{} {}", row.shown(), language.say(row.about));
+            groups.push(Group::new(0, Ink::Dim, words));
+            // A key without all of its words says nothing; a shorter one behind it may have room.
+            if fit::cells(&groups) > width {
+                groups.pop();
             }
         }
     }
-    let style = model.look.theme.style(Ink::Dim);
-    Line::from(clip(vec![Span::styled(words, style)], width))
+    fit::line(&model.look, groups, Vec::new(), width)
 }
 
 fn border(model: &Model, width: usize) -> Line<'static> {
@@ -364,9 +336,9 @@ fn side_by_side(
     let mut right = right.into_iter();
     let mut left = left.into_iter();
     let row = |left: Line<'static>, right: Line<'static>| {
-        let mut spans = pad(line_spans(left), left_width);
+        let mut spans = pad(left.spans, left_width);
         spans.push(bar.clone());
-        spans.extend(line_spans(right));
+        spans.extend(right.spans);
         Line::from(clip(spans, width))
     };
     (0..count)

@@ -9,6 +9,7 @@ pub mod list;
 pub mod pager;
 pub mod question;
 pub mod status;
+mod toast;
 pub mod transcript;
 
 use ratatui::text::Line;

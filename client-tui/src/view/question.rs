@@ -3,16 +3,17 @@
 use std::ops::Range;
 
 use proto::params::question::Ask;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::Panel;
 use super::approval::position;
 use super::framed::{self, Hint, hints, words};
+use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::approval::Asked;
 use crate::model::question::{Given, QuestionDialog};
 use crate::model::{Dialog, Look, Model};
+use crate::render::wrap;
 use crate::theme::Ink;
 
 /// Its rows, at most `rows` of them.
@@ -76,7 +77,7 @@ fn head(dialog: &QuestionDialog, model: &Model, width: usize) -> Vec<Line<'stati
     }
     let words = look.language.say(Msg::TitleQuestion);
     let mut rows = vec![framed::title(words, &end, look, width)];
-    rows.extend(framed::toast(model, width));
+    rows.extend(toast::rows(model, width, framed::TOAST));
     rows
 }
 
@@ -91,8 +92,7 @@ fn body(dialog: &QuestionDialog, look: &Look, width: usize) -> (Vec<Line<'static
         rows.extend(words(&header, Ink::Heading, look, width));
     }
     for line in client::text::clean(&ask.question).split('\n') {
-        let line = line.replace('\t', "    ");
-        rows.extend(words(&line, Ink::Strong, look, width));
+        rows.extend(words(line, Ink::Strong, look, width));
     }
     let mut marked = 0..0;
     for index in 0..ask.options.len() {
@@ -124,30 +124,15 @@ fn option(ask: &Ask, given: &Given, index: usize, look: &Look, width: usize) -> 
     };
     let mark = if is_marked { "›" } else { " " };
     let head = format!("{mark} {} {chosen} ", index + 1);
-    let indent = head.chars().count();
     let label = client::text::line(&choice.label);
     let ink = if is_marked { Ink::Strong } else { Ink::Text };
-    let room = width.saturating_sub(indent);
-    let mut lines = words(&label, ink, look, room);
+    let mut lines = framed::behind(&head, &label, ink, look, width);
     let description = client::text::line(&choice.description);
     if !description.trim().is_empty() {
-        lines.extend(words(&description, Ink::Dim, look, room));
+        let indent = " ".repeat(wrap::width(&head));
+        lines.extend(framed::behind(&indent, &description, Ink::Dim, look, width));
     }
-    let rows = lines.into_iter().enumerate();
-    rows.map(|(row, line)| {
-        let before = match row {
-            0 => head.clone(),
-            _ => " ".repeat(indent),
-        };
-        let mut spans = vec![Span::styled(before, look.theme.style(Ink::Accent))];
-        spans.extend(
-            line.spans
-                .into_iter()
-                .map(|span| span.patch_style(line.style)),
-        );
-        Line::from(spans)
-    })
-    .collect()
+    lines
 }
 
 fn lower(dialog: &QuestionDialog, model: &Model, width: usize) -> Panel {

@@ -9,9 +9,6 @@ use super::chips::{self, Chips};
 use super::text::{Class, class};
 use crate::render::wrap;
 
-/// A tab is drawn as wide as this.
-const TAB: &str = "    ";
-
 /// The text laid out.
 #[derive(Debug)]
 pub struct Rows<'a> {
@@ -79,7 +76,7 @@ impl<'a> Rows<'a> {
     /// How a cluster is drawn.
     fn drawn<'b>(&self, cluster: &'b str) -> Cow<'b, str> {
         let whole = match cluster {
-            "\t" => TAB.to_owned(),
+            "\t" => " ".repeat(wrap::TAB),
             cluster if cluster.chars().any(chips::is_chip) => self.chips.shown(cluster),
             cluster => return Cow::Borrowed(cluster),
         };

@@ -3,7 +3,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{cells, cut, hanging, hard, line, untabbed, width};
+use super::{cells, clip, cut, hanging, hard, line, untabbed, whole, width};
 
 fn words(rows: &[Line<'static>]) -> Vec<String> {
     rows.iter().map(ToString::to_string).collect()
@@ -127,4 +127,25 @@ proptest! {
     fn a_cut_text_fits(text in text(), cells in 0usize..20) {
         prop_assert!(width(&cut(&text, cells)) <= cells);
     }
+}
+
+#[test]
+fn styled_words_are_cut_within_the_part_that_does_not_fit() {
+    let clipped = |parts: &[&'static str], width| -> String {
+        let parts = parts.iter().map(|part| Span::raw(*part)).collect();
+        let spans = clip(parts, width);
+        spans.iter().map(|span| span.content.as_ref()).collect()
+    };
+    assert_eq!(clipped(&["ab", "cd"], 4), "abcd");
+    assert_eq!(clipped(&["ab", "cd"], 3), "ab…");
+    assert_eq!(clipped(&["ab", "cd", "e"], 4), "abc…");
+    assert_eq!(clipped(&["中文", "字"], 4), "中…");
+    assert_eq!(clipped(&["ab"], 0), "");
+}
+
+#[test]
+fn what_is_written_out_whole_breaks_behind_blanks_and_keeps_them() {
+    assert_eq!(whole("cargo test  --all", 12), ["cargo test  ", "--all"]);
+    assert_eq!(whole("a xxxxxxxxxx", 8), ["a xxxxxx", "xxxx"]);
+    assert_eq!(whole("", 8), [""]);
 }

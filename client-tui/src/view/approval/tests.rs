@@ -192,7 +192,7 @@ fn what_went_wrong_with_an_answer_is_told_above_the_question() {
     scene
         .model
         .trouble(&crate::effect::Trouble::new("it is stale", "look again"));
-    assert_eq!(scene.rows(40, 12)[1], "x it is stale · look again");
+    assert_eq!(scene.rows(40, 12)[1], "✗ it is stale · look again");
     scene.later(7_000);
     scene.tick();
     assert_eq!(scene.rows(40, 12)[1], "│ a");

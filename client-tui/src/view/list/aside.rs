@@ -9,8 +9,6 @@ use proto::record::{RewoundFile, RewoundResult};
 use proto::{PromptId, SessionId};
 use ratatui::text::{Line, Span};
 
-use super::layout::clip;
-use super::line_spans;
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
@@ -63,8 +61,9 @@ impl Words<'_> {
     /// One row, cut where it is too long. Nothing where the words are empty.
     fn row(&mut self, text: &str, ink: Ink) {
         if !text.trim().is_empty() && self.lines.len() < self.room {
-            let said = Span::styled(text.to_owned(), self.model.look.theme.style(ink));
-            self.lines.push(Line::from(clip(vec![said], self.width)));
+            let style = self.model.look.theme.style(ink);
+            let said = Span::styled(wrap::cut(text, self.width), style);
+            self.lines.push(Line::from(said));
         }
     }
 
@@ -75,8 +74,7 @@ impl Words<'_> {
         let mut lines = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = Line::from(Span::styled(line.replace('\t', "  "), style));
-            let wrapped = wrap::line(&line, self.width).into_iter();
-            lines.extend(wrapped.map(|line| Line::from(clip(line_spans(line), self.width))));
+            lines.extend(wrap::line(&line, self.width));
             if !last && lines.len() >= left {
                 break;
             }

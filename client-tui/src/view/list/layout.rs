@@ -2,13 +2,12 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
 use crate::model::list::{ListDialog, ListOf};
-use crate::render::wrap::width;
+use crate::render::wrap::{clip, width};
 use crate::theme::Ink;
 
 /// A column of a list.
@@ -213,37 +212,6 @@ fn set(widths: &mut [usize], index: usize, width: usize) {
     if let Some(wide) = widths.get_mut(index) {
         *wide = width;
     }
-}
-
-/// As much of styled words as fits, with `…` where something is left out; never within a character as it is drawn.
-pub fn clip(spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
-    let total: usize = spans.iter().map(|span| width(&span.content)).sum();
-    if total <= room {
-        return spans;
-    }
-    let mut left = room.saturating_sub(1);
-    let mut out = Vec::new();
-    for span in spans {
-        let mut text = String::new();
-        let mut whole = true;
-        for letter in span.content.graphemes(true) {
-            let wide = width(letter);
-            if wide > left {
-                whole = false;
-                break;
-            }
-            left -= wide;
-            text.push_str(letter);
-        }
-        if !whole && room > 0 {
-            text.push('…');
-        }
-        out.push(Span::styled(text, span.style));
-        if !whole {
-            break;
-        }
-    }
-    out
 }
 
 /// Filled with blanks to that width.

@@ -11,10 +11,10 @@ use super::state::spinner;
 use crate::keymap::{Action, Context, shown};
 use crate::messages::status::Msg;
 use crate::model::session::Session;
-use crate::model::{Link, Model, Tone};
+use crate::model::{Link, Model};
 use crate::render::{short, wrap};
 use crate::theme::Ink;
-use crate::view::Panel;
+use crate::view::{Panel, toast};
 
 /// Screens with fewer rows get the shortest form of everything.
 const SMALL: u16 = 16;
@@ -41,7 +41,7 @@ pub fn above(model: &Model, width: usize) -> Panel {
         }
         rows.extend(queue(model, session, small, width));
     }
-    rows.extend(toast(model, small, width));
+    rows.extend(toast::rows(model, width, if small { 1 } else { TOAST }));
     if !rows.is_empty() && !small {
         rows.insert(0, Line::default());
     }
@@ -247,25 +247,4 @@ fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Lin
         rows.push(styled(model, Ink::Dim, &words, width));
     }
     rows
-}
-
-fn toast(model: &Model, small: bool, width: usize) -> Vec<Line<'static>> {
-    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > model.now) else {
-        return Vec::new();
-    };
-    let (mark, ink) = match toast.tone {
-        Tone::Info => ("·", Ink::Text),
-        Tone::Good => ("✓", Ink::Good),
-        Tone::Warning => ("!", Ink::Warning),
-        Tone::Error => ("✗", Ink::Error),
-    };
-    let words = format!("{mark} {}", text::line(&toast.words));
-    let most = if small { 1 } else { TOAST };
-    let whole = Line::from(Span::styled(words.clone(), model.look.theme.style(ink)));
-    let rows = wrap::line(&whole, width);
-    match rows.len() > most {
-        // The end of a failure says what to do: it is not cut off where there is room for it.
-        true if most == 1 => vec![styled(model, ink, &words, width)],
-        _ => rows.into_iter().take(most).collect(),
-    }
 }

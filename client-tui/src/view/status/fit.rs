@@ -63,7 +63,8 @@ fn needed(left: &[Group], right: &[Group]) -> usize {
     cells(left) + gap + cells(right)
 }
 
-fn cells(groups: &[Group]) -> usize {
+/// Cells that they take beside each other.
+pub fn cells(groups: &[Group]) -> usize {
     let words: usize = groups.iter().map(|group| wrap::width(&group.words)).sum();
     words + wrap::width(BETWEEN) * groups.len().saturating_sub(1)
 }

@@ -1,0 +1,30 @@
+//! A line of ours that is told for a while.
+
+use ratatui::text::{Line, Span};
+
+use crate::model::{Model, Tone};
+use crate::render::wrap;
+use crate::theme::Ink;
+
+/// Its rows, at most `most` of them; none where nothing is told at present.
+pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
+    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > model.now) else {
+        return Vec::new();
+    };
+    let (mark, ink) = match toast.tone {
+        Tone::Info => ("·", Ink::Text),
+        Tone::Good => ("✓", Ink::Good),
+        Tone::Warning => ("!", Ink::Warning),
+        Tone::Error => ("✗", Ink::Error),
+    };
+    let words = format!("{mark} {}", client::text::line(&toast.words));
+    let style = model.look.theme.style(ink);
+    match most {
+        1 => vec![Line::from(Span::styled(wrap::cut(&words, width), style))],
+        // The end of a failure says what to do: it is not cut off where there is room for it.
+        _ => {
+            let rows = wrap::line(&Line::from(Span::styled(words, style)), width);
+            rows.into_iter().take(most).collect()
+        }
+    }
+}
