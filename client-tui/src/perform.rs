@@ -42,10 +42,8 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             Answer::Prompted { prompt, result }
         }
         Call::Interrupt { session } => {
-            let done = client
-                .call::<SessionInterrupt>(&OneParams { session })
-                .await;
-            Answer::Interrupted(done.map(|done| done.delivered).map_err(Trouble::from))
+            let done = asked::<SessionInterrupt>(client, &OneParams { session }).await;
+            Answer::Interrupted(done.map(|done| done.delivered))
         }
         Call::Sessions(params) => Answer::Sessions(asked::<SessionList>(client, &params).await),
         Call::Processes(params) => Answer::Processes(asked::<ProcessList>(client, &params).await),

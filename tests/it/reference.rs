@@ -34,10 +34,7 @@ fn the_errors_reference_is_what_the_code_says() {
 
 #[test]
 fn the_keys_reference_is_what_the_code_says() {
-    check(
-        "docs/reference/keys.md",
-        &client_tui::view::help::markdown(),
-    );
+    check("docs/reference/keys.md", &client_tui::keys_page());
 }
 
 #[test]

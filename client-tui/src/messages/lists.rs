@@ -18,7 +18,6 @@ super::catalog! {
     NoQueue = "No prompt waits. What you send while a turn runs waits here.", "没有等待中的提示。回合进行时发送的内容会排在这里。";
     NoProcesses = "Nothing runs. Write a prompt to start something.", "没有正在运行的内容。输入提示即可开始。";
     NoInbox = "Nothing waits for you. Questions of all sessions appear here.", "没有等待你处理的事项。所有会话的询问都会出现在这里。";
-    NoSessionYet = "there is no session yet: write a prompt to begin one", "还没有会话：输入提示即可开始";
     FilterKeys = "{0} keep · {1} clear, then close", "{0} 保留 · {1} 清除，再按关闭";
     MoreRows = "… and {0} more", "…… 另有 {0} 个";
     NewSession = "new session", "新会话";
@@ -83,7 +82,6 @@ super::catalog! {
     WouldSame = "is so already: {0}", "已是如此：{0}";
     WouldLeave = "would be left, changed since: {0}", "将保留，之后有改动：{0}";
     WouldFail = "cannot be restored: {0} ({1})", "无法恢复：{0}（{1}）";
-    OnlyLooks = "this window may only look: attach with `--role drive` to change things", "此窗口只能查看：用 `--role drive` 连接才能更改";
     DraftThere = "something is written below: send or clear it first", "输入框中还有内容：请先发送或清空";
     EndSession = "End session {0}?", "结束会话 {0}？";
     EndSessionWhat = "Its turn is stopped and its commands end. What was said stays stored.", "其回合会被中断，命令会结束；对话仍会保存。";

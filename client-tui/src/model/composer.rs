@@ -68,11 +68,6 @@ impl Composer {
         self.put(&text, text.len());
     }
 
-    /// Deletes what is written. Can be undone.
-    pub fn clear(&mut self) {
-        self.set("");
-    }
-
     /// A prompt that was said before, here or elsewhere, for the history: the newest. One that is among the newest already
     /// came from here.
     pub fn remember(&mut self, text: &str) {

@@ -20,6 +20,7 @@ use proto::state::Posture;
 use proto::{Seq, SessionId, Stamp};
 
 use crate::messages::Language;
+use crate::messages::app::Msg;
 use crate::theme::Theme;
 
 /// How long a line of ours stands above the composer.
@@ -133,6 +134,7 @@ pub struct Place {
     pub model: String,
 }
 
+#[cfg(test)]
 impl Place {
     /// A directory, and nothing known beside it: whoever drives, and what the daemon's settings say by default.
     #[must_use]
@@ -275,6 +277,16 @@ impl Model {
     #[must_use]
     pub fn role(&self) -> Role {
         self.place.role
+    }
+
+    /// Whether it may prompt, stop and change. Where it may not, that is told.
+    pub fn may_drive(&mut self) -> bool {
+        let may = self.role() == Role::Drive;
+        if !may {
+            let words = self.look.language.say(Msg::Watching);
+            self.toast(Tone::Warning, words);
+        }
+        may
     }
 
     /// Whether it may answer questions at all.

@@ -155,7 +155,7 @@ pub fn whole(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A text with its tabs as blanks up to the next stop, and nothing that a terminal obeys.
-#[must_use]
+#[cfg(test)]
 pub fn untabbed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     expand(text, &mut 0, &mut out);

@@ -131,15 +131,7 @@ fn told(model: &mut Model, answer: Answer) {
         Answer::Copied {
             characters,
             result: Ok(copied),
-        } => {
-            let words = match copied {
-                Copied::Terminal => language.fill(Msg::Copied, &[&characters.to_string()]),
-                Copied::File(file) => {
-                    language.fill(Msg::CopiedFile, &[&file.display().to_string()])
-                }
-            };
-            model.toast(Tone::Good, words);
-        }
+        } => self::copied(model, characters, &copied),
         Answer::Exported(Ok((file, bytes))) => {
             let file = client::text::line(&file.display().to_string());
             let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
@@ -170,6 +162,15 @@ fn told(model: &mut Model, answer: Answer) {
         | Answer::Deleted(_)
         | Answer::Stats { .. } => {}
     }
+}
+
+fn copied(model: &mut Model, characters: usize, copied: &Copied) {
+    let language = model.look.language;
+    let words = match copied {
+        Copied::Terminal => language.fill(Msg::Copied, &[&characters.to_string()]),
+        Copied::File(file) => language.fill(Msg::CopiedFile, &[&file.display().to_string()]),
+    };
+    model.toast(Tone::Good, words);
 }
 
 fn troubled(model: &mut Model, trouble: &Trouble) -> Vec<Effect> {

@@ -68,42 +68,30 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Steer => submit::prompt(model, arguments.to_owned(), When::Steer),
         Command::Clear => clear(model, session),
         Command::Forget => forget(model, session),
-        Command::Undo => {
-            let undo = true;
-            vec![Effect::Call(Call::Checkpoints { session, undo })]
-        }
+        Command::Undo => called(Call::Checkpoints {
+            session,
+            undo: true,
+        }),
         Command::Redo => rewind(RewindParams {
             session,
             undo: true,
             ..RewindParams::default()
         }),
-        Command::Fork => vec![Effect::Call(Call::Fork(ForkParams {
-            session,
-            fork: SessionId::new(),
-            at_turn: None,
-            name: Some(arguments.to_owned()).filter(|name| !name.is_empty()),
-        }))],
+        Command::Fork => fork(session, arguments),
         Command::Pause => signal(session, Signal::Pause),
         Command::Continue => signal(session, Signal::Resume),
-        Command::Rename => vec![Effect::Call(Call::Set(Box::new(SetParams {
-            session,
-            name: Some(arguments.to_owned()),
-            request_id: Some(RequestId::new()),
-            ..SetParams::default()
-        })))],
+        Command::Rename => rename(session, arguments),
         Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
         },
-        Command::Trust => vec![Effect::Call(Call::Trust(TrustGetParams {
-            cwd: here(model),
-        }))],
+        Command::Trust => called(Call::Trust(TrustGetParams { cwd: here(model) })),
         Command::Copy => copy(model, arguments),
         Command::Diff => diff(model),
-        Command::Context => vec![Effect::Call(Call::Inspect(InspectParams {
+        Command::Context => called(Call::Inspect(InspectParams {
             session,
             part: InspectPart::Context,
-        }))],
+        })),
         Command::Cost => stats(Some(session)),
         Command::Stats => stats(None),
         Command::Export => export(model, session, arguments),
@@ -123,19 +111,41 @@ fn here(model: &Model) -> String {
     session.unwrap_or_else(|| model.place.cwd.to_string_lossy().into_owned())
 }
 
+fn called(call: Call) -> Vec<Effect> {
+    vec![Effect::Call(call)]
+}
+
+fn fork(session: String, name: &str) -> Vec<Effect> {
+    called(Call::Fork(ForkParams {
+        session,
+        fork: SessionId::new(),
+        at_turn: None,
+        name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+    }))
+}
+
+fn rename(session: String, name: &str) -> Vec<Effect> {
+    called(Call::Set(Box::new(SetParams {
+        session,
+        name: Some(name.to_owned()),
+        request_id: Some(RequestId::new()),
+        ..SetParams::default()
+    })))
+}
+
 fn signal(session: String, signal: Signal) -> Vec<Effect> {
-    vec![Effect::Call(Call::Signal(SignalParams {
+    called(Call::Signal(SignalParams {
         session,
         signal,
         request_id: Some(RequestId::new()),
-    }))]
+    }))
 }
 
 fn rewind(params: RewindParams) -> Vec<Effect> {
-    vec![Effect::Call(Call::Rewind(RewindParams {
+    called(Call::Rewind(RewindParams {
         request_id: Some(RequestId::new()),
         ..params
-    }))]
+    }))
 }
 
 /// Files as they were before the newest turn of these.
@@ -287,10 +297,10 @@ fn diff(model: &mut Model) -> Vec<Effect> {
 }
 
 fn stats(session: Option<String>) -> Vec<Effect> {
-    vec![Effect::Call(Call::Stats(StatsParams {
+    called(Call::Stats(StatsParams {
         session,
         ..StatsParams::default()
-    }))]
+    }))
 }
 
 fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {

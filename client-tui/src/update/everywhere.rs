@@ -71,63 +71,8 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             Vec::new()
         }
         Action::Editor => vec![Effect::Edit(model.composer.text())],
-        // They belong to one part of the screen, which has taken them.
-        Action::Send
-        | Action::Steer
-        | Action::Newline
-        | Action::Older
-        | Action::Newer
-        | Action::Up
-        | Action::Down
-        | Action::Left
-        | Action::Right
-        | Action::WordLeft
-        | Action::WordRight
-        | Action::LineStart
-        | Action::LineEnd
-        | Action::DeleteBack
-        | Action::DeleteForward
-        | Action::DeleteWordBack
-        | Action::DeleteWordForward
-        | Action::DeleteToStart
-        | Action::DeleteToEnd
-        | Action::Yank
-        | Action::Undo
-        | Action::Redo
-        | Action::Accept
-        | Action::Complete
-        | Action::Previous
-        | Action::Next
-        | Action::First
-        | Action::Last
-        | Action::PageUp
-        | Action::PageDown
-        | Action::Close
-        | Action::Filter
-        | Action::AllowOnce
-        | Action::AllowSession
-        | Action::Deny
-        | Action::EditScope
-        | Action::SetAside
-        | Action::Choose
-        | Action::Other
-        | Action::Pause
-        | Action::Kill
-        | Action::Approve
-        | Action::Edit
-        | Action::Drop
-        | Action::MoveUp
-        | Action::MoveDown
-        | Action::SteerNow
-        | Action::OpenOne
-        | Action::OpenAll
-        | Action::Raw
-        | Action::NextPart
-        | Action::PreviousPart
-        | Action::Search
-        | Action::SearchNext
-        | Action::Yes
-        | Action::No => Vec::new(),
+        // The others belong to one part of the screen, which has taken them.
+        _ => Vec::new(),
     }
 }
 
@@ -208,8 +153,7 @@ pub fn leave(model: &Model, code: u8) -> Effect {
 /// Sets it; before `yolo` it is asked whether that is meant.
 pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
     let language = model.look.language;
-    if model.role() < Role::Drive {
-        model.toast(Tone::Warning, language.say(Msg::Watching));
+    if !model.may_drive() {
         return Vec::new();
     }
     if posture != Posture::Yolo {

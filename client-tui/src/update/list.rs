@@ -9,13 +9,12 @@ mod turns;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
-use proto::hello::Role;
 use proto::params::process;
 use proto::params::session::ListParams;
 
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
-use crate::messages::lists::Msg;
+use crate::messages::app::Msg;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Choice, Key, ListDialog, ListOf};
 use crate::model::{Dialog, Link, Model, Tone};
@@ -44,9 +43,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if let Some(effects) = moves(model, action) {
         return Some(effects);
     }
-    if changes(model, action) && model.role() < Role::Drive {
-        let words = model.look.language.say(Msg::OnlyLooks);
-        model.toast(Tone::Warning, words);
+    if changes(model, action) && !model.may_drive() {
         return Some(Vec::new());
     }
     Some(match action {
@@ -93,7 +90,7 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
 /// Opens a list, and asks for what stands in it.
 pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
     if matches!(what, ListOf::Turns | ListOf::Queue) && model.session.is_none() {
-        let words = model.look.language.say(Msg::NoSessionYet);
+        let words = model.look.language.say(Msg::NoSession);
         model.toast(Tone::Info, words);
         return Vec::new();
     }

@@ -1,6 +1,5 @@
 //! What was written, sent: a prompt, or a command.
 
-use proto::hello::Role;
 use proto::params::session::{CreateParams, PromptParams, When};
 use proto::state::Kind;
 use proto::{RequestId, SessionId};
@@ -51,8 +50,7 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
 /// Sends a prompt that is not a command, and takes the draft.
 pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     let language = model.look.language;
-    if model.role() < Role::Drive {
-        model.toast(Tone::Warning, language.say(Msg::Watching));
+    if !model.may_drive() {
         return Vec::new();
     }
     if let Link::Ended(trouble) = &model.link {

@@ -286,7 +286,7 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
     );
     assert!(model.composer.is_empty());
     assert!(say(&mut model, "again").is_empty(), "one is on its way");
-    model.composer.clear();
+    model.composer.set("");
     let failed = Answer::Created {
         prompt: "hello".to_owned(),
         result: Err(Trouble::new("no provider", "`reasonix setup`")),

@@ -35,14 +35,6 @@ const CONTEXTS: &[(Context, Keys)] = &[
     (Context::Confirm, Keys::ConfirmTitle),
 ];
 
-/// All of help.
-#[must_use]
-pub fn lines(look: &Look, width: usize) -> Vec<Line<'static>> {
-    (0..SECTIONS)
-        .flat_map(|index| section(index, look, width))
-        .collect()
-}
-
 /// How many sections there are.
 pub const SECTIONS: usize = CONTEXTS.len() + 2;
 

@@ -20,7 +20,7 @@ fn what_is_taken_is_gone_and_said_before() {
 fn what_is_cleared_or_replaced_can_be_undone() {
     let mut composer = Composer::new(false);
     composer.set("one");
-    composer.clear();
+    composer.set("");
     assert!(composer.is_empty());
     composer.buffer.undo();
     assert_eq!(composer.text(), "one");

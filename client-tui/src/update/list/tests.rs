@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use proto::hello::Role;
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{ListOutput, Signal};
 use proto::record::{FileState, RewoundFile, RewoundResult};

@@ -1,6 +1,13 @@
 use super::*;
 use crate::messages::Message;
 
+/// All of help.
+fn lines(look: &Look, width: usize) -> Vec<Line<'static>> {
+    (0..SECTIONS)
+        .flat_map(|index| section(index, look, width))
+        .collect()
+}
+
 fn text(lines: &[Line<'static>]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }
