@@ -1,31 +1,34 @@
 //! The loop: gather what happened, update, perform, draw once.
 
+mod settings;
+mod tasks;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use client::{CallError, Client, Follow, Followed, From};
+use client::Client;
 use futures::FutureExt as _;
 use proto::Stamp;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
-use proto::state::{Posture, State, WaitingFor};
+use proto::state::{State, WaitingFor};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinError, JoinSet};
+use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Call, Effect, Leave, Trouble};
-use crate::event::{Event, Heard, Signal};
+use crate::effect::{Answer, Effect, Leave};
+use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
-use crate::messages::Language;
 use crate::model::list::ListOf;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Look, Model, Place};
 use crate::render::Cache;
 use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
-use crate::theme::Theme;
 use crate::view::{self, transcript::Printed};
 use crate::{clipboard, editor, perform, render, update};
+use settings::Settings;
+use tasks::ours;
 
 /// What the daemon tells is drawn this often at most: 30 frames a second.
 const FRAME: Duration = Duration::from_millis(33);
@@ -38,15 +41,6 @@ const GATHER: usize = 512;
 
 /// Events that may wait to be taken; the daemon is read no faster.
 const WAITING: usize = 1024;
-
-/// Durable events from before that are shown of a session.
-const BACKLOG: u64 = 400;
-
-/// How often it is looked whether a daemon is there again that was stopped.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-
-/// How long calls that are on their way may take when the person leaves.
-const LAST_CALLS: Duration = Duration::from_millis(800);
 
 /// How the interface is started.
 pub struct Options {
@@ -396,33 +390,6 @@ impl App {
         Ok(None)
     }
 
-    fn call(&mut self, call: Call) {
-        let client = self.client.clone();
-        self.spawn(async move { perform::call(&client, call).await });
-    }
-
-    fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
-        let sender = self.sender.clone();
-        let follow = self.model.follow;
-        self.tasks.spawn(async move {
-            // Nobody takes it any more: the interface has ended.
-            let answer = answer.await;
-            let _ = sender.send(Event::Answered { follow, answer }).await;
-        });
-    }
-
-    fn follow(&mut self, follow: u64, session: String) {
-        self.unfollow();
-        let following = following(self.client.clone(), self.sender.clone(), follow, session);
-        self.follower = Some(self.tasks.spawn(following));
-    }
-
-    fn unfollow(&mut self) {
-        if let Some(before) = self.follower.take() {
-            before.abort();
-        }
-    }
-
     /// Writes what is not of a frame. A terminal that knows little does not get it.
     fn bytes(&mut self, bytes: &str) -> io::Result<()> {
         match self.surroundings.plain {
@@ -485,160 +452,8 @@ impl App {
         self.screen.resize(columns, rows);
         self.draw()
     }
-
-    /// Waits a moment for what is on its way, and gives the terminal back.
-    async fn finish(mut self) -> io::Result<()> {
-        self.unfollow();
-        let tasks = async {
-            while let Some(ended) = self.tasks.join_next().await {
-                ours(ended);
-            }
-        };
-        // What takes longer is lost with us: the daemon has it or not.
-        let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
-        self.screen.leave()
-    }
-}
-
-/// A task that panicked is a bug of ours: the interface ends by it, with the terminal as it was.
-fn ours(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        std::panic::resume_unwind(error.into_panic());
-    }
 }
 
 async fn until(moment: Instant) {
     tokio::time::sleep_until(moment.into()).await;
-}
-
-/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, it looks again.
-async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
-    let tell = |heard| {
-        let sender = sender.clone();
-        async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
-    };
-    let mut from = From::Snapshot { backlog: BACKLOG };
-    let mut away = false;
-    loop {
-        let error = match client.follow(&session, from, true).await {
-            Err(error) => error,
-            Ok(mut following) => {
-                // A person may wait as long as they like.
-                following.bear(Duration::MAX);
-                let attached = following.attached();
-                let first = match std::mem::take(&mut away) {
-                    true => Heard::Reconnected,
-                    false => Heard::Attached {
-                        session: attached.session,
-                        pid: attached.pid,
-                    },
-                };
-                let mut told = tell(first).await;
-                let error = loop {
-                    match heard(&mut following).await {
-                        Ok(heard) if told => told = tell(heard).await,
-                        Ok(_) => return,
-                        Err(error) => break error,
-                    }
-                };
-                from = following.last().map_or(from, From::After);
-                error
-            }
-        };
-        let gone = matches!(error, CallError::Connect(_));
-        let trouble = Trouble::from(error);
-        if !gone {
-            tell(Heard::Ended(trouble)).await;
-            return;
-        }
-        if !std::mem::replace(&mut away, true) && !tell(Heard::Away(trouble)).await {
-            return;
-        }
-        tokio::time::sleep(LOOK_AGAIN).await;
-    }
-}
-
-async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
-    Ok(match following.heard().await? {
-        client::Heard::Followed(Followed::Event(event)) => Heard::Record(Box::new(event)),
-        client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
-        client::Heard::Lost => Heard::Lost,
-        client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
-    })
-}
-
-/// What the settings say of the interface.
-struct Settings {
-    theme: Option<Theme>,
-    language: Option<Language>,
-    vim: bool,
-    fullscreen: bool,
-    mouse: bool,
-    bell: bool,
-    /// What new sessions do with calls that no rule decides.
-    posture: Option<Posture>,
-    /// The model of a session that names none.
-    model: String,
-}
-
-impl Settings {
-    async fn read(client: &Client, cwd: &std::path::Path) -> Self {
-        let (values, model) = futures::join!(
-            perform::settings(client, cwd),
-            perform::default_model(client, cwd),
-        );
-        let find = |key: &str| {
-            let mut values = values.iter();
-            values
-                .find(|value| value.key == key)
-                .map(|value| &value.value)
-        };
-        let word = |key: &str| {
-            find(key)
-                .and_then(|value| value.as_str())
-                .unwrap_or_default()
-        };
-        let flag = |key: &str, default| {
-            find(key)
-                .and_then(|value| value.as_bool())
-                .unwrap_or(default)
-        };
-        Self {
-            theme: Theme::named(word("tui.theme")),
-            language: Language::named(word("language")),
-            vim: flag("tui.vim", false),
-            fullscreen: flag("tui.fullscreen", false),
-            mouse: flag("tui.mouse", false),
-            bell: flag("tui.bell", true),
-            posture: Posture::named(word("permissions.mode")),
-            model,
-        }
-    }
-
-    /// With what the environment says where the settings leave it open.
-    fn look(
-        &self,
-        surroundings: &Surroundings,
-        (columns, rows): (u16, u16),
-        fullscreen: Option<bool>,
-    ) -> Look {
-        // A terminal without colours has none, whatever the settings say.
-        let theme = match surroundings.theme {
-            Theme::None => Theme::None,
-            auto => self.theme.unwrap_or(auto),
-        };
-        Look {
-            theme,
-            language: self.language.unwrap_or(surroundings.language),
-            columns,
-            rows,
-            fullscreen: fullscreen.unwrap_or(self.fullscreen),
-            links: surroundings.links,
-            vim: self.vim,
-            bell: self.bell,
-            ..Look::default()
-        }
-    }
 }

@@ -1,0 +1,129 @@
+//! What goes on beside the loop: calls on their way, and the following of a session. Its ends come back as events.
+
+use std::io;
+use std::time::Duration;
+
+use client::{CallError, Client, Follow, Followed, From};
+use tokio::sync::mpsc;
+use tokio::task::JoinError;
+
+use super::App;
+use crate::effect::{Answer, Call, Trouble};
+use crate::event::{Event, Heard};
+use crate::perform;
+
+/// Durable events from before that are shown of a session.
+const BACKLOG: u64 = 400;
+
+/// How often it is looked whether a daemon is there again that was stopped.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long calls that are on their way may take when the person leaves.
+const LAST_CALLS: Duration = Duration::from_millis(800);
+
+impl App {
+    pub(super) fn call(&mut self, call: Call) {
+        let client = self.client.clone();
+        self.spawn(async move { perform::call(&client, call).await });
+    }
+
+    pub(super) fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
+        let sender = self.sender.clone();
+        let follow = self.model.follow;
+        self.tasks.spawn(async move {
+            // Nobody takes it any more: the interface has ended.
+            let answer = answer.await;
+            let _ = sender.send(Event::Answered { follow, answer }).await;
+        });
+    }
+
+    pub(super) fn follow(&mut self, follow: u64, session: String) {
+        self.unfollow();
+        let following = following(self.client.clone(), self.sender.clone(), follow, session);
+        self.follower = Some(self.tasks.spawn(following));
+    }
+
+    pub(super) fn unfollow(&mut self) {
+        if let Some(before) = self.follower.take() {
+            before.abort();
+        }
+    }
+
+    /// Waits a moment for what is on its way, and gives the terminal back.
+    pub(super) async fn finish(mut self) -> io::Result<()> {
+        self.unfollow();
+        let tasks = async {
+            while let Some(ended) = self.tasks.join_next().await {
+                ours(ended);
+            }
+        };
+        // What takes longer is lost with us: the daemon has it or not.
+        let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
+        self.screen.leave()
+    }
+}
+
+/// A task that panicked is a bug of ours: the interface ends by it, with the terminal as it was.
+pub(super) fn ours(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
+    }
+}
+
+/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, it looks again.
+async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
+    let tell = |heard| {
+        let sender = sender.clone();
+        async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
+    };
+    let mut from = From::Snapshot { backlog: BACKLOG };
+    let mut away = false;
+    loop {
+        let error = match client.follow(&session, from, true).await {
+            Err(error) => error,
+            Ok(mut following) => {
+                // A person may wait as long as they like.
+                following.bear(Duration::MAX);
+                let attached = following.attached();
+                let first = match std::mem::take(&mut away) {
+                    true => Heard::Reconnected,
+                    false => Heard::Attached {
+                        session: attached.session,
+                        pid: attached.pid,
+                    },
+                };
+                let mut told = tell(first).await;
+                let error = loop {
+                    match heard(&mut following).await {
+                        Ok(heard) if told => told = tell(heard).await,
+                        Ok(_) => return,
+                        Err(error) => break error,
+                    }
+                };
+                from = following.last().map_or(from, From::After);
+                error
+            }
+        };
+        let gone = matches!(error, CallError::Connect(_));
+        let trouble = Trouble::from(error);
+        if !gone {
+            tell(Heard::Ended(trouble)).await;
+            return;
+        }
+        if !std::mem::replace(&mut away, true) && !tell(Heard::Away(trouble)).await {
+            return;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
+    Ok(match following.heard().await? {
+        client::Heard::Followed(Followed::Event(event)) => Heard::Record(Box::new(event)),
+        client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
+        client::Heard::Lost => Heard::Lost,
+        client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
+    })
+}
