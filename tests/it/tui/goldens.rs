@@ -62,9 +62,19 @@ fn assert_no_colour(name: &str, terminal: &Terminal) {
 
 /// A scene in every look, once `shows` is true of the screen.
 fn of_scene(name: &str, scene: &Scene, shows: impl Fn(&str, Look) -> bool) {
+    of_mode(name, scene, &[], shows);
+}
+
+/// The same on the whole screen, with the interface's own scrolling.
+fn of_whole(name: &str, scene: &Scene, shows: impl Fn(&str, Look) -> bool) {
+    of_mode(name, scene, &["--fullscreen"], shows);
+}
+
+fn of_mode(name: &str, scene: &Scene, mode: &[&str], shows: impl Fn(&str, Look) -> bool) {
     for look in looks() {
-        let terminal = scene.attach(look);
+        let terminal = scene.attach_with(look, mode);
         terminal.wait_for(name, |screen| shows(screen, look));
+        assert_eq!(terminal.modes().alternate_screen, !mode.is_empty());
         compare(name, look, &terminal);
     }
 }
@@ -91,15 +101,18 @@ fn a_new_session_before_its_first_prompt() {
 
 #[test]
 fn at_rest() {
-    of_scene("idle", &scenes::idle(), |screen, _| {
-        has_composer(screen) && screen.contains("That is all.")
-    });
+    let scene = scenes::idle();
+    let shows = |screen: &str, _| has_composer(screen) && screen.contains("That is all.");
+    of_scene("idle", &scene, shows);
+    of_whole("whole-idle", &scene, shows);
 }
 
 #[test]
 fn while_an_answer_grows() {
     let scene = scenes::streaming();
-    of_scene("streaming", &scene, |screen, _| screen.contains("one po"));
+    let shows = |screen: &str, _| screen.contains("one po");
+    of_scene("streaming", &scene, shows);
+    of_whole("whole-streaming", &scene, shows);
     scene.pause.open();
 }
 
@@ -112,13 +125,16 @@ fn while_a_command_runs() {
 
 #[test]
 fn when_an_edit_is_asked_about() {
-    of_scene("approval", &scenes::approval(), |screen, look| {
+    let scene = scenes::approval();
+    let shows = |screen: &str, look: Look| {
         let title = match look.language {
             "zh" => "修改这个文件？",
             _ => "Change this file?",
         };
         screen.contains(title)
-    });
+    };
+    of_scene("approval", &scene, shows);
+    of_whole("whole-approval", &scene, shows);
 }
 
 #[test]

@@ -250,8 +250,13 @@ impl Look {
 impl Scene {
     /// The interface, on the session of this scene.
     pub fn attach(&self, look: Look) -> Terminal {
+        self.attach_with(look, &[])
+    }
+
+    /// The same with more arguments.
+    pub fn attach_with(&self, look: Look, more: &[&str]) -> Terminal {
         let pid = self.pid.to_string();
-        interface(&self.house, &["attach", &pid], look)
+        interface(&self.house, &[&["attach", &pid], more].concat(), look)
     }
 
     /// The same, once it shows words that stand in the session's transcript and has a line for prompts.
