@@ -7,6 +7,10 @@ pub mod rows;
 pub mod text;
 pub mod vim;
 
+use std::collections::HashMap;
+
+use proto::SessionId;
+
 use crate::messages::Language;
 use crate::messages::composer::Msg;
 
@@ -23,6 +27,8 @@ pub struct Composer {
     pub menu: menu::Menu,
     /// `None`: its keys are off.
     pub vim: Option<vim::Vim>,
+    /// Drafts of sessions that were left; `None`: of one that is still to be made.
+    aside: HashMap<Option<SessionId>, history::Draft>,
 }
 
 impl Composer {
@@ -43,16 +49,50 @@ impl Composer {
     /// Takes what is written, with pasted texts in their places, and remembers it in the history.
     pub fn take(&mut self) -> String {
         let text = self.text();
-        self.history.leave();
         self.history.push(self.buffer.as_str());
+        self.empty();
+        let killed = std::iter::once(self.buffer.killed());
+        let aside = self.aside.values().map(|draft| draft.text.as_str());
+        let texts = self.history.texts().chain(killed).chain(aside);
+        self.chips.retain(texts);
+        text
+    }
+
+    /// Lays what is written aside until its session is here again; `None`: one that is still to be made.
+    pub fn lay_aside(&mut self, session: Option<SessionId>) {
+        if self.is_empty() {
+            return;
+        }
+        let draft = history::Draft {
+            text: self.buffer.as_str().to_owned(),
+            caret: self.buffer.caret(),
+        };
+        self.aside.insert(session, draft);
+        self.empty();
+    }
+
+    /// Puts what was laid aside for this session before what was written since it is being loaded.
+    pub fn take_up(&mut self, session: Option<SessionId>) {
+        let Some(draft) = self.aside.remove(&session) else {
+            return;
+        };
+        let (since, caret) = (self.buffer.as_str(), self.buffer.caret());
+        let caret = match since {
+            "" => draft.caret,
+            _ => draft.text.len() + caret,
+        };
+        let text = draft.text + since;
+        self.put(&text, caret);
+    }
+
+    /// Nothing is written, and nothing of what was can be undone.
+    fn empty(&mut self) {
+        self.history.leave();
         self.buffer.reset();
         self.menu = menu::Menu::default();
         if let Some(vim) = &mut self.vim {
             *vim = vim::Vim::default();
         }
-        let killed = std::iter::once(self.buffer.killed());
-        self.chips.retain(self.history.texts().chain(killed));
-        text
     }
 
     /// What is written, with pasted texts in their places.

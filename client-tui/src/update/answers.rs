@@ -209,7 +209,12 @@ fn created(
 ) -> Vec<Effect> {
     model.creating = false;
     match result {
-        Ok(created) => daemon::go_to(model, &created.session.to_string()),
+        Ok(created) => {
+            let effects = daemon::go_to(model, &created.session.to_string());
+            // What was written meanwhile was written for it.
+            model.composer.take_up(None);
+            effects
+        }
         Err(trouble) => {
             not_sent(model, &prompt, &trouble);
             Vec::new()

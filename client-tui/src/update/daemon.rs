@@ -29,6 +29,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 model.session = Some(Session::new(session, pid));
             }
             model.link = Link::Replaying;
+            model.composer.take_up(Some(session));
             if follow > 1 {
                 let words = language.fill(Msg::SessionBegins, &[&pid.to_string()]);
                 model.transcript.divide(words);
@@ -71,6 +72,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
 pub fn fresh(model: &mut Model) -> Vec<Effect> {
     let_go(model);
     model.link = Link::None;
+    model.composer.take_up(None);
     vec![Effect::Unfollow]
 }
 
@@ -84,11 +86,14 @@ pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
     }]
 }
 
-/// What the session that is left has shown counts as seen.
+/// What the session that is left has shown counts as seen; what was written for it waits until it is here again.
 fn let_go(model: &mut Model) {
     model.follow += 1;
     if let Some(session) = model.session.take() {
+        model.composer.lay_aside(Some(session.id));
         model.seen.insert(session.id, session.seq);
+    } else if model.link == Link::None {
+        model.composer.lay_aside(None);
     }
     model.transcript.reset();
     model.dialog = None;

@@ -6,10 +6,11 @@ use proto::hello::Role;
 use proto::params::history::What;
 use proto::params::session::{Signal, When};
 use proto::state::Posture;
+use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, toast};
 use crate::effect::{Answer, Call, Effect, Trouble};
-use crate::event::Event;
+use crate::event::{Event, Heard};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
@@ -302,6 +303,50 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
     );
     assert_eq!(model.composer.text(), "hello");
     assert!(toast(&model).contains("no provider"));
+}
+
+#[test]
+fn a_draft_stays_with_its_session() {
+    let arrives = |model: &mut Model, session: SessionId, pid: u64| {
+        let heard = Heard::Attached {
+            session,
+            pid: Pid(pid),
+        };
+        let follow = model.follow;
+        super::scene::take(model, vec![Event::Heard { follow, heard }]);
+    };
+    let mut model = super::scene::attached();
+    let seven = model.session.as_ref().map(|session| session.id).unwrap();
+    model.composer.set("for seven");
+    super::daemon::go_to(&mut model, "8");
+    assert_eq!(model.composer.text(), "");
+    arrives(&mut model, SessionId::new(), 8);
+    model.composer.set("for eight");
+    super::daemon::fresh(&mut model);
+    assert_eq!(model.composer.text(), "");
+    model.composer.set("for a new one");
+    super::daemon::go_to(&mut model, "7");
+    arrives(&mut model, seven, 7);
+    assert_eq!(model.composer.text(), "for seven");
+    super::daemon::fresh(&mut model);
+    assert_eq!(model.composer.text(), "for a new one");
+    // The new one is made: what is written meanwhile goes with it.
+    let made = Answer::Created {
+        prompt: "hello".to_owned(),
+        result: Ok(proto::params::session::CreateOutput {
+            session: SessionId::new(),
+            pid: Pid(9),
+            model: "fake/model".to_owned(),
+            prompt_id: None,
+        }),
+    };
+    let follow = model.follow;
+    let event = Event::Answered {
+        follow,
+        answer: made,
+    };
+    super::scene::take(&mut model, vec![event]);
+    assert_eq!(model.composer.text(), "for a new one");
 }
 
 #[test]

@@ -27,6 +27,31 @@ fn what_is_cleared_or_replaced_can_be_undone() {
 }
 
 #[test]
+fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
+    let mut composer = Composer::new(false);
+    let (one, two) = (Some(SessionId::new()), Some(SessionId::new()));
+    let long = "line\n".repeat(20);
+    composer.buffer.insert("look: ");
+    composer.paste(&long, Language::English);
+    composer.buffer.go(2);
+    composer.lay_aside(one);
+    assert!(composer.is_empty() && !composer.buffer.undo());
+    composer.take_up(two);
+    assert!(composer.is_empty());
+    composer.set("of two");
+    // What is sent elsewhere forgets no paste of the first.
+    assert_eq!(composer.take().text, "of two");
+    composer.take_up(one);
+    assert_eq!(composer.text(), format!("look: {long}"));
+    assert_eq!(composer.buffer.caret(), 2);
+    composer.lay_aside(one);
+    composer.set("typed while it loads");
+    composer.take_up(one);
+    assert_eq!(composer.text(), format!("look: {long}typed while it loads"));
+    assert_eq!(composer.buffer.behind(), "");
+}
+
+#[test]
 fn prompts_that_come_back_from_the_session_are_not_said_twice() {
     let mut composer = Composer::new(false);
     for text in ["one", "two"] {

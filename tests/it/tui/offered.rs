@@ -1,0 +1,109 @@
+//! `reasonix` alone, in a directory that has sessions: one that works or waits is offered, others are not in the way.
+
+use proto::Pid;
+use tests::{House, Terminal};
+
+use super::scenes::{self, Look, has_composer, interface};
+
+/// What stands before the row that Enter takes.
+const MARKED: &str = "▸";
+
+/// The interface, once it offers sessions; the row that Enter would take.
+fn offered(house: &House) -> (Terminal, String) {
+    let terminal = interface(house, &[], Look::USUAL);
+    terminal.wait_text(MARKED);
+    let screen = terminal.screen();
+    assert!(screen.contains("new session"), "{screen}");
+    let marked = screen.lines().find(|row| row.starts_with(MARKED));
+    (terminal, marked.expect("a marked row").to_owned())
+}
+
+/// The interface, once it has a line for prompts; it has offered nothing before.
+fn not_offered(house: &House, directory: &std::path::Path) -> Terminal {
+    let mut command = house.command(&[]);
+    command.current_dir(directory).env("REASONIX_LANG", "en");
+    let terminal = Terminal::start(command, 80, 24);
+    terminal.wait_for("a line for prompts", has_composer);
+    let written = String::from_utf8_lossy(&terminal.raw_bytes()).into_owned();
+    assert!(!written.contains(MARKED), "{}", terminal.scrollback());
+    terminal
+}
+
+fn pids(house: &House) -> Vec<Pid> {
+    house.logs().iter().map(tests::Log::pid).collect()
+}
+
+#[test]
+fn a_session_that_waits_for_an_answer_is_offered_and_enter_takes_it() {
+    let scene = scenes::approval();
+    let (terminal, row) = offered(&scene.house);
+    assert!(row.contains("?1") && row.contains("I would change"), "{row}");
+    terminal.press("enter");
+    terminal.wait_text("Change this file?");
+    terminal.wait_scrolled("Double the total.");
+    assert_eq!(pids(&scene.house), [scene.pid], "none was begun");
+    // It is the session itself, not a picture of it.
+    terminal.press("esc");
+    terminal.wait_for("a line for prompts", has_composer);
+    terminal.press("ctrl-q");
+    terminal.wait_text("Change this file?");
+}
+
+#[test]
+fn escape_begins_a_new_session_and_leaves_the_one_that_waits_alone() {
+    let scene = scenes::question();
+    let (terminal, row) = offered(&scene.house);
+    assert!(row.contains("?1"), "{row}");
+    terminal.press("esc");
+    terminal.wait_for("a line for prompts", has_composer);
+    assert_eq!(pids(&scene.house), [scene.pid], "not before a prompt");
+    terminal.type_text("Begin something else.\n");
+    // The next that the model says.
+    terminal.wait_scrolled("So be it.");
+    assert!(!terminal.scrollback().contains("Paint it."));
+    let all = pids(&scene.house);
+    assert_eq!(all.len(), 2, "{all:?}");
+    scene.assert_alive();
+    assert_eq!(scene.house.log(scene.pid).count("question.answered"), 0);
+}
+
+#[test]
+fn a_session_that_works_is_offered_and_one_that_waits_comes_before_it() {
+    let scene = scenes::tool();
+    let (terminal, row) = offered(&scene.house);
+    assert!(row.contains("▶"), "{row}");
+    terminal.press("enter");
+    terminal.wait_text("gate.here");
+    drop(terminal);
+    // Newer ones at rest are not what is marked, nor is one that only works.
+    let several = scenes::several();
+    let (terminal, row) = offered(&several.house);
+    assert!(row.contains("?1") && row.contains("Make the file"), "{row}");
+    terminal.press("enter");
+    terminal.wait_text("touch made");
+    scene.gate.open();
+}
+
+#[test]
+fn one_that_waits_is_offered_however_many_newer_ones_there_are() {
+    let scene = scenes::approval();
+    for _ in 0..21 {
+        let mut params = scene.house.create("");
+        params.prompt = None;
+        scene.create(&params);
+    }
+    let (terminal, row) = offered(&scene.house);
+    assert!(row.contains("?1"), "{row}");
+    terminal.press("enter");
+    terminal.wait_text("Change this file?");
+}
+
+#[test]
+fn what_is_at_rest_or_elsewhere_is_not_in_the_way() {
+    let scene = scenes::idle();
+    drop(not_offered(&scene.house, &scene.house.project()));
+    let waiting = scenes::approval();
+    let elsewhere = waiting.house.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("make a directory");
+    drop(not_offered(&waiting.house, &elsewhere));
+}

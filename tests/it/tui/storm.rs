@@ -1,0 +1,177 @@
+//! More than a person does: a megabyte that is pasted, a window that does not come to rest.
+
+use std::time::Duration;
+
+use proto::hello::Role;
+use proto::methods::SessionPrompt;
+use proto::params::session::PromptParams;
+use testkit::model::{Answer, Gate as Pause, Place};
+use tests::Terminal;
+use tests::terminal::golden::steady;
+
+use super::scenes::{self, Look, Scene, has_composer, scene};
+
+/// Sequences that a terminal obeys, and the two that mark a paste.
+const OBEYED: [&str; 8] = [
+    "\u{1b}[2J",
+    "\u{1b}]0;pwned\u{7}",
+    "\u{1b}]52;c;cHduZWQ=\u{7}",
+    "\u{1b}[?1049h",
+    "\u{1b}[31m",
+    "\u{1b}[200~",
+    "\u{9b}6n",
+    "\u{7}",
+];
+
+#[test]
+fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
+    let scene = scenes::idle();
+    scene.answers("All of it came.");
+    let mut terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let (bells, titles) = (terminal.bells(), terminal.titles().len());
+    let before = terminal.written();
+    let mut long = String::new();
+    for number in 0.. {
+        if long.len() >= 1_000_000 {
+            break;
+        }
+        let obeyed = OBEYED[number % OBEYED.len()];
+        long.push_str(&format!("line {number} {obeyed}of a paste\n"));
+    }
+    let count = long.lines().count();
+    terminal.paste(&long);
+    terminal.wait_text(&format!("> [pasted {count} lines #1]"));
+    terminal.type_text(" what is it?");
+    terminal.wait_text("what is it?");
+    assert_eq!(scene.model.count(), 1, "nothing is sent by it");
+    terminal.press("enter");
+    terminal.wait_scrolled("All of it came.");
+    let request = scene.model.requests().pop().expect("a request");
+    let said = request.last_text();
+    for number in [0, 1, count / 2, count - 1] {
+        assert!(said.contains(&format!("line {number} of a paste")), "line {number}");
+    }
+    assert!(said.ends_with("what is it?"));
+    assert!(!said.contains('\u{1b}'), "what is obeyed is no part of it");
+    let raw = terminal.raw_bytes().split_off(before);
+    assert!(raw.len() < 200_000, "{} bytes for a row of words", raw.len());
+    let raw = String::from_utf8_lossy(&raw).into_owned();
+    for obeyed in OBEYED.iter().filter(|obeyed| **obeyed != "\u{7}" && **obeyed != "\u{1b}[31m") {
+        assert!(!raw.contains(obeyed), "{obeyed:?}");
+    }
+    assert_eq!(terminal.bells(), bells);
+    assert!(!terminal.titles()[titles..].iter().any(|title| title.contains("pwned")));
+    assert_eq!(terminal.copied(), Vec::<String>::new());
+    assert_eq!(terminal.unknown(), Vec::<String>::new());
+    terminal.press("ctrl-d");
+    assert_eq!(terminal.exit_code(), 0);
+    terminal.assert_restored();
+}
+
+/// Sizes of a window that is pulled about, the smallest and the usual among them.
+fn sizes() -> impl Iterator<Item = (u16, u16)> {
+    let widths = [80, 79, 40, 120, 61, 200, 83];
+    let heights = [24, 12, 40, 7, 60];
+    (0..49)
+        .map(move |step| (widths[step % widths.len()], heights[step % heights.len()]))
+        .chain([(80, 24)])
+}
+
+/// Rows of the screen as they are compared, without empty ones above.
+fn rows(terminal: &Terminal) -> Vec<String> {
+    let screen = terminal.screen();
+    let rows = screen.lines().map(steady);
+    rows.skip_while(String::is_empty).collect()
+}
+
+/// A session whose second answer is held in its middle, long enough to fill a screen.
+fn held() -> (Scene, Pause) {
+    let pause = Pause::new();
+    let words: String = (0..60)
+        .map(|number| format!("Paragraph {number} of a **long** answer, with 中文 in it, that goes on.\n\n"))
+        .collect();
+    let answers = [Answer::text(words).held(Place::Middle, &pause)];
+    let scene = scene("", answers, pause.clone(), "Tell me slowly.", |_| {});
+    scene.house.block_on(pause.reached());
+    (scene, pause)
+}
+
+/// Pulls the window about while the answer comes; what is shown afterwards, and what who comes then is shown.
+fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
+    let (scene, pause) = held();
+    let terminal = scene.attach_with(Look::USUAL, more);
+    terminal.wait_text("Paragraph 2");
+    for (step, (columns, rows)) in sizes().enumerate() {
+        if step == 25 {
+            pause.open();
+        }
+        terminal.resize(columns, rows);
+    }
+    scene.wait("turn.ended", 1);
+    let at_rest = |screen: &str| has_composer(screen) && screen.contains("Paragraph 59");
+    terminal.wait_for("the end of the answer", at_rest);
+    let fresh = scene.attach_with(Look::USUAL, more);
+    fresh.wait_for("the end of the answer", at_rest);
+    for terminal in [&terminal, &fresh] {
+        assert!(terminal.quiet(Duration::from_millis(500)));
+        assert_eq!(terminal.unknown(), Vec::<String>::new());
+    }
+    (rows(&terminal), rows(&fresh))
+}
+
+#[test]
+fn a_window_that_is_pulled_about_while_an_answer_comes_ends_as_a_fresh_one_in_full_screen() {
+    let (pulled, fresh) = storm(&["--fullscreen"]);
+    assert_eq!(pulled, fresh);
+}
+
+#[test]
+fn a_window_that_is_pulled_about_while_an_answer_comes_ends_as_a_fresh_one() {
+    let (pulled, fresh) = storm(&[]);
+    assert_eq!(pulled, fresh);
+}
+
+#[test]
+fn keys_that_come_with_the_pulling_are_all_taken() {
+    let scene = scenes::idle();
+    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let mut typed = String::new();
+    for ((columns, rows), letter) in sizes().zip(('a'..='y').cycle()) {
+        terminal.resize(columns, rows);
+        terminal.type_text(&letter.to_string());
+        typed.push(letter);
+    }
+    terminal.wait_for("every letter", |screen| {
+        screen.lines().any(|row| row == format!("> {typed}"))
+    });
+    let _ = scene;
+}
+
+#[test]
+fn a_prompt_as_long_as_a_line_can_be_is_shown_at_every_width() {
+    let scene = scenes::idle();
+    scene.answers("Read.");
+    let word = "長い".repeat(3_000);
+    scene.house.block_on(async {
+        let client = scene.house.client("another", Role::Drive).await;
+        let params = PromptParams {
+            session: scene.pid.to_string(),
+            text: format!("begin {word} end"),
+            when: Default::default(),
+            credentials: Default::default(),
+            env: Default::default(),
+            request_id: None,
+        };
+        client.call::<SessionPrompt>(&params).await.expect("prompt");
+    });
+    scene.wait("turn.ended", 2);
+    for (columns, rows) in [(40, 12), (81, 24)] {
+        let look = Look {
+            columns,
+            rows,
+            ..Look::USUAL
+        };
+        let terminal = scene.at_rest(look, "Read.");
+        assert_eq!(terminal.unknown(), Vec::<String>::new());
+    }
+}
