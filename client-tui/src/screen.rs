@@ -148,6 +148,8 @@ impl<W: Write> Screen<W> {
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let (columns, rows) = (usize::from(columns.max(1)), usize::from(rows.max(1)));
         if (columns, rows) == (self.columns, self.rows) {
+            // It may have had another one in between, and have cut what stood there.
+            self.forget_cover();
             return;
         }
         // Terminals do not agree on what becomes of the hidden screen, nor of the place that its cursor returns to.

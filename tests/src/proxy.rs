@@ -20,6 +20,8 @@ struct Shared {
     /// Both ends of the connections that are passed on.
     ends: Mutex<Vec<UnixStream>>,
     connections: AtomicUsize,
+    /// Bytes that clients have said.
+    said: AtomicU64,
     /// A connection is cut when so many bytes have come from the daemon; 0: never.
     cut_after: AtomicU64,
     /// Each connection draws its own number of bytes from this span.
@@ -83,6 +85,12 @@ impl Proxy {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
+    /// Bytes that clients have said so far.
+    #[must_use]
+    pub fn said(&self) -> u64 {
+        self.shared.said.load(Ordering::SeqCst)
+    }
+
     /// Cuts every connection, wherever it is.
     pub fn cut(&self) {
         for end in self.shared.ends().drain(..) {
@@ -134,7 +142,13 @@ fn pass_on(client: UnixStream, daemon: UnixStream, shared: &Arc<Shared>) {
     if let (Ok(one), Ok(two)) = (client.try_clone(), daemon.try_clone()) {
         shared.ends().extend([one, two]);
     }
-    std::thread::spawn(move || copy(client, daemon, |_| Pass::On));
+    let said = Arc::clone(shared);
+    std::thread::spawn(move || {
+        copy(client, daemon, |bytes| {
+            said.said.fetch_add(bytes, Ordering::SeqCst);
+            Pass::On
+        });
+    });
     let shared = Arc::clone(shared);
     let (mut passed, drawn) = (0, shared.draw());
     std::thread::spawn(move || {

@@ -365,6 +365,20 @@ fn what_the_shell_wrote_before_stays_where_our_rows_are_told_exactly() {
 }
 
 #[test]
+fn a_size_that_was_another_for_a_moment_makes_the_covering_anew() {
+    let mut scene = Scene::new(20, 5, &[]);
+    scene.screen.cover(true);
+    let panel = Panel::of(lines(&["one", "two", "three", "four", "five"]));
+    scene.draw(&[], &panel);
+    // The window was small before anybody looked at its size.
+    (scene.parser).set_size(non_zero(2), non_zero(3));
+    (scene.parser).set_size(non_zero(5), non_zero(20));
+    scene.screen.resize(20, 5);
+    scene.reprint(&[], &panel);
+    assert_eq!(scene.visible(), ["one", "two", "three", "four", "five"]);
+}
+
+#[test]
 fn another_size_while_covered_is_made_up_for_afterwards() {
     let mut scene = Scene::new(40, 8, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));

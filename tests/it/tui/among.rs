@@ -1,13 +1,11 @@
 //! Three sessions at work at once, and one person who goes from one to the other.
 
 use proto::Pid;
-use proto::hello::Role;
-use proto::methods::SessionPrompt;
-use proto::params::session::PromptParams;
+use proto::params::session::CreateParams;
 use testkit::model::{Answer, Gate as Pause, Place, Request, Script};
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer, wait};
+use super::scenes::{self, Look, Scene, has_composer, prompt, wait};
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -42,12 +40,8 @@ impl Live {
             let text = format!("{name} one. {name} two. {name} three. {name} four.");
             Answer::text(text).held(Place::Middle, &held[which])
         });
-        let named = |name: &'static str| {
-            move |params: &mut proto::params::session::CreateParams| {
-                params.name = Some(name.to_owned());
-            }
-        };
-        let scene = scenes::scene("", script, Pause::new(), "Go, alpha.", named("alpha"));
+        let named = |params: &mut CreateParams| params.name = Some("alpha".to_owned());
+        let scene = scenes::scene("", script, Pause::new(), "Go, alpha.", named);
         let mut pids = [scene.pid; 3];
         for (pid, name) in pids.iter_mut().zip(NAMES).skip(1) {
             let mut params = scene.house.create(&format!("Go, {name}."));
@@ -72,20 +66,9 @@ impl Live {
 
     /// Says something in a session as another client; the turn is over when this returns.
     fn say(&self, which: usize, turns: usize) {
-        let params = PromptParams {
-            session: self.pids[which].to_string(),
-            text: format!("And again, {}.", NAMES[which]),
-            when: Default::default(),
-            credentials: Default::default(),
-            env: Default::default(),
-            request_id: None,
-        };
         let house = &self.scene.house;
-        house.block_on(async {
-            let client = house.client("another", Role::Drive).await;
-            let prompted = client.call::<SessionPrompt>(&params).await;
-            prompted.expect("prompt a session");
-        });
+        let words = format!("And again, {}.", NAMES[which]);
+        prompt(house, self.pids[which], &words);
         wait(house, self.pids[which], "turn.ended", turns);
     }
 }
@@ -108,30 +91,35 @@ fn list(terminal: &Terminal) {
 fn go(terminal: &Terminal, name: &str) {
     list(terminal);
     terminal.press("home");
-    // The rows move when sessions do something; the mark stays on its own.
-    for key in ["down", "j", "down", "j"] {
-        terminal.press(key);
-    }
-    for _ in 0..NAMES.len() {
-        terminal.wait_taken();
-        let marked = |screen: &str| row(screen, name).is_some_and(|row| row.starts_with('▸'));
+    terminal.wait_for("the first row", |screen| {
+        marked(screen).is_some_and(|row| row.contains("new session"))
+    });
+    // Rows move when their sessions do something; the mark stays on its own.
+    for key in ["down", "j", "down"] {
         let before = terminal.screen();
-        if marked(&before) {
+        if marked(&before) == row(&before, name) {
             break;
         }
-        terminal.press("up");
-        terminal.wait_for("another row", |screen| screen != before);
+        terminal.press(key);
+        let before = session(&before);
+        terminal.wait_for("another row", |screen| session(screen) != before);
     }
+    assert_eq!(session(&terminal.screen()), Some(name));
     terminal.press("enter");
-    terminal.wait_for("the session", |screen| {
-        has_line(screen) && !screen.contains("new session")
-    });
+    terminal.wait_for("the session", |screen| marked(screen).is_none());
 }
 
-/// Whether there is a line for prompts, empty or not.
-fn has_line(screen: &str) -> bool {
-    let mut rows = screen.lines().rev().skip(1);
-    rows.next().is_some_and(|row| row.starts_with("> "))
+/// The row that Enter would take.
+fn marked(screen: &str) -> Option<&str> {
+    screen.lines().find(|row| row.starts_with('▸'))
+}
+
+/// The session of that row; `None`: a new one.
+fn session(screen: &str) -> Option<&'static str> {
+    let marked = marked(screen)?;
+    NAMES
+        .into_iter()
+        .find(|name| row(screen, name) == Some(marked))
 }
 
 /// Which sessions are marked as unread in the open list.
@@ -190,7 +178,9 @@ fn below_the_line_of_a_session_nothing_of_another_is_printed() {
         terminal.wait_scrolled(&last(name));
         let all = terminal.scrollback();
         let divider = format!(" session {} ", live.pids[which]);
-        let (_, own) = all.rsplit_once(&divider).unwrap_or_else(|| panic!("{divider}:\n{all}"));
+        let (_, own) = all
+            .rsplit_once(&divider)
+            .unwrap_or_else(|| panic!("{divider}:\n{all}"));
         for other in NAMES.into_iter().filter(|other| *other != name) {
             assert!(!own.contains(other), "{other} in {name}:\n{all}");
         }
@@ -282,9 +272,5 @@ fn a_key_goes_to_what_waits_for_an_answer_in_another_session() {
     terminal.press("enter");
     terminal.wait_text("touch made");
     terminal.wait_text("y yes, once");
-    list_closed(&terminal);
-}
-
-fn list_closed(terminal: &Terminal) {
     assert!(!terminal.screen().contains("Waiting for you"));
 }

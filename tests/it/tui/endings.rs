@@ -119,6 +119,81 @@ fn what_covers_the_screen_is_taken_away_by_a_signal_too() {
 }
 
 #[test]
+fn a_signal_gives_the_terminal_back_wherever_it_comes() {
+    for (scene, shows) in [
+        (scenes::streaming(), "one po"),
+        (scenes::tool(), "gate.here"),
+        (scenes::approval(), "Change this file?"),
+        (scenes::question(), "Colour"),
+    ] {
+        for signal in [Signal::TERM, Signal::HUP] {
+            for mode in ["--inline", "--fullscreen"] {
+                let mut terminal = scene.attach_with(Look::USUAL, &[mode]);
+                terminal.wait_text(shows);
+                terminal.kill(signal);
+                let code = terminal.exit_code();
+                match signal {
+                    Signal::TERM => assert_eq!(code, 143, "{shows} {mode}"),
+                    _ => assert!(matches!(code, 0 | 129), "{shows} {mode}: {code}"),
+                }
+                terminal.assert_restored();
+                assert_eq!(terminal.unknown(), Vec::<String>::new());
+            }
+        }
+        scene.assert_alive();
+        scene.pause.open();
+        scene.gate.open();
+    }
+}
+
+/// Says to [`who_panics`] that it is the program in a terminal, not a test.
+const PANICS: &str = "PANICS_IN_A_TERMINAL";
+
+/// What [`a_panic_gives_the_terminal_back_and_is_told_below`] runs: takes its terminal, covers it, and panics.
+#[test]
+fn who_panics() {
+    if std::env::var_os(PANICS).is_none() {
+        return;
+    }
+    let options = client_tui::terminal::Options::default();
+    let terminal = client_tui::terminal::Terminal::enter(options).expect("a terminal");
+    let surroundings = client_tui::terminal::Surroundings::read();
+    let mut screen = terminal.screen(&surroundings).expect("its size");
+    screen.cover(std::env::var_os(PANICS).is_some_and(|how| how == "covered"));
+    let panel = client_tui::view::Panel::of(vec!["something is shown".into()]);
+    screen.draw(&[], &panel).expect("draw");
+    let mut key = [0];
+    std::io::Read::read_exact(&mut std::io::stdin(), &mut key).expect("a key");
+    panic!("this is a panic\nof two lines");
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_is_told_below() {
+    let house = tests::House::new();
+    let itself = std::env::current_exe().expect("the program of the tests");
+    for how in ["inline", "covered"] {
+        let mut command = house.program(&itself);
+        let name = "tui::endings::who_panics";
+        command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+        command.env(PANICS, how);
+        let mut terminal = Terminal::start(command, 80, 24);
+        terminal.wait_text("something is shown");
+        assert!(terminal.is_raw());
+        assert_eq!(terminal.modes().alternate_screen, how == "covered");
+        terminal.type_text("x");
+        terminal.wait_text("this is a panic");
+        assert_eq!(terminal.exit_code(), 101);
+        terminal.assert_restored();
+        let screen = terminal.screen();
+        assert!(
+            screen.lines().any(|row| row == "this is a panic"),
+            "{screen}"
+        );
+        assert!(screen.lines().any(|row| row == "of two lines"), "{screen}");
+    }
+}
+
+#[test]
 fn the_daemon_that_is_killed_takes_no_interface_with_it() {
     let (scene, terminal) = begun();
     scene.house.kill_daemon();

@@ -1,9 +1,13 @@
 //! The terminal interface as people meet it: the real program in a pseudo-terminal, the real daemon, a scripted model.
 
+mod among;
 mod endings;
 mod goldens;
 mod harness;
 mod keys;
+mod offered;
 mod pictures;
+mod rest;
 mod scenes;
+mod storm;
 mod together;

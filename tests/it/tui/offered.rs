@@ -1,9 +1,14 @@
 //! `reasonix` alone, in a directory that has sessions: one that works or waits is offered, others are not in the way.
 
+use std::time::Duration;
+
 use proto::Pid;
 use tests::{House, Terminal};
 
 use super::scenes::{self, Look, has_composer, interface};
+
+/// Keys count so long after a question has appeared.
+const GUARD: Duration = Duration::from_millis(350);
 
 /// What stands before the row that Enter takes.
 const MARKED: &str = "▸";
@@ -30,19 +35,23 @@ fn not_offered(house: &House, directory: &std::path::Path) -> Terminal {
 }
 
 fn pids(house: &House) -> Vec<Pid> {
-    house.logs().iter().map(tests::Log::pid).collect()
+    house.logs().iter().map(|log| log.pid()).collect()
 }
 
 #[test]
 fn a_session_that_waits_for_an_answer_is_offered_and_enter_takes_it() {
     let scene = scenes::approval();
     let (terminal, row) = offered(&scene.house);
-    assert!(row.contains("?1") && row.contains("I would change"), "{row}");
+    assert!(
+        row.contains("?1") && row.contains("I would change"),
+        "{row}"
+    );
     terminal.press("enter");
     terminal.wait_text("Change this file?");
     terminal.wait_scrolled("Double the total.");
     assert_eq!(pids(&scene.house), [scene.pid], "none was begun");
-    // It is the session itself, not a picture of it.
+    // It is the session itself: keys count once the question has been there for a moment.
+    assert!(terminal.quiet(GUARD));
     terminal.press("esc");
     terminal.wait_for("a line for prompts", has_composer);
     terminal.press("ctrl-q");

@@ -2,12 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use proto::hello::Role;
-use proto::methods::SessionPrompt;
-use proto::params::session::PromptParams;
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer, interface, wait};
+use super::scenes::{self, Look, Scene, has_composer, interface, prompt, wait};
 
 /// Nothing was written for so long: what was to be drawn is drawn.
 const SILENCE: Duration = Duration::from_millis(500);
@@ -41,20 +38,10 @@ fn turns(scene: &Scene) {
     let pid = scene.begin("Something else.");
     wait(&scene.house, pid, "turn.ended", 1);
     for turn in 0..TURNS {
-        scene.answers(&format!("Answer {turn}, with some words that come in pieces, one after the other."));
-        scene.house.block_on(async {
-            let client = scene.house.client("another", Role::Drive).await;
-            let params = PromptParams {
-                session: pid.to_string(),
-                text: format!("Prompt {turn}."),
-                when: Default::default(),
-                credentials: Default::default(),
-                env: Default::default(),
-                request_id: None,
-            };
-            let prompted = client.call::<SessionPrompt>(&params).await;
-            prompted.expect("prompt a session");
-        });
+        scene.answers(&format!(
+            "Answer {turn}, with some words that come in pieces, one after the other."
+        ));
+        prompt(&scene.house, pid, &format!("Prompt {turn}."));
         wait(&scene.house, pid, "turn.ended", turn + 2);
     }
 }
@@ -63,20 +50,25 @@ fn turns(scene: &Scene) {
 fn nothing_is_written_while_only_others_work() {
     let scene = scenes::several();
     let waiting = scene.pid.0 + 1;
-    let approval = interface(
-        &scene.house,
-        &["attach", &waiting.to_string()],
-        Look::USUAL,
-    );
+    let approval = interface(&scene.house, &["attach", &waiting.to_string()], Look::USUAL);
     approval.wait_text("y yes, once");
     let all = [
         ("an empty line", resting(&scene, &[], "", "That is all.")),
         ("a draft", resting(&scene, &[], "a draft", "> a draft")),
         ("a menu", resting(&scene, &[], "/the", "/theme")),
-        ("turns", resting(&scene, &[], "/rewind\n", "Go back to before")),
-        ("a queue", resting(&scene, &[], "/queue\n", "No prompt waits")),
-        ("help", resting(&scene, &[], "?", "Everywhere")),
-        ("the transcript", resting(&scene, &[], "/view\n", "Esc close")),
+        (
+            "turns",
+            resting(&scene, &[], "/rewind\n", "Go back to before"),
+        ),
+        (
+            "a queue",
+            resting(&scene, &[], "/queue\n", "No prompt waits"),
+        ),
+        ("help", resting(&scene, &[], "?", "What to write")),
+        (
+            "the transcript",
+            resting(&scene, &[], "/view\n", "Esc close"),
+        ),
         (
             "the whole screen",
             resting(&scene, &["--fullscreen"], "", "That is all."),
@@ -91,7 +83,11 @@ fn nothing_is_written_while_only_others_work() {
     for ((what, terminal), before) in all.iter().zip(before) {
         let written = terminal.raw_bytes().split_off(before);
         let written = String::from_utf8_lossy(&written).into_owned();
-        assert!(written.is_empty(), "{what}: {written:?}\n{}", terminal.screen());
+        assert!(
+            written.is_empty(),
+            "{what}: {written:?}\n{}",
+            terminal.screen()
+        );
         assert!(!terminal.closed(), "{what}");
     }
 }
@@ -113,6 +109,10 @@ fn a_list_of_what_moves_is_drawn_as_often_as_it_is_asked_for() {
     for ((terminal, period), before) in all.iter().zip(before) {
         let drawn = frames(terminal) - before;
         let periods = usize::try_from(begun.elapsed().as_millis() / period).expect("a short test");
-        assert!(drawn <= periods + 4, "{drawn} frames in {periods} periods:\n{}", terminal.screen());
+        assert!(
+            drawn <= periods + 4,
+            "{drawn} frames in {periods} periods:\n{}",
+            terminal.screen()
+        );
     }
 }

@@ -1,14 +1,15 @@
 //! Places that a person finds a session in, each held there until the test lets it go on.
 
+use std::collections::BTreeMap;
 use std::os::unix::net::UnixListener;
 
 use proto::Pid;
 use proto::hello::Role;
-use proto::methods::SessionCreate;
-use proto::params::session::CreateParams;
+use proto::methods::{SessionCreate, SessionPrompt};
+use proto::params::session::{CreateParams, PromptParams, When};
 use proto::state::Posture;
 use serde_json::json;
-use testkit::model::{Answer, Fault, Gate as Pause, Model, Place};
+use testkit::model::{Answer, Fault, Gate as Pause, Model, Place, Script};
 use tests::{Gate, House, Terminal, until};
 
 use crate::scripted;
@@ -62,12 +63,12 @@ impl Scene {
 /// A house with a model that answers so, and a session with this prompt.
 pub fn scene(
     files: &str,
-    answers: impl IntoIterator<Item = Answer>,
+    answers: impl Into<Script>,
     pause: Pause,
     prompt: &str,
     change: impl FnOnce(&mut CreateParams),
 ) -> Scene {
-    let model = Model::start(answers.into_iter().collect::<Vec<_>>());
+    let model = Model::start(answers);
     let house = House::new();
     // A model that is held stays silent for as long as a test looks.
     house.settings("[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 600\n");
@@ -98,6 +99,23 @@ fn create(house: &House, params: &CreateParams) -> Pid {
         let created = client.call::<SessionCreate>(params).await;
         created.expect("create a session").pid
     })
+}
+
+/// Says something in a session as a client that goes away at once.
+pub fn prompt(house: &House, pid: Pid, text: &str) {
+    let params = PromptParams {
+        session: pid.to_string(),
+        text: text.to_owned(),
+        when: When::default(),
+        credentials: BTreeMap::default(),
+        env: BTreeMap::default(),
+        request_id: None,
+    };
+    house.block_on(async {
+        let client = house.client("another", Role::Drive).await;
+        let prompted = client.call::<SessionPrompt>(&params).await;
+        prompted.expect("prompt a session");
+    });
 }
 
 pub fn wait(house: &House, pid: Pid, kind: &str, count: usize) {

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use proto::hello::Role;
-use proto::methods::SessionPrompt;
-use proto::params::session::PromptParams;
 use testkit::model::{Answer, Gate as Pause, Place};
 use tests::Terminal;
 use tests::terminal::golden::steady;
@@ -49,18 +46,32 @@ fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
     let request = scene.model.requests().pop().expect("a request");
     let said = request.last_text();
     for number in [0, 1, count / 2, count - 1] {
-        assert!(said.contains(&format!("line {number} of a paste")), "line {number}");
+        assert!(
+            said.contains(&format!("line {number} of a paste")),
+            "line {number}"
+        );
     }
     assert!(said.ends_with("what is it?"));
     assert!(!said.contains('\u{1b}'), "what is obeyed is no part of it");
     let raw = terminal.raw_bytes().split_off(before);
-    assert!(raw.len() < 200_000, "{} bytes for a row of words", raw.len());
+    assert!(
+        raw.len() < 200_000,
+        "{} bytes for a row of words",
+        raw.len()
+    );
     let raw = String::from_utf8_lossy(&raw).into_owned();
-    for obeyed in OBEYED.iter().filter(|obeyed| **obeyed != "\u{7}" && **obeyed != "\u{1b}[31m") {
+    for obeyed in OBEYED
+        .iter()
+        .filter(|obeyed| **obeyed != "\u{7}" && **obeyed != "\u{1b}[31m")
+    {
         assert!(!raw.contains(obeyed), "{obeyed:?}");
     }
     assert_eq!(terminal.bells(), bells);
-    assert!(!terminal.titles()[titles..].iter().any(|title| title.contains("pwned")));
+    assert!(
+        !terminal.titles()[titles..]
+            .iter()
+            .any(|title| title.contains("pwned"))
+    );
     assert_eq!(terminal.copied(), Vec::<String>::new());
     assert_eq!(terminal.unknown(), Vec::<String>::new());
     terminal.press("ctrl-d");
@@ -88,7 +99,9 @@ fn rows(terminal: &Terminal) -> Vec<String> {
 fn held() -> (Scene, Pause) {
     let pause = Pause::new();
     let words: String = (0..60)
-        .map(|number| format!("Paragraph {number} of a **long** answer, with 中文 in it, that goes on.\n\n"))
+        .map(|number| {
+            format!("Paragraph {number} of a **long** answer, with 中文 in it, that goes on.\n\n")
+        })
         .collect();
     let answers = [Answer::text(words).held(Place::Middle, &pause)];
     let scene = scene("", answers, pause.clone(), "Tell me slowly.", |_| {});
@@ -144,34 +157,4 @@ fn keys_that_come_with_the_pulling_are_all_taken() {
     terminal.wait_for("every letter", |screen| {
         screen.lines().any(|row| row == format!("> {typed}"))
     });
-    let _ = scene;
-}
-
-#[test]
-fn a_prompt_as_long_as_a_line_can_be_is_shown_at_every_width() {
-    let scene = scenes::idle();
-    scene.answers("Read.");
-    let word = "長い".repeat(3_000);
-    scene.house.block_on(async {
-        let client = scene.house.client("another", Role::Drive).await;
-        let params = PromptParams {
-            session: scene.pid.to_string(),
-            text: format!("begin {word} end"),
-            when: Default::default(),
-            credentials: Default::default(),
-            env: Default::default(),
-            request_id: None,
-        };
-        client.call::<SessionPrompt>(&params).await.expect("prompt");
-    });
-    scene.wait("turn.ended", 2);
-    for (columns, rows) in [(40, 12), (81, 24)] {
-        let look = Look {
-            columns,
-            rows,
-            ..Look::USUAL
-        };
-        let terminal = scene.at_rest(look, "Read.");
-        assert_eq!(terminal.unknown(), Vec::<String>::new());
-    }
 }

@@ -16,6 +16,8 @@ pub enum Round {
     Words(usize),
     /// So many reads at once.
     Reads(usize),
+    /// A command that a person is asked about, with the answer's number in it.
+    Asks,
     /// So many lines of Markdown, one an event, and [`LAST`].
     Lines(usize),
     /// So many tokens of text at a pace, and [`LAST`].
@@ -171,6 +173,16 @@ fn answer(number: usize, round: Round) -> Made {
                     "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{number}_{index}\",\"type\":\"function\",\"function\":{{\"name\":\"read_file\",\"arguments\":\"{{\\\"path\\\":\\\"read_{index}.txt\\\"}}\"}}}}]}}}}]}}\n\n"
                 ));
             }
+            "tool_calls"
+        }
+        Round::Asks => {
+            let arguments =
+                serde_json::json!({"command": format!("touch asked_{number}")}).to_string();
+            let call = serde_json::json!({"index": 0, "id": format!("c{number}"), "type": "function",
+                "function": {"name": "bash", "arguments": arguments}});
+            let delta =
+                serde_json::json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+            events.push(format!("data: {delta}\n\n"));
             "tool_calls"
         }
         Round::Lines(count) => {

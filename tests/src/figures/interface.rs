@@ -34,6 +34,9 @@ const EVERY: Duration = Duration::from_millis(5);
 /// Who has had no processor for so long does nothing.
 const IDLE: Duration = Duration::from_millis(200);
 
+/// Keys count so long after a question has appeared.
+const READ: Duration = Duration::from_millis(350);
+
 /// Ticks a second in which Linux counts a process's time.
 const TICKS: f64 = 100.0;
 
@@ -44,6 +47,7 @@ const FRAME: &[u8] = b"\x1b[?2026h";
 pub fn figures(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     let mut figures = starts(size, endpoint);
     figures.push(switches(size, endpoint));
+    figures.push(closes(size, endpoint));
     figures.extend(stream(size, endpoint));
     figures.extend(keys(size, endpoint));
     figures
@@ -152,6 +156,50 @@ fn switches(size: Size, endpoint: &Endpoint) -> Figure {
         "to another live session: Ctrl-P, Down, Enter (floor: a key)",
         median(times),
         median(echo(size)),
+        "100 ms",
+    )
+}
+
+/// From the key that answers a question in one interface until it has left the screen of another one.
+fn closes(size: Size, endpoint: &Endpoint) -> Figure {
+    const OPEN: &str = "yes, once";
+    let questions = size.rounds.min(24);
+    let (house, mut raw) = house(endpoint);
+    let mut script = vec![Round::Asks; questions];
+    script.push(Round::Words(1));
+    endpoint.play(script);
+    let mut params = house.create("ask me");
+    params.model = Some("test".to_owned());
+    let params = serde_json::to_value(params).expect("JSON");
+    let created = raw.call("session.create", &params).expect("create");
+    let pid = created["pid"].to_string();
+    let (one, two) = (attach(&house, &pid, &[]), attach(&house, &pid, &[]));
+    // The floor: a client that only listens.
+    let listen = json!({"session": pid, "subscription": "bare", "after_seq": 0, "ephemeral": true});
+    raw.call("session.attach", &listen).expect("attach");
+    let (mut closed, mut told) = (Vec::new(), Vec::new());
+    for number in 0..questions {
+        let asks =
+            |screen: &str| screen.contains(&format!("asked_{number}")) && screen.contains(OPEN);
+        let next = format!("asked_{}", number + 1);
+        for terminal in [&one, &two] {
+            terminal.wait_for("the question", asks);
+        }
+        // Keys that come before a person can have read it are no answer.
+        assert!(one.quiet(READ), "a question is at rest");
+        let begun = Instant::now();
+        one.press("y");
+        while raw.event()["kind"] != "approval.resolved" {}
+        told.push(begun.elapsed());
+        let gone = two.wait_for("an answer from elsewhere", |screen| {
+            !screen.contains(OPEN) || screen.contains(&next)
+        });
+        closed.push(gone.saturating_duration_since(begun));
+    }
+    row(
+        "a question answered in one interface → gone from another (floor: a bare client is told)",
+        median(closed),
+        median(told),
         "100 ms",
     )
 }
