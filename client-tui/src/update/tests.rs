@@ -14,6 +14,7 @@ use crate::event::{Event, Heard};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
+use crate::model::transcript::tests::scene::message;
 use crate::model::{Dialog, Model};
 use crate::slash::{COMMANDS, Command};
 
@@ -77,6 +78,10 @@ fn everywhere(action: Action) {
     }
 }
 
+fn is_read(model: &Model, is: impl Fn(&Reading) -> bool) -> bool {
+    matches!(&model.dialog, Some(Dialog::Pager(pager)) if is(&pager.what))
+}
+
 fn is_list(model: &Model, is: impl Fn(&ListOf) -> bool) -> bool {
     matches!(&model.dialog, Some(Dialog::List(list)) if is(&list.what))
 }
@@ -98,11 +103,16 @@ fn said(command: Command) {
     match command {
         Command::Help => {
             say(&mut model, "/help");
-            assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
+            assert!(is_read(&model, |what| matches!(what, Reading::Help)));
         }
         Command::New => {
             assert_eq!(say(&mut model, "/new"), [Effect::Unfollow]);
             assert!(model.session.is_none());
+            let effects = say(&mut model, "hello");
+            assert!(
+                matches!(call(&effects), Call::Create(_)),
+                "the next prompt makes one"
+            );
         }
         Command::Clear => {
             say(&mut model, "/clear");
@@ -204,11 +214,17 @@ fn said(command: Command) {
         }
         Command::View => {
             say(&mut model, "/view");
-            assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
+            assert!(is_read(&model, |what| matches!(what, Reading::Transcript)));
         }
         Command::Copy => {
             assert!(say(&mut model, "/copy").is_empty());
             assert!(toast(&model).contains("no answer"));
+            let answer = message(2, "", "The answer.", "stop");
+            model.transcript.fold(&answer);
+            assert_eq!(
+                say(&mut model, "/copy"),
+                [Effect::Copy("The answer.".to_owned())]
+            );
         }
         Command::Diff => {
             assert!(say(&mut model, "/diff").is_empty());
@@ -246,9 +262,15 @@ fn said(command: Command) {
         Command::Vim => {
             say(&mut model, "/vim");
             assert!(model.look.vim);
+            model.composer.set("word");
+            press(&mut model, &["esc", "x"]);
+            assert_eq!(model.composer.text(), "wor");
+            model.composer.clear();
+            say(&mut model, "/vim");
+            assert!(!model.look.vim && !model.composer.is_normal());
         }
         Command::Editor => {
-            assert!(matches!(&say(&mut model, "/editor")[..], [Effect::Edit(_)]));
+            assert_eq!(say(&mut model, "/editor"), [Effect::Edit(String::new())]);
         }
         Command::Detach => {
             let mut model = busy();

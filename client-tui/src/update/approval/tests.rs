@@ -271,6 +271,46 @@ fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
     assert!(scene.model.dialog.is_none());
 }
 
+/// A key, pressed in a question that is longer than the screen, and what must be so then.
+fn does(action: Action, name: &str) {
+    let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
+    let mut scene = Scene::of(vec![approval(1, &long)], Vec::new());
+    let row = |scene: &Scene| match &scene.model.dialog {
+        Some(Dialog::Approval(dialog)) => dialog.scroll,
+        other => panic!("no approval: {other:?}"),
+    };
+    scene.press(&["pagedown", "down"]);
+    let before = row(&scene);
+    if action == Action::Accept {
+        scene.press(&["n", "x"]);
+    }
+    let effects = scene.press(&[name]);
+    let done = match action {
+        Action::AllowOnce => sent(&effects).decision == Decision::AllowOnce,
+        Action::AllowSession => sent(&effects).decision == Decision::AllowSession,
+        Action::Deny => matches!(part(&scene), Part::Note(_)),
+        Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
+        Action::ScrollUp => row(&scene) + 1 == before,
+        Action::ScrollDown => row(&scene) == before + 1,
+        Action::PageUp => row(&scene) + 1 < before,
+        Action::PageDown => row(&scene) > before + 1,
+        Action::Accept => sent(&effects).decision == Decision::Deny,
+        Action::SetAside => scene.model.dialog.is_none() && scene.model.toast.is_some(),
+        other => panic!("{other:?} has a key in approvals, and no script"),
+    };
+    assert!(done, "`{name}`: {effects:?}");
+}
+
+#[test]
+fn every_key_of_the_table_does_what_it_says() {
+    let rows = keymap::BINDINGS.iter();
+    for row in rows.filter(|row| row.context == Context::Approval) {
+        for name in row.keys {
+            does(row.action, name);
+        }
+    }
+}
+
 #[test]
 fn it_scrolls_to_its_end_and_no_further() {
     let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();

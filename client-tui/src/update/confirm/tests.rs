@@ -36,3 +36,20 @@ fn keys_of_the_first_300_ms_do_nothing() {
     assert_eq!(scene.press(&["y", "esc", "n"]), []);
     assert!(scene.model.dialog.is_some());
 }
+
+#[test]
+fn every_key_of_the_table_does_what_it_says() {
+    let rows = keymap::BINDINGS.iter();
+    for row in rows.filter(|row| row.context == Context::Confirm) {
+        for name in row.keys {
+            let mut scene = scene(300);
+            let effects = scene.press(&[name]);
+            assert!(scene.model.dialog.is_none(), "`{name}`");
+            match row.action {
+                Action::Yes => assert_eq!(effects, [Effect::Bell], "`{name}`"),
+                Action::No => assert_eq!(effects, [], "`{name}`"),
+                other => panic!("{other:?} has a key in a yes or no, and no script"),
+            }
+        }
+    }
+}

@@ -115,3 +115,60 @@ fn esc_sets_it_aside_and_who_watches_answers_nothing() {
     assert_eq!(scene.press(&["1", "enter", "o", "x", "enter"]), []);
     assert!(scene.text(40, 12).contains("only watch"));
 }
+
+/// A key, pressed in the second of two questions, longer than the screen, and what must be so then.
+fn does(action: Action, name: &str) {
+    let options = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let asks = vec![
+        ask("First?", &["a"], false),
+        ask("Second?", &options, action == Action::Choose),
+    ];
+    let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
+    scene.press(&["1", "enter"]);
+    scene.model.look.rows = 12;
+    scene.press(&["down", "down"]);
+    let dialog = |scene: &Scene| match &scene.model.dialog {
+        Some(Dialog::Question(dialog)) => {
+            (dialog.at, dialog.scroll, dialog.given[dialog.at].clone())
+        }
+        other => panic!("no question: {other:?}"),
+    };
+    if action == Action::PageUp {
+        scene.press(&["pagedown", "pagedown"]);
+    }
+    if action == Action::Accept {
+        scene.press(&["2"]);
+    }
+    let (at, scrolled, given) = dialog(&scene);
+    let effects = scene.press(&[name]);
+    let done = match action {
+        Action::Previous => dialog(&scene).2.mark == given.mark.map(|mark| mark - 1),
+        Action::Next => dialog(&scene).2.mark == given.mark.map(|mark| mark + 1),
+        Action::Choose => {
+            let number: Option<usize> = name.parse().ok();
+            let chosen = number.map_or(given.mark, |number| Some(number - 1));
+            dialog(&scene).2.chosen.into_iter().collect::<Vec<_>>() == Vec::from_iter(chosen)
+        }
+        Action::Accept => replies(&effects).len() == 2,
+        Action::PreviousPart => dialog(&scene).0 + 1 == at,
+        Action::PageUp => dialog(&scene).1 < scrolled,
+        Action::PageDown => dialog(&scene).1 > scrolled,
+        Action::Other => {
+            scene.press(&["x", "y"]);
+            replies(&scene.press(&["enter"]))[1].other.as_deref() == Some("xy")
+        }
+        Action::SetAside => scene.model.dialog.is_none() && scene.model.toast.is_some(),
+        other => panic!("{other:?} has a key in questions, and no script"),
+    };
+    assert!(done, "`{name}`: {effects:?}");
+}
+
+#[test]
+fn every_key_of_the_table_does_what_it_says() {
+    let rows = keymap::BINDINGS.iter();
+    for row in rows.filter(|row| row.context == Context::Question) {
+        for name in row.keys {
+            does(row.action, name);
+        }
+    }
+}
