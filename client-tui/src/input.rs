@@ -112,7 +112,12 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
                 break;
             };
             match Pin::new(stream).poll_next(context) {
-                Poll::Pending => break,
+                Poll::Pending => {
+                    if self.watched {
+                        crate::terminal::remind();
+                    }
+                    break;
+                }
                 Poll::Ready(Some(Ok(raw))) => self.heard(raw, &mut run),
                 Poll::Ready(Some(Err(_)) | None) => {
                     self.flush(&mut run);

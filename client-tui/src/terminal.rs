@@ -16,6 +16,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 pub use bytes::{BELL, KEYS_OFF, KEYS_ON, notify, title};
 pub use surroundings::Surroundings;
@@ -201,6 +202,25 @@ pub fn is_there() -> bool {
 #[must_use]
 pub fn is_gone() -> bool {
     hung_up(stdio::stdin())
+}
+
+/// Makes the terminal tell again that keys wait in it, where some do.
+///
+/// Crossterm is told once of what there is to be read. Where a new size is told at the same moment it takes that alone,
+/// and keys that came with it would wait until the next one is pressed; so would the rest of more than it takes at a
+/// time.
+pub fn remind() {
+    let stdin = stdio::stdin();
+    let mut asked = [PollFd::new(&stdin, PollFlags::IN)];
+    let now = Timespec::default();
+    let waits = poll(&mut asked, Some(&now)).is_ok()
+        && asked
+            .iter()
+            .any(|one| one.revents().contains(PollFlags::IN));
+    if waits && let Ok(same) = tcgetattr(stdin) {
+        // Set to what it is, it wakes who waits for it.
+        let _ = tcsetattr(stdin, OptionalActions::Now, &same);
+    }
 }
 
 fn hung_up(input: impl AsFd) -> bool {
