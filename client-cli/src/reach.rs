@@ -161,9 +161,21 @@ pub async fn last_session(
     })
 }
 
-/// Whether a session of a directory is at work, or waits.
+/// Whether a session of a directory is at work, or waits, however many are newer.
 pub async fn any_live(client: &Client, cwd: &str) -> Result<bool, Error> {
-    Ok(newest(client, cwd).await?.iter().any(is_live))
+    for state in [State::Running, State::Waiting, State::Paused] {
+        let params = ListParams {
+            cwd: Some(cwd.to_owned()),
+            state: Some(state),
+            limit: 1,
+            ..ListParams::default()
+        };
+        let found = client.call::<SessionList>(&params).await?.sessions;
+        if !found.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 async fn newest(client: &Client, cwd: &str) -> Result<Vec<SessionSummary>, Error> {

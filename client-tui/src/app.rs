@@ -229,9 +229,11 @@ impl App {
                 return Ok(Some(leave));
             }
             taken += 1;
-            if taken < GATHER && !urgent {
-                pending = self.events.try_recv().ok();
-            }
+            pending = match taken < GATHER {
+                true if urgent => self.urgent(),
+                true => self.events.try_recv().ok(),
+                false => None,
+            };
             pending = pending.or_else(|| self.resized());
         }
         if self.dirty && (urgent || self.drawn.elapsed() >= FRAME) {
@@ -248,6 +250,13 @@ impl App {
     fn update(&mut self, event: Event) -> Vec<Effect> {
         self.model.clock = Stamp::now();
         update::update(&mut self.model, event, Instant::now())
+    }
+
+    /// A key or signal that is there already: those that came while it was drawn are drawn together.
+    fn urgent(&mut self) -> Option<Event> {
+        let signal = self.signals.next().now_or_never();
+        let signal = signal.map(Event::Signal);
+        signal.or_else(|| self.input.next().now_or_never())
     }
 
     /// The size of the terminal, where it is another one than is drawn for: its signal is lost at times, when keys come

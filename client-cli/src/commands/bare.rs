@@ -3,9 +3,6 @@
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
-use proto::methods::{SessionGet, SessionList};
-use proto::params::session::{ListParams, OneParams};
-use proto::state::State;
 
 use crate::exit::Error;
 use crate::interface::{self, Look};
@@ -56,21 +53,4 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
         None if args.model.is_none() && reach::any_live(client, &cwd).await? => Ok(Open::Pick),
         None => Ok(Open::New),
     }
-}
-
-/// Whether a session of this directory is at work, or waits, however many are newer.
-async fn alive(client: &Client, cwd: String) -> Result<bool, Error> {
-    for state in [State::Running, State::Waiting, State::Paused] {
-        let params = ListParams {
-            cwd: Some(cwd.clone()),
-            state: Some(state),
-            limit: 1,
-            ..ListParams::default()
-        };
-        let found = client.call::<SessionList>(&params).await?.sessions;
-        if !found.is_empty() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

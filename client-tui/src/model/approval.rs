@@ -1,19 +1,24 @@
 //! A question about a call, while it is open on the screen, and which questions are not to come up by themselves.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Instant;
 
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::Question;
 use proto::record::{ApprovalResolved, QuestionAnswered};
 use proto::{ApprovalId, QuestionId};
+use ratatui::text::Line;
 
+use super::Dialog;
 use super::line::Input;
+use crate::render::Made;
 
 /// The question and what was chosen so far.
 #[derive(Debug)]
 pub struct ApprovalDialog {
     pub approval: Approval,
-    /// When it came to the screen: keys from before it do not count.
+    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,
@@ -22,6 +27,29 @@ pub struct ApprovalDialog {
     /// Which of the scopes a yes for the session takes.
     pub scope: usize,
     pub part: Part,
+    /// What would happen, in rows: drawing and scrolling both need them.
+    pub body: Body,
+}
+
+/// Rows as they were made last, and how: those of a long diff take longer than a key may.
+#[derive(Debug, Default)]
+pub struct Body(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
+
+impl Body {
+    /// The rows, made where they are not there as they would be made now.
+    pub fn rows(
+        &self,
+        made: Made,
+        make: impl FnOnce() -> Vec<Line<'static>>,
+    ) -> Rc<Vec<Line<'static>>> {
+        let before = self.0.borrow().clone();
+        if let Some((_, rows)) = before.filter(|(before, _)| *before == made) {
+            return rows;
+        }
+        let rows = Rc::new(make());
+        *self.0.borrow_mut() = Some((made, rows.clone()));
+        rows
+    }
 }
 
 /// What the keys are for.
@@ -47,6 +75,7 @@ impl ApprovalDialog {
             scroll: 0,
             scope: 0,
             part: Part::Answer,
+            body: Body::default(),
         }
     }
 
@@ -86,6 +115,8 @@ impl Asked {
 pub struct Asking {
     /// They come up again only when they are asked for.
     pub aside: Vec<Asked>,
+    /// What was chosen and written of them so far.
+    pub kept: Vec<(Asked, Dialog)>,
     /// Answered from here; the daemon has not told of it yet.
     pub sent: Vec<Asked>,
     /// What was answered last, and by whom, until it has been told.

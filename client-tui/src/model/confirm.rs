@@ -12,7 +12,7 @@ pub struct Confirm {
     /// What would happen, a line each.
     pub words: Vec<String>,
     pub then: Then,
-    /// When it came to the screen.
+    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,

@@ -26,7 +26,8 @@ use crate::theme::Theme;
 /// How long a line of ours stands above the composer.
 pub const TOAST: Duration = Duration::from_secs(6);
 
-/// Keys pressed so soon after a question was drawn were meant for something else: they do not answer it.
+/// Keys pressed so soon after a question was drawn, or after another key that was not for it, were meant for something
+/// else: they do not answer it.
 pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 
 /// The state of the interface.
@@ -171,6 +172,8 @@ pub struct Toast {
     pub words: String,
     /// When it goes.
     pub until: Instant,
+    /// The question that it speaks of: when that is open on the screen, or answered, it is not so any more.
+    pub about: Option<approval::Asked>,
 }
 
 /// How much a line of ours matters.
@@ -239,6 +242,7 @@ impl Model {
             tone,
             words: words.into(),
             until: self.now + TOAST,
+            about: None,
         });
     }
 

@@ -11,7 +11,7 @@ use super::line::Input;
 #[derive(Debug)]
 pub struct QuestionDialog {
     pub question: Question,
-    /// When it came to the screen: keys from before it do not count.
+    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,
@@ -36,6 +36,8 @@ pub struct Given {
     pub chosen: BTreeSet<usize>,
     /// Words of one's own.
     pub other: Option<String>,
+    /// Words of one's own that were left in the middle: they are there again when they are gone on with.
+    pub begun: String,
 }
 
 impl QuestionDialog {

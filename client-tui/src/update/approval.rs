@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use proto::params::approval::{AnswerParams, Decision};
 use proto::{ErrorName, RequestId};
 
@@ -13,7 +13,7 @@ use crate::model::approval::{Answered, ApprovalDialog, Asked, Part};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::session::Session;
-use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Tone};
+use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Toast, Tone};
 use crate::view;
 
 /// Takes a key; `None`: it means nothing here.
@@ -24,7 +24,10 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let Some(Dialog::Approval(dialog)) = &mut model.dialog else {
         return None;
     };
-    if early(dialog.since, now) {
+    let answers = matches!(dialog.part, Part::Answer);
+    // Enter answers nothing: there is no default.
+    let known = action.is_some_and(|action| action != Action::Accept);
+    if answers && !reads(action) && stray(&mut dialog.since, now, known, key) {
         return swallow(key);
     }
     let answer = match (&mut dialog.part, action) {
@@ -51,18 +54,23 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
             None
         }
         (Part::Answer, Some(Action::SetAside)) => return Some(set_aside(model)),
-        (Part::Answer, Some(action)) if may && is_new(key) => match action {
-            Action::AllowOnce => Some((Decision::AllowOnce, None)),
-            Action::AllowSession if dialog.chosen().is_some() => {
-                Some((Decision::AllowSession, None))
+        (Part::Answer, Some(action)) if may && is_new(key) && !reads(Some(action)) => {
+            match action {
+                Action::AllowOnce => Some((Decision::AllowOnce, None)),
+                Action::AllowSession if dialog.chosen().is_some() => {
+                    Some((Decision::AllowSession, None))
+                }
+                action => {
+                    turn_to(dialog, action);
+                    None
+                }
             }
-            action => {
-                turn_to(dialog, action);
-                scroll(dialog, action, reach);
-                None
-            }
-        },
+        }
         (Part::Answer, Some(action)) => {
+            if matches!(key.code, KeyCode::Char(_)) {
+                // It may be a letter of something that is being written.
+                dialog.since = now;
+            }
             scroll(dialog, action, reach);
             None
         }
@@ -81,9 +89,24 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Whether keys at this moment were meant for what was there before.
-pub(super) fn early(since: Instant, now: Instant) -> bool {
-    now.saturating_duration_since(since) < TYPED_AHEAD
+/// Whether an action only looks, or puts the question aside: it is done at any time.
+fn reads(action: Option<Action>) -> bool {
+    use Action::{PageDown, PageUp, ScrollDown, ScrollUp, SetAside};
+    matches!(
+        action,
+        Some(ScrollUp | ScrollDown | PageUp | PageDown | SetAside)
+    )
+}
+
+/// Whether a key at this moment was meant for something else: the question has just come, keys of what is being written
+/// come still, or this one means nothing here (`known`). From a stray key on it must be quiet for as long again: who
+/// writes on, however long, answers nothing.
+pub(super) fn stray(since: &mut Instant, now: Instant, known: bool, key: &KeyEvent) -> bool {
+    let early = now.saturating_duration_since(*since) < TYPED_AHEAD;
+    if (early || !known) && keymap::find(Context::Everywhere, key).is_none() {
+        *since = now;
+    }
+    early
 }
 
 /// A key that means nothing in a dialog does nothing, unless it does something everywhere.
@@ -173,15 +196,28 @@ fn asked(dialog: &Dialog) -> Option<Asked> {
 /// Puts the question that is on the screen aside: it stays open, and does not come up by itself.
 pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     if let Some(asked) = model.dialog.as_ref().and_then(asked) {
-        model.dialog = None;
+        keep(model);
         if let Some(session) = &mut model.session {
-            session.asking.aside.push(asked);
+            session.asking.aside.push(asked.clone());
         }
         let key = keymap::shown(Context::Everywhere, Action::Attention);
         let words = model.look.language.fill(Msg::SetAside, &[&key]);
         model.toast(Tone::Info, words);
+        if let Some(toast) = &mut model.toast {
+            toast.about = Some(asked);
+        }
     }
     Vec::new()
+}
+
+/// Takes the question off the screen with what was chosen and written of it: it is there again when the question is.
+pub(super) fn keep(model: &mut Model) {
+    let Some(asked) = model.dialog.as_ref().and_then(asked) else {
+        return;
+    };
+    if let (Some(dialog), Some(session)) = (model.dialog.take(), &mut model.session) {
+        session.asking.kept.push((asked, dialog));
+    }
 }
 
 /// Opens the oldest question about a call, or of the model, that is open and not set aside, where nothing else is open;
@@ -232,14 +268,17 @@ pub fn told(model: &mut Model, answer: &Answer) {
 }
 
 fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
-    let Some(session) = &model.session else {
+    let Some(session) = &mut model.session else {
         return false;
     };
     let mut waiting = session.asks().into_iter();
     let Some((_, asked)) = waiting.find(|(_, asked)| wanted(session, asked)) else {
         return false;
     };
-    let dialog = match &asked {
+    let mut kept = session.asking.kept.iter();
+    let place = kept.position(|(of, _)| *of == asked);
+    let kept = place.map(|place| session.asking.kept.swap_remove(place).1);
+    let dialog = kept.map(|kept| again(kept, model.now)).or_else(|| match &asked {
         Asked::Approval { .. } => {
             let mut open = session.approvals.iter();
             open.find(|open| Asked::approval(open) == asked)
@@ -250,12 +289,32 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
             open.find(|open| open.question_id == *id)
                 .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
         }
-    };
+    });
     let found = dialog.is_some();
     if found {
         model.dialog = dialog;
+        let stale = |toast: &Toast| toast.about.as_ref() == Some(&asked);
+        model.toast = model.toast.take().filter(|toast| !stale(toast));
     }
     found
+}
+
+/// One that was kept, as it comes to the screen anew.
+fn again(kept: Dialog, now: Instant) -> Dialog {
+    match kept {
+        Dialog::Approval(dialog) => Dialog::Approval(ApprovalDialog {
+            since: now,
+            drawn: false,
+            ..dialog
+        }),
+        Dialog::Question(dialog) => Dialog::Question(QuestionDialog {
+            since: now,
+            drawn: false,
+            nothing: false,
+            ..dialog
+        }),
+        other @ (Dialog::List(_) | Dialog::Pager(_) | Dialog::Confirm(_)) => other,
+    }
 }
 
 /// Closes what is not asked any more, and forgets what became of questions that are answered.
@@ -271,6 +330,11 @@ fn close(model: &mut Model) {
     open.extend(session.questions.iter().map(Asked::question));
     session.asking.aside.retain(|asked| open.contains(asked));
     session.asking.sent.retain(|asked| open.contains(asked));
+    session.asking.kept.retain(|(asked, _)| open.contains(asked));
+    let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
+    if told.is_some_and(|asked| !open.contains(asked)) {
+        model.toast = None;
+    }
     let answered = session.asking.answered.take();
     let Some(shown) = shown.filter(|shown| !open.contains(shown)) else {
         return;

@@ -1,8 +1,8 @@
 //! Keys of a yes or no.
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use super::approval::{early, swallow};
+use super::approval::{stray, swallow};
 use super::everywhere;
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
@@ -14,10 +14,13 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let Some(Dialog::Confirm(confirm)) = &mut model.dialog else {
         return None;
     };
-    if early(confirm.since, model.now) || key.kind == KeyEventKind::Repeat {
+    let action = keymap::find(Context::Confirm, key);
+    let leaves = key.code == KeyCode::Esc;
+    let stray = !leaves && stray(&mut confirm.since, model.now, action.is_some(), key);
+    if stray || key.kind == KeyEventKind::Repeat {
         return swallow(key);
     }
-    match keymap::find(Context::Confirm, key) {
+    match action {
         Some(Action::Yes) => {
             let then = confirm.then.clone();
             model.dialog = None;

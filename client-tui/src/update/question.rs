@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use proto::RequestId;
 use proto::params::question::AnswerParams;
 
-use super::approval::{early, is_new, set_aside, swallow};
+use super::approval::{is_new, set_aside, stray, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::approval::Asked;
@@ -20,10 +20,17 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let Some(Dialog::Question(dialog)) = &mut model.dialog else {
         return None;
     };
-    if early(dialog.since, now) {
+    let action = keymap::find(Context::Question, key);
+    let reads = matches!(
+        action,
+        Some(Action::SetAside | Action::PageUp | Action::PageDown)
+    );
+    if dialog.writing.is_none()
+        && !reads
+        && stray(&mut dialog.since, now, action.is_some(), key)
+    {
         return swallow(key);
     }
-    let action = keymap::find(Context::Question, key);
     if dialog.writing.is_some() {
         return write(model, key, action);
     }
@@ -52,8 +59,13 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
 
 fn choose(dialog: &mut QuestionDialog, action: Action, key: &KeyEvent) {
     if action == Action::Other {
-        let words = dialog.current().and_then(|(_, given)| given.other.clone());
-        dialog.writing = Some(Input::new(&words.unwrap_or_default()));
+        let Some((_, given)) = dialog.current() else {
+            return;
+        };
+        let begun = std::mem::take(&mut given.begun);
+        let words = Some(begun).filter(|begun| !begun.is_empty());
+        let words = words.or_else(|| given.other.clone()).unwrap_or_default();
+        dialog.writing = Some(Input::new(&words));
         return;
     }
     dialog.scroll = None;
@@ -87,7 +99,12 @@ fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Ve
         return None;
     };
     match action {
-        Some(Action::SetAside) => dialog.writing = None,
+        Some(Action::SetAside) => {
+            let begun = dialog.writing.take();
+            if let (Some(begun), Some((_, given))) = (begun, dialog.current()) {
+                given.begun = begun.text().to_owned();
+            }
+        }
         Some(Action::Accept) if is_new(key) => {
             let words = dialog.writing.take().and_then(|input| input.words());
             let written = words.is_some();

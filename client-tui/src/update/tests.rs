@@ -265,7 +265,7 @@ fn said(command: Command) {
             model.composer.set("word");
             press(&mut model, &["esc", "x"]);
             assert_eq!(model.composer.text(), "wor");
-            model.composer.clear();
+            model.composer.set("");
             say(&mut model, "/vim");
             assert!(!model.look.vim && !model.composer.is_normal());
         }

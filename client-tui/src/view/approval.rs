@@ -1,7 +1,6 @@
 //! A question about a call: what would happen, why it is asked, and the keys that answer.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use proto::item::Display;
 use proto::params::approval::{Approval, Scope};
@@ -14,7 +13,7 @@ use crate::messages::dialog::Msg;
 use crate::model::approval::{ApprovalDialog, Asked, Part};
 use crate::model::session::Session;
 use crate::model::{Dialog, Look, Model};
-use crate::render::{Cache, Made, diff};
+use crate::render::{Made, diff};
 use crate::theme::Ink;
 
 /// Rows of what would happen that are shown at least.
@@ -24,29 +23,26 @@ const BODY_MIN: usize = 3;
 const KEYS_MAX: usize = 8;
 
 /// Its rows, at most `rows` of them.
-pub fn panel(
-    dialog: &ApprovalDialog,
-    model: &Model,
-    cache: &mut Cache,
-    width: usize,
-    rows: usize,
-) -> Panel {
+pub fn panel(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> Panel {
     let look = &model.look;
     let head = head(&dialog.approval, model, width);
     if let Part::Scopes(at) = &dialog.part {
         return scopes(dialog, *at, head, look, width, rows);
     }
     let (lower, long) = lower(dialog, model, width, rows);
-    let made = Made::of(look, width, version(&dialog.approval));
-    let body = cache.lines((u64::MAX, 0, 0), made, || {
-        body(&dialog.approval, look, width)
-    });
-    let mut body = body.to_vec();
-    body.extend(covers(dialog, long, look, width));
+    let body = rows_of(dialog, look, width);
+    let covers = covers(dialog, long, look, width);
     let room = rows.saturating_sub(head.len() + lower.rows.len());
     let mut panel = Panel::of(head);
     let keys = scroll_keys();
-    let shown = framed::window(&body, dialog.scroll, room, (&keys.0, &keys.1), look, width);
+    let shown = framed::window(
+        &[&body, &covers],
+        dialog.scroll,
+        room,
+        (&keys.0, &keys.1),
+        look,
+        width,
+    );
     panel.below(Panel::of(shown));
     panel.below(lower);
     framed::fitted(panel, rows)
@@ -60,7 +56,7 @@ pub fn reach(model: &Model) -> (usize, usize) {
     };
     let (width, rows) = super::dialog_room(&model.look);
     let (lower, long) = lower(dialog, model, width, rows);
-    let body = body(&dialog.approval, &model.look, width).len()
+    let body = rows_of(dialog, &model.look, width).len()
         + covers(dialog, long, &model.look, width).len();
     let head = head(&dialog.approval, model, width).len();
     framed::reach(body, rows.saturating_sub(head + lower.rows.len()))
@@ -115,12 +111,12 @@ fn scroll_keys() -> (String, String) {
     )
 }
 
-/// What the lines of the body depend on.
-fn version(approval: &Approval) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (approval.approval_id.0.as_str(), &approval.shown_hash).hash(&mut hasher);
-    approval.rule.hash(&mut hasher);
-    hasher.finish()
+/// The body, made once for a width and look.
+fn rows_of(dialog: &ApprovalDialog, look: &Look, width: usize) -> Rc<Vec<Line<'static>>> {
+    // The question of a dialog never changes.
+    let made = Made::of(look, width, 0);
+    let make = || body(&dialog.approval, look, width);
+    dialog.body.rows(made, make)
 }
 
 /// Everything that is judged, and why it is asked.
@@ -151,12 +147,8 @@ fn body(approval: &Approval, look: &Look, width: usize) -> Vec<Line<'static>> {
             if *path != approval.subject {
                 rows.extend(judged(path, Ink::Text, look, width));
             }
-            rows.extend(words(
-                &format!("+{added} −{removed}"),
-                Ink::Dim,
-                look,
-                width,
-            ));
+            let stat = format!("+{added} −{removed}");
+            rows.extend(judged(&stat, Ink::Dim, look, width));
             rows.extend(diff_rows(path, diff, look, width));
         }
     }
@@ -304,7 +296,7 @@ fn scopes(
         keymap::shown(Context::Approval, Action::ScrollDown),
         keymap::shown(Context::Approval, Action::ScrollUp),
     );
-    let shown = framed::window(&list, scroll, room, (&down, &up), look, width);
+    let shown = framed::window(&[&list], scroll, room, (&down, &up), look, width);
     panel.rows.extend(shown);
     panel.rows.extend(keys);
     framed::fitted(panel, rows)

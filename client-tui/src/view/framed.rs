@@ -213,19 +213,21 @@ pub(super) fn reach(rows: usize, room: usize) -> (usize, usize) {
     }
 }
 
-/// As many rows as fit, and a row that tells how many are not shown.
+/// As many rows of the parts, one below the other, as fit, and a row that tells how many are not shown.
 pub(super) fn window(
-    rows: &[Line<'static>],
+    parts: &[&[Line<'static>]],
     scroll: usize,
     room: usize,
     keys: (&str, &str),
     look: &Look,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let (last, page) = reach(rows.len(), room);
+    let count: usize = parts.iter().map(|part| part.len()).sum();
+    let (last, page) = reach(count, room);
     let at = scroll.min(last);
-    let mut out: Vec<_> = rows.iter().skip(at).take(page).cloned().collect();
-    let below = rows.len().saturating_sub(at + page);
+    let rows = parts.iter().flat_map(|part| part.iter());
+    let mut out: Vec<_> = rows.skip(at).take(page).cloned().collect();
+    let below = count.saturating_sub(at + page);
     if last > 0 {
         let (above, below) = (at.to_string(), below.to_string());
         let say = |message, values: &[&str]| look.language.fill(message, values);

@@ -100,7 +100,7 @@ pub(crate) fn dialog_panel(
     rows: usize,
 ) -> Panel {
     match dialog {
-        Dialog::Approval(dialog) => approval::panel(dialog, model, cache, width, rows),
+        Dialog::Approval(dialog) => approval::panel(dialog, model, width, rows),
         Dialog::Question(dialog) => question::panel(dialog, model, width, rows),
         Dialog::List(dialog) => list::panel(dialog, model, width, rows),
         Dialog::Pager(dialog) => pager::panel(dialog, model, cache, width, rows),

@@ -30,7 +30,7 @@ pub fn panel(dialog: &QuestionDialog, model: &Model, width: usize, rows: usize) 
         keymap::shown(Context::Question, Action::PageDown),
         keymap::shown(Context::Question, Action::PageUp),
     );
-    let shown = framed::window(&body, scroll, room, (&keys.0, &keys.1), look, width);
+    let shown = framed::window(&[&body], scroll, room, (&keys.0, &keys.1), look, width);
     panel.below(Panel::of(shown));
     panel.below(lower);
     framed::fitted(panel, rows)

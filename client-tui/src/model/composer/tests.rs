@@ -40,7 +40,7 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
     assert!(composer.is_empty());
     composer.set("of two");
     // What is sent elsewhere forgets no paste of the first.
-    assert_eq!(composer.take().text, "of two");
+    assert_eq!(composer.take(), "of two");
     composer.take_up(one);
     assert_eq!(composer.text(), format!("look: {long}"));
     assert_eq!(composer.buffer.caret(), 2);

@@ -90,13 +90,40 @@ fn there_is_no_default() {
 }
 
 #[test]
-fn keys_of_the_first_300_ms_do_nothing_and_extend_nothing() {
+fn keys_of_the_first_300_ms_and_a_burst_however_long_answer_nothing() {
     let mut scene = Scene::fresh(vec![approval(1, "x")], Vec::new());
     scene.later(299);
-    assert_eq!(scene.press(&["y", "s", "n", "e", "esc", "enter"]), []);
+    assert_eq!(scene.press(&["y", "s", "n", "e", "enter"]), []);
+    for _ in 0..20 {
+        scene.later(299);
+        assert_eq!(scene.press(&["y"]), []);
+    }
     assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
-    scene.later(1);
+    scene.later(300);
     assert_eq!(scene.press(&["y"]).len(), 1);
+}
+
+#[test]
+fn words_that_begin_later_answer_nothing_by_a_letter_in_them() {
+    for words in [&["m", "y"][..], &["k", "y"], &["enter", "s"]] {
+        let mut scene = Scene::of(vec![approval(1, "x")], Vec::new());
+        assert_eq!(scene.press(words), [], "{words:?}");
+        scene.later(300);
+        assert_eq!(scene.press(&["y"]).len(), 1, "{words:?}");
+    }
+}
+
+#[test]
+fn to_look_and_to_set_aside_needs_no_quiet() {
+    let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
+    let mut scene = Scene::fresh(vec![approval(1, &long)], Vec::new());
+    scene.press(&["y", "down", "pagedown"]);
+    assert!(scene.text(80, 24).contains('↑'));
+    scene.press(&["esc"]);
+    assert!(scene.model.dialog.is_none());
+    // Keys that cannot be letters keep nothing back.
+    let mut scene = one();
+    assert_eq!(scene.press(&["down", "pagedown", "y"]).len(), 1);
 }
 
 #[test]
@@ -153,6 +180,36 @@ fn what_was_set_aside_comes_back_when_it_is_asked_for() {
     scene.session().approvals.clear();
     scene.tick();
     assert!(!reopen(&mut scene.model) && scene.model.dialog.is_none());
+}
+
+#[test]
+fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
+    let mut scene = one();
+    scene.press(&["esc"]);
+    assert!(scene.model.toast.is_some());
+    scene.press(&["ctrl-q"]);
+    assert_eq!((shown(&scene), &scene.model.toast), ("7.1", &None));
+    let mut scene = one();
+    scene.press(&["esc"]);
+    answer_elsewhere(&mut scene);
+    assert_eq!(scene.model.toast, None);
+    // Of another one it is so still.
+    let mut scene = Scene::of(vec![approval(1, "x"), approval(2, "y")], Vec::new());
+    scene.press(&["esc"]);
+    assert!(scene.model.toast.is_some() && shown(&scene) == "7.2");
+}
+
+#[test]
+fn what_was_chosen_is_there_again_after_it_was_set_aside_or_covered() {
+    for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"], &["ctrl-p", "esc"]] {
+        let mut scene = one();
+        scene.press(&["e", "down", "enter"]);
+        scene.press(cover);
+        scene.later(300);
+        let effects = scene.press(&["s"]);
+        let rule = sent(&effects).scope.clone().unwrap().rule;
+        assert_eq!(rule, "Bash(cargo test:*)", "{cover:?}");
+    }
 }
 
 fn answer_elsewhere(scene: &mut Scene) {

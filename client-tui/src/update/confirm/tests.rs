@@ -25,16 +25,20 @@ fn only_y_is_a_yes() {
         assert!(scene.model.dialog.is_none(), "{no}");
     }
     let mut open = scene(300);
-    assert_eq!(open.press(&["enter", "space", "Y", "x"]), []);
+    assert_eq!(open.press(&["enter", "space", "Y", "x", "y"]), []);
     assert_eq!(open.paste("y"), []);
     assert!(open.model.dialog.is_some());
 }
 
 #[test]
-fn keys_of_the_first_300_ms_do_nothing() {
+fn keys_of_the_first_300_ms_and_a_burst_do_nothing_but_esc_leaves() {
     let mut scene = scene(299);
-    assert_eq!(scene.press(&["y", "esc", "n"]), []);
+    assert_eq!(scene.press(&["y", "n"]), []);
+    scene.later(299);
+    assert_eq!(scene.press(&["y"]), []);
     assert!(scene.model.dialog.is_some());
+    scene.press(&["esc"]);
+    assert!(scene.model.dialog.is_none());
 }
 
 #[test]

@@ -67,8 +67,42 @@ fn own_words_are_an_answer_also_beside_an_option() {
     let effects = one(false).press(&["2", "o", "x", "enter"]);
     assert_eq!(replies(&effects), [reply(&["nom"], Some("x"))]);
     let mut scene = one(false);
-    assert_eq!(scene.press(&["o", "x", "esc", "o", "enter", "enter"]), []);
+    assert_eq!(scene.press(&["o", "x", "esc", "enter", "enter"]), []);
     assert!(scene.model.dialog.is_some());
+    // What was begun is gone on with.
+    let effects = scene.press(&["o", "y", "enter"]);
+    assert_eq!(replies(&effects), [reply(&[], Some("xy"))]);
+}
+
+#[test]
+fn what_was_chosen_and_written_is_there_again_after_it_was_set_aside() {
+    for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"]] {
+        let asks = vec![
+            ask("First?", &["a", "b"], false),
+            ask("Second?", &["c", "d"], true),
+        ];
+        let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
+        scene.press(&["o", "m", "e", "enter", "2"]);
+        scene.press(cover);
+        assert!(scene.text(80, 24).contains("question 2 of 2"), "{cover:?}");
+        assert!(scene.text(80, 24).contains("[x] d"), "{cover:?}");
+        scene.later(300);
+        let wanted = [reply(&[], Some("me")), reply(&["d"], None)];
+        assert_eq!(replies(&scene.press(&["enter"])), wanted, "{cover:?}");
+    }
+}
+
+#[test]
+fn a_burst_of_typing_chooses_and_answers_nothing() {
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let mut scene = Scene::fresh(Vec::new(), vec![question(1, asks)]);
+    for _ in 0..20 {
+        scene.later(200);
+        assert_eq!(scene.press(&["1", "o", "enter"]), []);
+    }
+    scene.later(300);
+    assert_eq!(scene.press(&["enter"]), []);
+    assert!(scene.text(80, 24).contains("Nothing is chosen yet"));
 }
 
 #[test]
@@ -97,8 +131,8 @@ fn keys_of_the_first_300_ms_and_pastes_do_nothing() {
     let asks = vec![ask("Which?", &["a", "b"], false)];
     let mut scene = Scene::fresh(Vec::new(), vec![question(1, asks)]);
     scene.later(299);
-    assert_eq!(scene.press(&["1", "enter", "o", "esc"]), []);
-    scene.later(1);
+    assert_eq!(scene.press(&["1", "enter", "o"]), []);
+    scene.later(300);
     assert_eq!(scene.paste("1\n"), []);
     assert_eq!(scene.press(&["enter"]), []);
     assert_eq!(replies(&scene.press(&["1", "enter"])).len(), 1);

@@ -2,6 +2,7 @@ use proto::params::approval::Approval;
 
 use super::*;
 use crate::messages::Language;
+use crate::model::Dialog;
 use crate::model::approval::scene::{Scene, approval, ask, change, question, scope};
 
 const DIFF: &str = "@@ -1,2 +1,2 @@\n fn main() {\n-\told(\u{202e}1);\n+\tnew(\u{1b}[31m2);\r\n";
@@ -178,7 +179,7 @@ fn it_draws_in_any_size() {
             scene.model.look.rows = rows;
             let dialog = scene.model.dialog.as_ref().unwrap();
             let room = usize::from(rows - 3);
-            let mut cache = Cache::default();
+            let mut cache = crate::render::Cache::default();
             let panel =
                 crate::view::dialog_panel(dialog, &scene.model, &mut cache, columns.into(), room);
             assert!(panel.rows.len() <= room, "{columns}x{rows} {keys:?}");
@@ -196,4 +197,37 @@ fn what_went_wrong_with_an_answer_is_told_above_the_question() {
     scene.later(7_000);
     scene.tick();
     assert_eq!(scene.rows(40, 12)[1], "│ a");
+}
+
+/// The rows of what is judged, as the dialog has them.
+fn made(scene: &Scene, columns: u16) -> Rc<Vec<Line<'static>>> {
+    match &scene.model.dialog {
+        Some(Dialog::Approval(dialog)) => rows_of(dialog, &scene.model.look, columns.into()),
+        other => panic!("no approval: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_judged_is_made_once_however_often_it_is_drawn_and_scrolled() {
+    let long: String = (0..3_000).map(|n| format!("+line {n}\n")).collect();
+    let diff = format!("@@ -0,0 +1,3000 @@\n{long}");
+    let mut scene = Scene::of(vec![change(1, &diff)], Vec::new());
+    scene.panel(80, 24);
+    let first = made(&scene, 80);
+    for _ in 0..3 {
+        scene.press(&["down", "pagedown", "up"]);
+        scene.panel(80, 24);
+    }
+    assert!(Rc::ptr_eq(&first, &made(&scene, 80)));
+    scene.model.look.theme = crate::theme::Theme::Light;
+    assert!(!Rc::ptr_eq(&first, &made(&scene, 80)));
+    scene.panel(40, 24);
+    assert!(!Rc::ptr_eq(&first, &made(&scene, 40)));
+}
+
+#[test]
+fn every_row_that_tells_of_the_change_has_the_mark_of_others() {
+    let mut scene = Scene::of(vec![change(1, DIFF)], Vec::new());
+    let rows = scene.rows(80, 24);
+    assert_eq!(rows[1..3], ["│ src/a.rs", "│ +1 −1"]);
 }
