@@ -381,10 +381,10 @@ impl App {
                     file,
                     format,
                 } => {
-                    let client = self.client.clone();
-                    self.spawn(
-                        async move { perform::export(&client, session, file, format).await },
-                    );
+                    let (client, language) = (self.client.clone(), self.model.look.language);
+                    self.spawn(async move {
+                        perform::export(&client, session, file, format, language).await
+                    });
                 }
                 Effect::Preview { session } => {
                     let client = self.client.clone();
@@ -459,6 +459,9 @@ impl App {
         self.model.look.columns = columns;
         self.model.look.rows = rows;
         self.screen.resize(columns, rows);
+        // Who had the terminal has it say something else.
+        let title = terminal::title(&self.model.title);
+        self.bytes(&title)?;
         self.draw()
     }
 }

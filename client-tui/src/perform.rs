@@ -20,6 +20,8 @@ use proto::state::{Kind, OnAsk};
 use proto::{Event as Record, RequestId, Seq};
 
 use crate::effect::{Answer, Call, Trouble};
+use crate::messages::Language;
+use crate::messages::edge::Msg;
 
 /// Events that a preview is made of.
 const PREVIEW: u64 = 40;
@@ -218,6 +220,7 @@ pub async fn export(
     session: String,
     file: PathBuf,
     format: ExportFormat,
+    language: Language,
 ) -> Answer {
     let mut written = 0u64;
     let mut out: Option<std::fs::File> = None;
@@ -230,13 +233,24 @@ pub async fn export(
             };
             out.insert(opened).write_all(piece.as_bytes())
         };
-        write(&mut out)
-            .map_err(|error| Trouble::new(format!("{}: {error}", file.display()), String::new()))?;
+        write(&mut out).map_err(|error| unwritten(&file, &error, language))?;
         written += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         Ok::<(), Trouble>(())
     });
     let result = result.await.map(|_| (file.clone(), written));
     Answer::Exported(result)
+}
+
+/// Why a session was not written to a file, for a person.
+fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> Trouble {
+    let name = client::text::line(&file.display().to_string());
+    match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Trouble::new(
+            language.fill(Msg::ExportThere, &[&name]),
+            language.say(Msg::ExportThereHint),
+        ),
+        _ => Trouble::new(format!("{name}: {error}"), String::new()),
+    }
 }
 
 fn create_new(file: &Path) -> std::io::Result<std::fs::File> {
@@ -287,3 +301,6 @@ pub fn names(directory: &Path) -> Vec<String> {
 
 /// Names that a menu chooses from; of a directory that holds more the rest is not offered.
 const NAMES_MAX: usize = 20_000;
+
+#[cfg(test)]
+mod tests;

@@ -2,14 +2,15 @@
 
 super::catalog! {
     Watching = "this client may not do that: attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
-    NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示";
+    NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示词";
     Wait = "the session is being made", "会话正在创建";
     Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";
     Apart = "there is no connection: it stays written, send it when it is there again", "连接中断：文字保留，恢复后再发送";
-    OwnCommand = "`!` for commands of your own is not built yet; a blank before it makes it a prompt", "用 `!` 直接运行命令尚未实现；前面加一个空格可作为提示发送";
+    OwnCommand = "`!` for commands of your own is not built yet; a blank before it makes it a prompt", "用 `!` 直接运行命令尚未实现；前面加一个空格可作为提示词发送";
     Unknown = "there is no command /{0}; `/help` lists all", "没有命令 /{0}；`/help` 列出全部";
     UnknownNear = "there is no command /{0}; did you mean /{1}?", "没有命令 /{0}；你是不是想用 /{1}？";
     Needs = "say it so: /{0} {1}", "请这样使用：/{0} {1}";
+    Alone = "/{0} takes no words behind it", "/{0} 后面不带其他文字";
     Interrupting = "stopping the turn; Ctrl-C again leaves at once, the session stays", "正在中断回合；再按一次 Ctrl-C 立即离开，会话保留";
     AgainLeaves = "Ctrl-C again leaves; the session stays", "再按一次 Ctrl-C 离开，会话保留";
     AgainRewinds = "Esc again goes back to a turn", "再按一次 Esc 可回到某一回合";
@@ -30,11 +31,15 @@ super::catalog! {
     Forked = "this is the copy: session {0}, from turn {1}", "这是副本：会话 {0}，自第 {1} 回合起";
     Renamed = "its name is `{0}` now", "已命名为 `{0}`";
     NoTurn = "there is no turn to undo", "没有可撤销的回合";
+    NothingToUndo = "nothing to undo: the last turn has changed no file, or it is undone already", "无可撤销：上一回合没有改动文件，或已撤销";
+    NoTodos = "there is no list of things to do", "没有待办列表";
     NoFile = "no file had to be restored", "没有需要恢复的文件";
     ChangedSince = "{0} files were changed by somebody else since and stay as they are; `/rewind` can force them", "{0} 个文件之后被他人改动，保持原样；`/rewind` 可强制恢复";
     Copied = "copied: {0} characters", "已复制：{0} 个字符";
     CopiedFile = "too long for the terminal's clipboard: written to {0}", "内容过长，无法放入终端剪贴板：已写入 {0}";
     NoAnswer = "there is no answer to copy yet", "还没有可复制的回答";
+    OneAnswer = "there is only one answer: `/copy` copies it", "只有一个回答：`/copy` 即可复制";
+    FewAnswers = "there are only {0} answers; 1 is the last one", "只有 {0} 个回答；1 为最后一个";
     NoCode = "the answer has no code", "该回答中没有代码";
     NoDiff = "this session has changed no file yet", "本会话尚未改动文件";
     DiffTitle = "changes of this session", "本会话的改动";
@@ -53,10 +58,10 @@ super::catalog! {
     TrustNothing = "this project has no settings that are held back", "本项目没有被搁置的设置";
     TrustWhat = "{0} has settings that have no effect until you trust them:", "{0} 中的以下设置在你信任之前不会生效：";
     TrustSure = "Trust them as they are now?", "按现状信任它们？";
-    Context = "context: {0} tokens{1} · {2} messages of {3} · prefix {4}", "上下文：{0} 个 token{1} · {2} 条消息，共 {3} · 前缀 {4}";
+    Context = "context: {0} tokens{1} · {2} messages of {3} · prefix {4}", "上下文：{0} 词元{1} · {2} 条消息，共 {3} · 前缀 {4}";
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
-    CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入 token 中有 {0} % 命中";
-    Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 个 token · {3}";
+    CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
+    Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
     CostUnknown = "the price is not known", "价格未知";
     StatsTitle = "what was used", "用量统计";
     StatsTotal = "total", "合计";

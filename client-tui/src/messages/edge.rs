@@ -7,6 +7,9 @@ super::catalog! {
     /// The program, and how it ended.
     EditorFailed = "the editor `{0}` failed ({1}); the draft is as it was", "编辑器 `{0}` 异常退出（{1}），草稿未改动";
     EditorFile = "cannot hand the draft to the editor: {0}", "无法把草稿交给编辑器：{0}";
+    /// The file.
+    ExportThere = "not exported: {0} is there already, and stays as it is", "未导出：{0} 已存在，保持原样";
+    ExportThereHint = "give another name", "请换一个文件名";
     EditorRead = "cannot read what the editor left: {0}", "无法读取编辑器保存的内容：{0}";
     CopyFile = "cannot write the copy to a file: {0}", "无法把复制的内容写入文件：{0}";
     CopyTerminal = "cannot reach the terminal: {0}", "无法写入终端：{0}";

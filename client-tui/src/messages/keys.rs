@@ -17,10 +17,10 @@ super::catalog! {
     Newline = "new line", "换行";
     Leave = "on an empty line: leave; the session stays", "空行时：离开，会话保留";
     Back = "stop the turn; twice on an empty line: go back to a turn", "中断回合；空行连按两次：回到某一回合";
-    Up = "line up; on the first: older prompt", "上一行；首行时：更早的提示";
-    Down = "line down; on the last: newer prompt", "下一行；末行时：更新的提示";
-    Older = "older prompt", "更早的提示";
-    Newer = "newer prompt", "更新的提示";
+    Up = "line up; on the first: older prompt", "上一行；首行时：更早的提示词";
+    Down = "line down; on the last: newer prompt", "下一行；末行时：更新的提示词";
+    Older = "older prompt", "更早的提示词";
+    Newer = "newer prompt", "更新的提示词";
     Left = "left", "左移";
     Right = "right", "右移";
     WordLeft = "word left", "左移一词";
@@ -102,7 +102,7 @@ super::catalog! {
     SlashRewind = "go back to a turn", "回到某一回合";
     SlashUndo = "files as they were before the last turn", "把文件恢复到上一回合之前";
     SlashRedo = "take the newest rewind back", "撤销最近一次回退";
-    SlashQueue = "prompts that wait", "等待中的提示";
+    SlashQueue = "prompts that wait", "等待中的提示词";
     SlashSteer = "say something into the running turn", "向正在进行的回合插话";
     SlashPause = "start nothing new", "不再开始新的步骤";
     SlashContinue = "go on after a pause", "暂停后继续";
@@ -120,7 +120,7 @@ super::catalog! {
     SlashTheme = "change the colours", "更换配色";
     SlashLanguage = "change the language", "更换语言";
     SlashVim = "vim keys on or off", "开关 vim 按键";
-    SlashEditor = "write the prompt in your editor", "用外部编辑器编写提示";
+    SlashEditor = "write the prompt in your editor", "用外部编辑器编写提示词";
     SlashDetach = "leave; the session goes on", "离开，会话继续运行";
     SlashQuit = "leave; asks what becomes of a running turn", "离开；若回合进行中会先询问";
 }

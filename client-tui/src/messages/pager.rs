@@ -23,8 +23,8 @@ super::catalog! {
     WritingTitle = "What to write", "如何输入";
     WriteSend = "Write what you want done and press {0}. While a turn runs, what you send waits its turn.", "写下想做的事，按 {0} 发送。回合进行中发送的内容会排队。";
     WriteFile = "a file: choose it by a part of its path", "文件：输入路径的一部分来选择";
-    WriteSlash = "at the beginning: a command; two begin a prompt with a slash", "在开头：命令；两个斜杠则是以斜杠开头的提示";
+    WriteSlash = "at the beginning: a command; two begin a prompt with a slash", "在开头：命令；两个斜杠则是以斜杠开头的提示词";
     WriteNewline = "at the end of a line: a new line, in every terminal", "在行尾：换行，任何终端都可用";
-    WritePaste = "several lines stay one prompt; a long one stands as a short mark and is sent whole", "多行粘贴仍是一条提示；很长的显示为简短标记，发送时为全文";
+    WritePaste = "several lines stay one prompt; a long one stands as a short mark and is sent whole", "多行粘贴仍是一条提示词；很长的显示为简短标记，发送时为全文";
     Paste = "paste", "粘贴";
 }

@@ -18,7 +18,7 @@ super::catalog! {
     Answering = "answers only", "仅可答复";
     Context = "context {0}%", "上下文 {0}%";
     Cache = "cache {0}%", "缓存 {0}%";
-    Tokens = "{0} tokens", "{0} token";
+    Tokens = "{0} tokens", "{0} 词元";
     Running = "running {0}", "正在运行 {0}";
     /// The key.
     Stops = "{0} stops it", "{0} 中断";
@@ -42,7 +42,7 @@ super::catalog! {
     SummaryTurns = "{0} turns", "{0} 个回合";
     SummaryHere = "{0} here", "在此 {0}";
     /// Read; written.
-    SummaryTokens = "tokens: {0} in, {1} out", "token：输入 {0}，输出 {1}";
+    SummaryTokens = "tokens: {0} in, {1} out", "词元：输入 {0}，输出 {1}";
     SummaryCost = "cost: {0}", "费用：{0}";
     /// The command.
     SummaryAttach = "attach again: {0}", "重新连接：{0}";

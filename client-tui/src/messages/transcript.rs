@@ -1,9 +1,9 @@
 //! Words of the transcript.
 
 super::catalog! {
-    /// Rows that are left out below, and the key that opens them.
+    /// Rows that are left out below, and the key or command that opens them.
     MoreLines = "… {0} more lines ({1} opens)", "… 还有 {0} 行（{1} 展开）";
-    /// Rows that are left out above, and the key that opens them.
+    /// Rows that are left out above, and the key or command that opens them.
     EarlierLines = "… {0} lines before ({1} opens)", "… 前面还有 {0} 行（{1} 展开）";
     Thinking = "thinking: {0}", "思考中：{0}";
     Thought = "thought: {0}", "思考：{0}";
@@ -52,8 +52,8 @@ super::catalog! {
     Suspended = "the daemon hands over to the next one, which goes on here", "守护进程正在交接给新进程，会话将继续";
     ReadOnly = "the session can only be read: {0}", "会话只能读取：{0}";
     Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
-    QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示“{0}”";
-    AQueuedPrompt = "a queued prompt", "一条排队的提示";
+    QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
+    AQueuedPrompt = "a queued prompt", "一条排队的提示词";
     PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";
     PromptMoved = "{0} moved {1} to place {2}", "{0} 将{1}移到第 {2} 位";
     PromptDropped = "{0} was taken back", "{0}已撤回";

@@ -28,6 +28,8 @@ pub struct ListDialog {
     pub selected: Option<Key>,
     /// Where that row stood when it was marked: what takes its place is marked when it goes.
     pub place: usize,
+    /// Since when what took its place is marked.
+    pub slid: Option<Instant>,
     /// Since when the same row is marked.
     pub rested: Instant,
     pub filter: Filter,
@@ -164,6 +166,7 @@ impl ListDialog {
             },
             selected: None,
             place: 0,
+            slid: None,
             rested: now,
             filter: Filter::default(),
             due: now,

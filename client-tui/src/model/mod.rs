@@ -63,6 +63,8 @@ pub struct Model {
     pub beat: u64,
     /// The title of the window as it was set last.
     pub title: String,
+    /// The session that is gone to or followed, and what it is called: its id says nothing to a person.
+    pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
     /// What is told of a session when all that was before is shown.
@@ -230,6 +232,7 @@ impl Model {
             scroll: 0,
             beat: 0,
             title: String::new(),
+            called: None,
             creating: false,
             news: Vec::new(),
             top: false,
@@ -246,12 +249,22 @@ impl Model {
         });
     }
 
+    /// Words of the daemon with the session called as a person knows it.
+    #[must_use]
+    pub fn calls(&self, words: &str) -> String {
+        match &self.called {
+            Some((id, name)) => words.replace(&id.to_string(), name),
+            None => words.to_owned(),
+        }
+    }
+
     /// A failure above the composer, with what to do about it.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
         let words = match trouble.hint.is_empty() {
             true => trouble.what.clone(),
             false => format!("{} · {}", trouble.what, trouble.hint),
         };
+        let words = self.calls(&words);
         self.toast(Tone::Error, words);
     }
 

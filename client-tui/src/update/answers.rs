@@ -91,6 +91,13 @@ fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Waiting(_)
         | Answer::Checkpoints { .. }
         | Answer::Preview { .. } => list::take(model, answer),
+        // Those of lists are asked about all that could be taken back.
+        Answer::Rewound { params, result } if params.dry_run && params.what == What::Code => {
+            match result {
+                Ok(foreseen) => commands::undone(model, params, &foreseen),
+                Err(trouble) => troubled(model, &trouble),
+            }
+        }
         Answer::Rewound { ref params, .. } if params.dry_run => list::take(model, answer),
         Answer::Earlier { .. } => pager::take(model, answer),
         Answer::Forked(result) => forked(model, result),

@@ -278,18 +278,20 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
     let mut kept = session.asking.kept.iter();
     let place = kept.position(|(of, _)| *of == asked);
     let kept = place.map(|place| session.asking.kept.swap_remove(place).1);
-    let dialog = kept.map(|kept| again(kept, model.now)).or_else(|| match &asked {
-        Asked::Approval { .. } => {
-            let mut open = session.approvals.iter();
-            open.find(|open| Asked::approval(open) == asked)
-                .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
-        }
-        Asked::Question(id) => {
-            let mut open = session.questions.iter();
-            open.find(|open| open.question_id == *id)
-                .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
-        }
-    });
+    let dialog = kept
+        .map(|kept| again(kept, model.now))
+        .or_else(|| match &asked {
+            Asked::Approval { .. } => {
+                let mut open = session.approvals.iter();
+                open.find(|open| Asked::approval(open) == asked)
+                    .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
+            }
+            Asked::Question(id) => {
+                let mut open = session.questions.iter();
+                open.find(|open| open.question_id == *id)
+                    .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
+            }
+        });
     let found = dialog.is_some();
     if found {
         model.dialog = dialog;
@@ -330,7 +332,10 @@ fn close(model: &mut Model) {
     open.extend(session.questions.iter().map(Asked::question));
     session.asking.aside.retain(|asked| open.contains(asked));
     session.asking.sent.retain(|asked| open.contains(asked));
-    session.asking.kept.retain(|(asked, _)| open.contains(asked));
+    session
+        .asking
+        .kept
+        .retain(|(asked, _)| open.contains(asked));
     let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
     if told.is_some_and(|asked| !open.contains(asked)) {
         model.toast = None;

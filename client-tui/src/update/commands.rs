@@ -4,9 +4,10 @@ use proto::hello::Role;
 use proto::item::Display;
 use proto::params::config::TrustGetParams;
 use proto::params::history::{
-    DeleteParams, ExportFormat, ForkParams, RewindParams, StatsParams, What,
+    DeleteParams, ExportFormat, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
+use proto::record::{RewoundFile, RewoundResult};
 use proto::state::Posture;
 use proto::{RequestId, SessionId};
 
@@ -42,9 +43,59 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
+        Command::Copy => copied(arguments).is_none(),
         _ => arguments.is_empty() && needed,
     };
-    wrong.then(|| language.fill(Msg::Needs, &[row.name, row.arguments]))
+    if row.arguments.is_empty() && !arguments.is_empty() {
+        // They would be lost.
+        return Some(language.fill(Msg::Alone, &[row.name]));
+    }
+    if wrong {
+        let words = language.fill(Msg::Needs, &[row.name, row.arguments]);
+        return Some(words);
+    }
+    let Some(Copied::Answer(back)) = copied(arguments).filter(|_| row.command == Command::Copy)
+    else {
+        return None;
+    };
+    match answers(model).count() {
+        // That there is none is told when it is looked for.
+        0 => None,
+        1 if back > 0 => Some(language.say(Msg::OneAnswer).to_owned()),
+        count if back >= count => Some(language.fill(Msg::FewAnswers, &[&count.to_string()])),
+        _ => None,
+    }
+}
+
+/// What `/copy` is asked for.
+enum Copied {
+    /// An answer: so many before the last one.
+    Answer(usize),
+    /// The code of the last answer.
+    Code,
+}
+
+/// `None`: it is nothing that can be copied.
+fn copied(arguments: &str) -> Option<Copied> {
+    match arguments {
+        "" => Some(Copied::Answer(0)),
+        "code" => Some(Copied::Code),
+        number => {
+            let back = number.parse::<usize>().ok()?.checked_sub(1)?;
+            Some(Copied::Answer(back))
+        }
+    }
+}
+
+/// Answers of the model, newest first.
+fn answers(model: &Model) -> impl Iterator<Item = &str> {
+    let entries = model.transcript.entries.iter().rev();
+    entries.filter_map(|entry| match &entry.what {
+        Said::Answer { markdown, .. } if !markdown.text().trim().is_empty() => {
+            Some(markdown.text())
+        }
+        _ => None,
+    })
 }
 
 /// Does what a command says.
@@ -159,11 +210,27 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
         model.toast(Tone::Info, language.say(Msg::NoTurn));
         return Vec::new();
     }
-    rewind(RewindParams {
+    // First what would happen: where that is nothing, nothing is written.
+    vec![Effect::Call(Call::Rewind(RewindParams {
         session: session.id.to_string(),
         to_turn: Some(newest.next().copied().unwrap_or(0)),
         what: What::Code,
+        dry_run: true,
         ..RewindParams::default()
+    }))]
+}
+
+/// What `/undo` would do is known: it is done, where it is anything.
+pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) -> Vec<Effect> {
+    let touches = |file: &RewoundFile| file.result != RewoundResult::Same;
+    if !foreseen.files.iter().any(touches) {
+        let words = model.look.language.say(Msg::NothingToUndo);
+        model.toast(Tone::Info, words);
+        return Vec::new();
+    }
+    rewind(RewindParams {
+        dry_run: false,
+        ..params
     })
 }
 
@@ -227,16 +294,11 @@ fn quit(model: &mut Model) -> Vec<Effect> {
 /// The last answer, the one N before it, or the code of the last.
 fn copy(model: &mut Model, arguments: &str) -> Vec<Effect> {
     let language = model.look.language;
-    let code = arguments == "code";
-    let back: usize = arguments.parse().map_or(0, |n: usize| n.saturating_sub(1));
-    let answers = model.transcript.entries.iter().rev();
-    let mut answers = answers.filter_map(|entry| match &entry.what {
-        Said::Answer { markdown, .. } if !markdown.text().trim().is_empty() => {
-            Some(markdown.text())
-        }
-        _ => None,
-    });
-    let Some(answer) = answers.nth(back) else {
+    let (back, code) = match copied(arguments) {
+        Some(Copied::Answer(back)) => (back, false),
+        Some(Copied::Code) | None => (0, true),
+    };
+    let Some(answer) = answers(model).nth(back) else {
         model.toast(Tone::Warning, language.say(Msg::NoAnswer));
         return Vec::new();
     };

@@ -6,7 +6,7 @@ use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
 use proto::{Body, Event as Record};
 
-use crate::effect::Effect;
+use crate::effect::{Effect, Trouble};
 use crate::event::Heard;
 use crate::messages::Language;
 use crate::messages::app::Msg;
@@ -28,6 +28,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             {
                 model.session = Some(Session::new(session, pid));
             }
+            model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
             model.composer.take_up(Some(session));
             if follow > 1 {
@@ -57,6 +58,8 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             model.link = Link::Lost(model.now);
         }
         Heard::Ended(trouble) => {
+            let what = model.calls(&trouble.what);
+            let trouble = Trouble { what, ..trouble };
             let words = format!("{}: {}", language.say(Msg::Ended), trouble.what);
             model.transcript.say(Tone::Error, words);
             if !trouble.hint.is_empty() {
@@ -99,6 +102,7 @@ fn let_go(model: &mut Model) {
     model.dialog = None;
     model.scroll = 0;
     model.pressed = None;
+    model.called = None;
     model.creating = false;
     model.news.clear();
 }

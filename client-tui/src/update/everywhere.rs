@@ -14,6 +14,7 @@ use crate::messages::app::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
+use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, Pressed, Tone};
 use crate::view::status;
 
@@ -46,6 +47,12 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             set_posture(model, next)
         }
         Action::Todos => {
+            let none = |session: &Session| session.todos.is_empty();
+            if model.session.as_ref().is_none_or(none) {
+                let words = model.look.language.say(Msg::NoTodos);
+                model.toast(Tone::Info, words);
+                return Vec::new();
+            }
             model.look.todos = !model.look.todos;
             Vec::new()
         }

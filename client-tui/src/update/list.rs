@@ -25,6 +25,9 @@ const LOST: Duration = Duration::from_secs(5);
 /// How long a row is marked until it is read what its session said: who runs through a list reads none.
 const REST: Duration = Duration::from_millis(150);
 
+/// How long a row that came under the mark by itself is not taken: it must be seen first.
+const SLID: Duration = Duration::from_millis(600);
+
 /// Sessions that are listed.
 const SESSIONS_MAX: u64 = 200;
 
@@ -42,6 +45,9 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let action = own.or_else(|| keymap::find(Context::List, key))?;
     if let Some(effects) = moves(model, action) {
         return Some(effects);
+    }
+    if acts(action) && slid(model) {
+        return Some(Vec::new());
     }
     if changes(model, action) && !model.may_drive() {
         return Some(Vec::new());
@@ -77,6 +83,17 @@ fn changes(model: &Model, action: Action) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether a key does something with the marked row.
+fn acts(action: Action) -> bool {
+    !matches!(action, Action::Filter | Action::Close)
+}
+
+/// Whether another row than the one that was marked has come under the mark, so lately that a key was pressed for that.
+fn slid(model: &Model) -> bool {
+    let slid = dialog(model).and_then(|dialog| dialog.slid);
+    slid.is_some_and(|slid| model.now.saturating_duration_since(slid) < SLID)
 }
 
 /// Takes a paste: words to filter by. Where none are being written it is for nobody.
@@ -154,7 +171,11 @@ fn preview(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
         return Vec::new();
     };
-    let Some(Key::Session(id)) = dialog.selected else {
+    let marked = match dialog.slid {
+        None => dialog.selected.clone(),
+        Some(_) => current(model),
+    };
+    let Some(Key::Session(id)) = marked else {
         return Vec::new();
     };
     let wanted = matches!(dialog.what, ListOf::Sessions { .. });
@@ -223,6 +244,7 @@ fn select(model: &mut Model, rows: &[Row], place: usize) {
     }
     dialog.selected = key;
     dialog.place = place;
+    dialog.slid = None;
 }
 
 /// What the marked row is of.

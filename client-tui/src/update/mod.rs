@@ -98,16 +98,21 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
             code: 0,
             words: Vec::new(),
         })],
-        Signal::Continue => vec![Effect::Redraw],
+        // Whoever had the terminal meanwhile has named its window.
+        Signal::Continue => vec![Effect::Title(model.title.clone()), Effect::Redraw],
     }
 }
 
 fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let before = model.pressed;
+    let told = model.toast.clone().filter(|_| before.is_some());
     let effects = pressed(model, key);
     if model.pressed == before {
-        // Twice means one behind the other.
+        // Twice means one behind the other. What a second one would have done is not so any more.
         model.pressed = None;
+        if told.is_some() && model.toast == told {
+            model.toast = None;
+        }
     }
     effects
 }

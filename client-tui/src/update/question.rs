@@ -25,10 +25,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         action,
         Some(Action::SetAside | Action::PageUp | Action::PageDown)
     );
-    if dialog.writing.is_none()
-        && !reads
-        && stray(&mut dialog.since, now, action.is_some(), key)
-    {
+    if dialog.writing.is_none() && !reads && stray(&mut dialog.since, now, action.is_some(), key) {
         return swallow(key);
     }
     if dialog.writing.is_some() {

@@ -112,15 +112,26 @@ fn create(model: &mut Model, text: String) -> Vec<Effect> {
     vec![Effect::Call(Call::Create(Box::new(params)))]
 }
 
+/// How much like a command a word must be so that it may have been meant.
+const NEAR: f32 = 0.6;
+
 /// What is said of a word that is no command, with the one that is near, if any.
 fn unknown(model: &Model, word: &str) -> String {
     let shown = client::text::line(word);
-    let mut near = slash::COMMANDS.iter().map(|row| row.name);
-    let near = near.find(|name| {
-        name.starts_with(word) || similar::TextDiff::from_chars(*name, word).ratio() > 0.7
-    });
-    match near {
-        Some(near) => model.look.language.fill(Msg::UnknownNear, &[&shown, near]),
+    // The beginning of one, else the one that is the most like it.
+    let likeness = |name: &str| match !word.is_empty() && name.starts_with(word) {
+        true => 1.0,
+        false => similar::TextDiff::from_chars(name, word).ratio(),
+    };
+    let names = slash::COMMANDS
+        .iter()
+        .flat_map(|row| std::iter::once(&row.name).chain(row.aliases));
+    let near = names
+        .map(|name| (*name, likeness(name)))
+        // The first of equals: the order is that of the menu.
+        .reduce(|best, other| if other.1 > best.1 { other } else { best });
+    match near.filter(|near| near.1 >= NEAR) {
+        Some((near, _)) => model.look.language.fill(Msg::UnknownNear, &[&shown, near]),
         None => model.look.language.fill(Msg::Unknown, &[&shown]),
     }
 }

@@ -18,6 +18,13 @@ use crate::model::transcript::tests::scene::message;
 use crate::model::{Dialog, Model};
 use crate::slash::{COMMANDS, Command};
 
+/// Something is to be done.
+fn to_do(model: &mut Model) {
+    let todo = serde_json::json!({"content": "one", "active_form": "one", "status": "pending"});
+    let todo = serde_json::from_value(todo).unwrap();
+    model.session.as_mut().unwrap().todos = vec![todo];
+}
+
 /// A key of [`Context::Everywhere`], pressed, and what must be so then.
 fn everywhere(action: Action) {
     let mut model = busy();
@@ -62,6 +69,7 @@ fn everywhere(action: Action) {
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Ask)));
         }
         Action::Todos => {
+            to_do(&mut model);
             let before = model.look.todos;
             assert!(press(&mut model, &["ctrl-t"]).is_empty());
             assert_ne!(model.look.todos, before);
@@ -209,6 +217,10 @@ fn said(command: Command) {
         }
         Command::Todos => {
             let before = model.look.todos;
+            say(&mut model, "/todos");
+            assert!(toast(&model).contains("no list"));
+            assert_eq!(model.look.todos, before);
+            to_do(&mut model);
             say(&mut model, "/todos");
             assert_ne!(model.look.todos, before);
         }
@@ -476,4 +488,160 @@ fn esc_twice_on_an_empty_line_goes_back_to_a_turn() {
     assert!(press(&mut model, &["esc"]).is_empty());
     let effects = press(&mut model, &["esc"]);
     assert!(matches!(call(&effects), Call::Checkpoints { .. }));
+}
+
+#[test]
+fn what_a_second_key_would_have_done_is_not_told_behind_another_key() {
+    let mut model = attached();
+    press(&mut model, &["ctrl-c"]);
+    assert!(toast(&model).contains("Ctrl-C again"));
+    press(&mut model, &["x"]);
+    assert_eq!(toast(&model), "");
+    press(&mut model, &["ctrl-c", "ctrl-b"]);
+    assert!(toast(&model).contains("output of tools"));
+}
+
+#[test]
+fn the_nearest_command_is_named() {
+    let table = [
+        ("/sess", "/sessions?"),
+        ("/undp", "/undo?"),
+        ("/modle", "/help"),
+        ("/rewnid", "/rewind?"),
+        ("/exi", "/exit?"),
+        ("/xyzzy", "`/help`"),
+    ];
+    for (said, named) in table {
+        let mut model = attached();
+        assert!(say(&mut model, said).is_empty());
+        assert!(toast(&model).contains(named), "{said}: {}", toast(&model));
+        assert_eq!(model.composer.text(), said);
+    }
+}
+
+#[test]
+fn what_a_command_does_not_take_stays_written() {
+    let table = [
+        ("/copy 0", "/copy [N|code]"),
+        ("/copy all", "/copy [N|code]"),
+        ("/export", "/export FILE"),
+        ("/new fix the bug", "/new takes no words"),
+        ("/posture maybe", "/posture"),
+        ("/theme nosuch", "/theme"),
+    ];
+    for (written, told) in table {
+        let mut model = attached();
+        assert!(say(&mut model, written).is_empty(), "{written}");
+        assert_eq!(model.composer.text(), written);
+        assert!(
+            toast(&model).contains(told),
+            "{written}: {}",
+            toast(&model)
+        );
+        assert!(model.session.is_some());
+    }
+}
+
+/// So many answers of the model.
+fn answered(count: u64) -> Model {
+    let mut model = attached();
+    for n in 0..count {
+        let said = serde_json::json!({
+            "item": format!("i{n}"), "text": format!("answer {n}"), "finish": "stop",
+        });
+        let said: proto::Body = proto::Body::Assistant(serde_json::from_value(said).unwrap());
+        super::scene::take(&mut model, vec![super::scene::record(n + 1, &said)]);
+    }
+    model
+}
+
+#[test]
+fn an_answer_that_is_not_there_is_not_copied_and_how_many_there_are_is_told() {
+    let mut model = answered(2);
+    assert_eq!(
+        say(&mut model, "/copy 2"),
+        [Effect::Copy("answer 0".to_owned())]
+    );
+    assert!(say(&mut model, "/copy 99").is_empty());
+    assert!(
+        toast(&model).contains("only 2 answers"),
+        "{}",
+        toast(&model)
+    );
+    assert_eq!(model.composer.text(), "/copy 99");
+    let mut model = answered(1);
+    assert!(say(&mut model, "/copy 2").is_empty());
+    assert!(toast(&model).contains("only one answer"));
+    let mut model = answered(0);
+    assert!(say(&mut model, "/copy 99").is_empty());
+    assert!(toast(&model).contains("no answer"));
+}
+
+#[test]
+fn an_undo_is_written_only_where_it_changes_a_file() {
+    use proto::params::history::{CheckpointsOutput, RewindOutput, TurnCheckpoint};
+    use proto::record::{FileState, RewoundFile, RewoundResult};
+    let happened = |files: Vec<RewoundResult>| {
+        let mut model = attached();
+        say(&mut model, "/undo");
+        let turn = |turn| TurnCheckpoint {
+            turn,
+            at: proto::Stamp(0),
+            prompt: String::new(),
+            files: Vec::new(),
+            notes: Vec::new(),
+        };
+        let result = Ok(CheckpointsOutput {
+            turns: vec![turn(1), turn(3)],
+            undo: false,
+        });
+        let answer = |answer| vec![Event::Answered { follow: 0, answer }];
+        let undo = true;
+        let effects = super::scene::take(&mut model, answer(Answer::Checkpoints { undo, result }));
+        let Call::Rewind(params) = call(&effects).clone() else {
+            panic!("{effects:?}")
+        };
+        assert!(params.dry_run && params.to_turn == Some(1) && params.what == What::Code);
+        let file = |result| RewoundFile {
+            path: "/proj/a".to_owned(),
+            result,
+            before: FileState::Absent,
+            after: FileState::Absent,
+        };
+        let result = Ok(RewindOutput {
+            seq: None,
+            turn: 1,
+            turns: 0,
+            files: files.into_iter().map(file).collect(),
+            notes: Vec::new(),
+        });
+        let effects = super::scene::take(&mut model, answer(Answer::Rewound { params, result }));
+        (effects, toast(&model).to_owned())
+    };
+    for nothing in [vec![], vec![RewoundResult::Same]] {
+        let (effects, told) = happened(nothing);
+        assert!(
+            effects.is_empty() && told.starts_with("nothing to undo"),
+            "{told}"
+        );
+    }
+    for something in [RewoundResult::Restored, RewoundResult::ChangedSince] {
+        let (effects, _) = happened(vec![RewoundResult::Same, something]);
+        assert!(
+            matches!(call(&effects), Call::Rewind(to) if !to.dry_run && to.request_id.is_some())
+        );
+    }
+}
+
+#[test]
+fn the_window_is_named_again_when_the_shell_brings_us_back() {
+    let mut model = attached();
+    super::scene::take(&mut model, vec![Event::Focus(true)]);
+    let now = model.now;
+    let continued = Event::Signal(crate::event::Signal::Continue);
+    let effects = super::update(&mut model, continued, now);
+    assert_eq!(
+        effects,
+        [Effect::Title("reasonix".to_owned()), Effect::Redraw]
+    );
 }

@@ -56,8 +56,8 @@ pub fn reach(model: &Model) -> (usize, usize) {
     };
     let (width, rows) = super::dialog_room(&model.look);
     let (lower, long) = lower(dialog, model, width, rows);
-    let body = rows_of(dialog, &model.look, width).len()
-        + covers(dialog, long, &model.look, width).len();
+    let body =
+        rows_of(dialog, &model.look, width).len() + covers(dialog, long, &model.look, width).len();
     let head = head(&dialog.approval, model, width).len();
     framed::reach(body, rows.saturating_sub(head + lower.rows.len()))
 }

@@ -66,8 +66,26 @@ pub fn rows(dialog: &ListDialog, model: &Model) -> Vec<Row> {
         let shown = Utf32Str::new(&shown, &mut buffer);
         pattern.score(shown, &mut matcher).is_some()
     };
-    all.into_iter().filter(|row| holds(row)).collect()
+    let mut found: Vec<Row> = all.into_iter().filter(|row| holds(row)).collect();
+    if matches!(dialog.content, Content::Sessions(_)) {
+        found.sort_by_key(|row| numbered(row, &wanted));
+    }
+    found
 }
+
+/// How well what is written names the session of a row by its number: 0 whole, 1 its beginning, 2 not.
+#[must_use]
+pub fn numbered(row: &Row, wanted: &str) -> u8 {
+    let pid = row.cells.get(PID).map_or("", |cell| cell.text.as_str());
+    match (&row.key, pid.strip_prefix(wanted)) {
+        (Key::Session(_), Some("")) => 0,
+        (Key::Session(_), Some(_)) => 1,
+        _ => 2,
+    }
+}
+
+/// The column of a session's number.
+const PID: usize = 1;
 
 fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
     if let Some(restore) = &dialog.restore {
@@ -145,7 +163,7 @@ fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: b
 fn named(session: &SessionSummary) -> String {
     let name = session.name.as_deref().map(client::text::line);
     name.filter(|name| !name.trim().is_empty())
-        .unwrap_or_else(|| client::text::line(&session.last_line))
+        .unwrap_or_else(|| words::plain(&session.last_line))
 }
 
 fn turns(turns: &CheckpointsOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {
@@ -287,10 +305,10 @@ fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row 
     let language = model.look.language;
     let name = session.name.as_deref().map(client::text::line);
     let busy = matches!(session.state, State::Running | State::Waiting) || words::waits(session);
-    let cause = client::text::line(&words::head(&session.cause));
+    let cause = words::plain(&words::head(&session.cause));
     let does = match busy && !cause.is_empty() {
         true => cause,
-        false => client::text::line(&session.last_line),
+        false => words::plain(&session.last_line),
     };
     let does = match name.filter(|name| !name.is_empty()) {
         Some(name) => format!("{name}: {does}"),

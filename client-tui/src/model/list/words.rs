@@ -1,11 +1,13 @@
 //! Parts of rows in words: ages, states, what is known of a session. All of it cleaned.
 
+use std::ops::Range;
 use std::path::Path;
 
 use proto::Stamp;
 use proto::outcome::UsageTotals;
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
+use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::messages::Language;
 use crate::messages::lists::Msg;
@@ -100,6 +102,35 @@ pub fn head(text: &str) -> String {
     }
 }
 
+/// One line of what was written in Markdown, without the marks around its words.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let text = client::text::line(text);
+    let mut marks: Vec<Range<usize>> = Vec::new();
+    for (event, range) in Parser::new(&text).into_offset_iter() {
+        let said = text.get(range.clone()).unwrap_or_default();
+        let (before, behind) = match event {
+            Event::Start(Tag::Strong) => (2, 2),
+            Event::Start(Tag::Emphasis) => (1, 1),
+            Event::Code(_) => {
+                let inside = said.trim_start_matches('`');
+                let ticks = said.len() - inside.len();
+                (ticks, ticks)
+            }
+            Event::Start(Tag::Heading { .. }) => {
+                let words = said.trim_start_matches(['#', ' ']);
+                (said.len() - words.len(), 0)
+            }
+            _ => continue,
+        };
+        marks.push(range.start..range.start + before);
+        marks.push(range.end.saturating_sub(behind)..range.end);
+    }
+    let is_mark = |at: usize| marks.iter().any(|mark| mark.contains(&at));
+    let letters = text.char_indices().filter(|(at, _)| !is_mark(*at));
+    letters.map(|(_, letter)| letter).collect()
+}
+
 /// One line for what is to be judged: nothing in it is hidden.
 #[must_use]
 pub fn exact(text: &str) -> String {
@@ -175,3 +206,6 @@ pub fn counted(language: Language, count: u64, one: Msg, more: Msg) -> String {
     let message = if count == 1 { one } else { more };
     language.fill(message, &[&count.to_string()])
 }
+
+#[cfg(test)]
+mod tests;

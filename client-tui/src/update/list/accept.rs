@@ -34,7 +34,12 @@ fn visit(model: &mut Model, session: &str) -> Vec<Effect> {
         model.dialog = None;
         return Vec::new();
     }
-    go_to(model, session)
+    let id = session.parse::<SessionId>().ok();
+    let known = id.and_then(|id| dialog(model)?.session(id));
+    let called = known.map(|known| (known.session, known.pid.to_string()));
+    let effects = go_to(model, session);
+    model.called = called;
+    effects
 }
 
 /// Goes to where a question is open. One of this session that was set aside opens again.

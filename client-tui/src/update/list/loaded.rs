@@ -10,7 +10,7 @@ use proto::{Body, Event as Record, SessionId, Stamp};
 use super::{dialog, dialog_mut, select, turns};
 use crate::effect::{Answer, Trouble};
 use crate::model::Model;
-use crate::model::list::rows::rows;
+use crate::model::list::rows::{Row, numbered, rows};
 use crate::model::list::{Asked, Content, Key, ListOf, Preview, words};
 
 /// Characters of an answer that a preview keeps, from its end.
@@ -102,7 +102,16 @@ fn order(session: &SessionSummary) -> (u8, Reverse<Stamp>, Reverse<u64>) {
 pub fn settle(model: &mut Model) {
     let Some(dialog) = dialog(model) else { return };
     let rows = rows(dialog, model);
-    let place = match dialog.selected {
+    let place = match &dialog.selected {
+        // It may be there again next time: a list that was read halfway does not move the mark for good. What stands in
+        // its place is marked meanwhile, and not taken by a key that was pressed for what was there.
+        Some(selected) if !rows.iter().any(|row| row.key == *selected) => {
+            let now = model.now;
+            if let Some(dialog) = dialog_mut(model) {
+                dialog.slid.get_or_insert(now);
+            }
+            return;
+        }
         Some(_) => dialog.position(&rows),
         None if dialog.covers() => 0,
         None => {
@@ -131,6 +140,11 @@ pub fn narrow(model: &mut Model) {
     let kept = rows
         .iter()
         .position(|row| Some(&row.key) == dialog.selected.as_ref());
+    // Who writes a number means the session of that number.
+    let wanted = dialog.filter.input.text().trim();
+    let is_named = |row: &Row| numbered(row, wanted) < 2;
+    let named = matches!(dialog.content, Content::Sessions(_)) && !wanted.is_empty();
+    let kept = kept.filter(|_| !(named && rows.first().is_some_and(is_named)));
     if !rows.is_empty() {
         select(model, &rows, kept.unwrap_or(0));
     }

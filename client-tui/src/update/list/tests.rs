@@ -193,6 +193,88 @@ fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
 }
 
 #[test]
+fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    press(&mut model, "end k");
+    assert_eq!(at(&model), Some(Key::Session(id(3))));
+    let mut half = listed();
+    half.sessions.retain(|session| session.pid != Pid(3));
+    model.now += Duration::from_secs(2);
+    take(&mut model, Answer::Sessions(Ok(half.clone())));
+    // Enter was pressed for what was there.
+    assert_eq!(press(&mut model, "enter"), []);
+    assert!(model.dialog.is_some());
+    take(
+        &mut model,
+        Answer::Sessions(Err(Trouble::new("it has gone", ""))),
+    );
+    take(&mut model, Answer::Sessions(Ok(listed())));
+    let effects = press(&mut model, "enter");
+    let session = id(3).to_string();
+    assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
+
+    // What has been seen in its place is taken.
+    let mut model = opened(ListOf::Sessions { here: false });
+    press(&mut model, "end k");
+    take(&mut model, Answer::Sessions(Ok(half)));
+    model.now += SLID;
+    let effects = press(&mut model, "enter");
+    let session = id(1).to_string();
+    assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
+}
+
+#[test]
+fn a_number_finds_the_session_of_that_number_first() {
+    let mut model = model();
+    open(&mut model, ListOf::Sessions { here: false });
+    let mut sessions = vec![
+        summary(21, "talk of 2", 1),
+        summary(12, "two", 2),
+        summary(2, "old", 500),
+        summary(30, "2 things", 3),
+    ];
+    sessions.iter_mut().for_each(|session| session.turns = 4);
+    let list = ListOutput {
+        sessions,
+        next: None,
+    };
+    take(&mut model, Answer::Sessions(Ok(list)));
+    press(&mut model, "/ 2");
+    let shown = rows(dialog(&model).unwrap(), &model);
+    let keys: Vec<Key> = shown.into_iter().map(|row| row.key).collect();
+    let expected = [2, 21].map(|pid| Key::Session(id(pid)));
+    assert_eq!(keys[..2], expected);
+    assert_eq!(keys.len(), 4);
+    assert_eq!(at(&model), Some(Key::Session(id(2))));
+    press(&mut model, "1");
+    assert_eq!(at(&model), Some(Key::Session(id(21))));
+    press(&mut model, "backspace");
+    assert_eq!(at(&model), Some(Key::Session(id(2))));
+}
+
+#[test]
+fn a_session_that_is_gone_is_told_by_its_number() {
+    let mut model = opened(ListOf::Sessions { here: false });
+    press(&mut model, "enter");
+    let ended = crate::event::Heard::Ended(Trouble::new(
+        format!("There is no session {} any more.", id(2)),
+        "`reasonix ls` lists the sessions.",
+    ));
+    crate::update::daemon::heard(&mut model, 1, ended);
+    let Link::Ended(trouble) = &model.link else {
+        panic!("{:?}", model.link)
+    };
+    assert_eq!(trouble.what, "There is no session 2 any more.");
+    let told: Vec<String> = model
+        .transcript
+        .entries
+        .iter()
+        .map(|entry| format!("{:?}", entry.what))
+        .collect();
+    assert!(!told.concat().contains(&id(2).to_string()), "{told:?}");
+}
+
+#[test]
 fn enter_goes_to_another_session_and_closes_on_this_one() {
     let mut model = opened(ListOf::Sessions { here: false });
     let effects = press(&mut model, "enter");

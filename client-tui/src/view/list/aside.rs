@@ -94,7 +94,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
     };
     let model = words.model;
     let language = model.look.language;
-    let cause = client::text::line(&words::head(&session.cause));
+    let cause = words::plain(&words::head(&session.cause));
     let state = words::state(language, session, dialog.at);
     let state = match cause.is_empty() {
         true => state,
@@ -109,7 +109,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
         words.row(&client::text::line(why), Ink::Warning);
     }
     if dialog.what == ListOf::Processes {
-        words.row(&client::text::line(&session.last_line), Ink::Text);
+        words.row(&words::plain(&session.last_line), Ink::Text);
         return;
     }
     match dialog.previews.get(&id) {
@@ -120,7 +120,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
             words.text(&preview.answer, Ink::Text, true);
         }
         Some(None) => words.row(language.say(Msg::Loading), Ink::Dim),
-        None => words.row(&client::text::line(&session.last_line), Ink::Text),
+        None => words.row(&words::plain(&session.last_line), Ink::Text),
     }
 }
 

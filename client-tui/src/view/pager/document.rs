@@ -42,6 +42,8 @@ impl<'a> Document<'a> {
         let columns = u16::try_from(width.saturating_sub(gutter)).unwrap_or(u16::MAX);
         let look = Look {
             columns,
+            // Nothing is printed: what is folded can be opened here.
+            fullscreen: true,
             ..model.look.clone()
         };
         let mut sheet = pager.sheet.borrow_mut();

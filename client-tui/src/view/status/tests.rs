@@ -80,7 +80,7 @@ fn a_wide_row_has_all_and_a_narrow_one_the_most_important() {
         &mut model,
         200,
         "⠋ working ask · some-chat · context 26% · cache 82% · 1.2M tokens · $0.12 · 12 tidy up · ~/work/shop",
-        "⠋ 工作中 ask · some-chat · 上下文 26% · 缓存 82% · 1.2M token · $0.12 · 12 tidy up · ~/work/shop",
+        "⠋ 工作中 ask · some-chat · 上下文 26% · 缓存 82% · 1.2M 词元 · $0.12 · 12 tidy up · ~/work/shop",
     );
     check(
         &mut model,

@@ -86,7 +86,7 @@ fn a_turn_reads_well_at_forty_columns() {
             "   1 - old",
             "   1 + new",
             "✗ bash cargo test --workspac… · exit 101",
-            "  │ … 2 lines before (Ctrl-B opens)",
+            "  │ … 2 lines before (/view opens)",
             "  │ 3",
             "  │ 4",
             "  │ 5",
@@ -137,7 +137,7 @@ fn a_running_command_shows_the_end_of_what_it_prints() {
         shown(&events, &narrow()),
         [
             "• bash make -j 你好世界你好世界你好世界…",
-            "  │ … 2 lines before (Ctrl-B opens)",
+            "  │ … 2 lines before (/view opens)",
             "  │ 3",
             "  │ 4",
             "  │ 5",
@@ -205,10 +205,20 @@ fn long_things_are_folded_and_open_wholly() {
     ];
     let rows = shown(&events, &narrow());
     assert!(
-        rows.contains(&"  … 18 more lines (Ctrl-B opens)".to_owned()),
+        rows.contains(&"  … 18 more lines (/view opens)".to_owned()),
         "{rows:#?}"
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
+    // Where nothing was printed for good, the key opens it.
+    let full = Look {
+        fullscreen: true,
+        ..narrow()
+    };
+    let rows = shown(&events, &full);
+    assert!(
+        rows.contains(&"  … 18 more lines (Ctrl-B opens)".to_owned()),
+        "{rows:#?}"
+    );
     let open = Look {
         output: true,
         ..narrow()

@@ -65,8 +65,12 @@ pub(super) fn width(look: &Look) -> usize {
 
 /// That rows are left out, and how they are seen.
 pub(super) fn left_out(look: &Look, which: Msg, count: usize, room: usize) -> Line<'static> {
-    let key = keymap::shown(Context::Everywhere, Action::Output);
-    let words = look.language.fill(which, &[&count.to_string(), &key]);
+    let by = match look.fullscreen {
+        true => keymap::shown(Context::Everywhere, Action::Output),
+        // What is printed into the scrollback is never changed.
+        false => "/view".to_owned(),
+    };
+    let words = look.language.fill(which, &[&count.to_string(), &by]);
     Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
 }
 
