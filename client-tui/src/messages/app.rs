@@ -17,6 +17,7 @@ super::catalog! {
     NothingRuns = "nothing was running", "当前没有正在运行的回合";
     Reconnected = "connection lost and made again", "连接曾中断，现已恢复";
     Ended = "this session cannot be followed any more", "无法继续跟随此会话";
+    EndedKeeps = "not sent, it stays written: this session is not followed any more", "未发送，文字保留：已不再跟随此会话";
     Unwritable = "the log cannot be written: {0}", "日志无法写入：{0}";
     Posture = "posture: {0}", "权限姿态：{0}";
     PostureYolo = "With `yolo` every call runs unasked that no rule denies: any command, any file that you can write.", "使用 `yolo` 时，凡未被规则拒绝的调用都会直接执行：任何命令、任何你可写的文件。";

@@ -28,8 +28,8 @@ pub struct ListDialog {
     pub selected: Option<Key>,
     /// Where that row stood when it was marked: what takes its place is marked when it goes.
     pub place: usize,
-    /// Since when what took its place is marked.
-    pub slid: Option<Instant>,
+    /// What took its place, and since when that is marked.
+    pub slid: Option<(Key, Instant)>,
     /// Since when the same row is marked.
     pub rested: Instant,
     pub filter: Filter,
@@ -197,9 +197,10 @@ impl ListDialog {
     /// The place of the marked row among `rows`: where what it is of stands, else where it stood.
     #[must_use]
     pub fn position(&self, rows: &[rows::Row]) -> usize {
-        let selected = self.selected.as_ref();
-        let found = selected.and_then(|key| rows.iter().position(|row| row.key == *key));
-        found.unwrap_or_else(|| self.place.min(rows.len().saturating_sub(1)))
+        let instead = self.slid.as_ref().map(|(key, _)| key);
+        let mut keys = self.selected.iter().chain(instead);
+        keys.find_map(|key| rows.iter().position(|row| row.key == *key))
+            .unwrap_or_else(|| self.place.min(rows.len().saturating_sub(1)))
     }
 
     /// What the marked row is of.

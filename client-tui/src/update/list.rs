@@ -92,8 +92,8 @@ fn acts(action: Action) -> bool {
 
 /// Whether another row than the one that was marked has come under the mark, so lately that a key was pressed for that.
 fn slid(model: &Model) -> bool {
-    let slid = dialog(model).and_then(|dialog| dialog.slid);
-    slid.is_some_and(|slid| model.now.saturating_duration_since(slid) < SLID)
+    let slid = dialog(model).and_then(|dialog| dialog.slid.as_ref());
+    slid.is_some_and(|(_, since)| model.now.saturating_duration_since(*since) < SLID)
 }
 
 /// Takes a paste: words to filter by. Where none are being written it is for nobody.
@@ -171,11 +171,11 @@ fn preview(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
         return Vec::new();
     };
-    let marked = match dialog.slid {
-        None => dialog.selected.clone(),
-        Some(_) => current(model),
+    let marked = match &dialog.slid {
+        None => dialog.selected.as_ref(),
+        Some((key, _)) => Some(key),
     };
-    let Some(Key::Session(id)) = marked else {
+    let Some(Key::Session(id)) = marked.cloned() else {
         return Vec::new();
     };
     let wanted = matches!(dialog.what, ListOf::Sessions { .. });

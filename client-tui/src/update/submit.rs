@@ -53,9 +53,9 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     if !model.may_drive() {
         return Vec::new();
     }
-    if let Link::Ended(trouble) = &model.link {
-        let trouble = trouble.clone();
-        model.trouble(&trouble);
+    if matches!(model.link, Link::Ended(_)) {
+        // Why stands in the transcript.
+        model.toast(Tone::Warning, language.say(Msg::EndedKeeps));
         return Vec::new();
     }
     if matches!(model.link, Link::Lost(_)) {

@@ -533,11 +533,7 @@ fn what_a_command_does_not_take_stays_written() {
         let mut model = attached();
         assert!(say(&mut model, written).is_empty(), "{written}");
         assert_eq!(model.composer.text(), written);
-        assert!(
-            toast(&model).contains(told),
-            "{written}: {}",
-            toast(&model)
-        );
+        assert!(toast(&model).contains(told), "{written}: {}", toast(&model));
         assert!(model.session.is_some());
     }
 }

@@ -106,10 +106,7 @@ pub fn settle(model: &mut Model) {
         // It may be there again next time: a list that was read halfway does not move the mark for good. What stands in
         // its place is marked meanwhile, and not taken by a key that was pressed for what was there.
         Some(selected) if !rows.iter().any(|row| row.key == *selected) => {
-            let now = model.now;
-            if let Some(dialog) = dialog_mut(model) {
-                dialog.slid.get_or_insert(now);
-            }
+            slide(model, &rows);
             return;
         }
         Some(_) => dialog.position(&rows),
@@ -130,6 +127,19 @@ pub fn settle(model: &mut Model) {
     };
     if !rows.is_empty() {
         select(model, &rows, place);
+    }
+}
+
+/// Another row is marked as long as the one that was is not there.
+fn slide(model: &mut Model, rows: &[Row]) {
+    let now = model.now;
+    let Some(dialog) = dialog_mut(model) else {
+        return;
+    };
+    let place = dialog.position(rows);
+    let marked = rows.get(place).map(|row| &row.key);
+    if marked != dialog.slid.as_ref().map(|(key, _)| key) {
+        dialog.slid = marked.map(|key| (key.clone(), now));
     }
 }
 
@@ -161,7 +171,9 @@ fn last_words(records: &[Record]) -> Preview {
             Ok(Body::Assistant(said)) if !said.text.trim().is_empty() => {
                 let text = client::text::clean(&said.text);
                 let cut = text.chars().count().saturating_sub(PREVIEW_MAX);
-                preview.answer = text.chars().skip(cut).collect();
+                let end: String = text.chars().skip(cut).collect();
+                let lines: Vec<String> = end.lines().map(words::plain).collect();
+                preview.answer = lines.join("\n");
             }
             _ => {}
         }

@@ -213,9 +213,13 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     let session = id(3).to_string();
     assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
 
-    // What has been seen in its place is taken.
+    // What has been seen in its place is taken, wherever it goes.
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
+    take(&mut model, Answer::Sessions(Ok(half.clone())));
+    assert_eq!(at(&model), Some(Key::Session(id(1))));
+    half.sessions.push(summary(9, "new", 0));
+    half.sessions.push(summary(8, "new", 0));
     take(&mut model, Answer::Sessions(Ok(half)));
     model.now += SLID;
     let effects = press(&mut model, "enter");
@@ -265,13 +269,20 @@ fn a_session_that_is_gone_is_told_by_its_number() {
         panic!("{:?}", model.link)
     };
     assert_eq!(trouble.what, "There is no session 2 any more.");
-    let told: Vec<String> = model
-        .transcript
-        .entries
-        .iter()
-        .map(|entry| format!("{:?}", entry.what))
-        .collect();
-    assert!(!told.concat().contains(&id(2).to_string()), "{told:?}");
+    let entries = model.transcript.entries.iter();
+    let mut told: String = entries.map(|entry| format!("{:?}", entry.what)).collect();
+    // What cannot be sent says so, and not the same again.
+    model.composer.set("again");
+    let sent = crate::update::submit::send(&mut model, proto::params::session::When::Queue);
+    assert_eq!(
+        (sent, model.composer.text().as_str()),
+        (Vec::new(), "again")
+    );
+    told.push_str(&model.toast.as_ref().unwrap().words);
+    let above = crate::view::status::above(&model, 80).rows;
+    told.extend(above.iter().map(ToString::to_string));
+    assert!(!told.contains(&id(2).to_string()), "{told}");
+    assert_eq!(told.matches("There is no session").count(), 1, "{told}");
 }
 
 #[test]

@@ -65,12 +65,11 @@ fn working(model: &Model, width: usize) -> Option<Line<'static>> {
                 (1, Ink::Dim, short::duration(time)),
             ]
         }
-        Link::Ended(trouble) => {
-            let mut groups = vec![(0, Ink::Error, format!("■ {}", text::line(&trouble.what)))];
-            if !trouble.hint.is_empty() {
-                groups.push((0, Ink::Dim, text::line(&trouble.hint)));
-            }
-            groups
+        // Why stands in the transcript; here, what can be done.
+        Link::Ended(_) => {
+            let sessions = shown(Context::Everywhere, Action::Sessions);
+            let words = language.fill(Msg::EndedAdvice, &[&sessions]);
+            vec![(0, Ink::Error, format!("■ {words}"))]
         }
         Link::None | Link::Replaying | Link::Live => turn(model, model.session.as_ref()?)?,
     };
