@@ -431,8 +431,8 @@ fn looser(own: Posture, configured: Posture) -> Option<String> {
     (rank(own) > rank(configured)).then(|| {
         format!(
             "This session keeps its posture `{}`, which is looser than the `{}` that is configured now.",
-            name(own),
-            name(configured)
+            own.name(),
+            configured.name()
         )
     })
 }

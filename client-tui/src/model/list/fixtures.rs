@@ -12,6 +12,8 @@ use proto::record::ChildKind;
 use proto::state::{Kind, Posture, State, WaitingFor};
 use proto::{Pid, PromptId, Seq, SessionId, Stamp};
 
+use super::ListOf;
+use crate::effect::Answer;
 use crate::messages::Language;
 use crate::model::session::Session;
 use crate::model::{Look, Model, Place};
@@ -21,6 +23,30 @@ pub const NOW: Stamp = Stamp(1_790_000_000_000);
 
 /// What a hostile model, name or file may try.
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
+
+/// Every list.
+pub const ALL: [ListOf; 6] = [
+    ListOf::Sessions { here: true },
+    ListOf::Sessions { here: false },
+    ListOf::Turns,
+    ListOf::Queue,
+    ListOf::Processes,
+    ListOf::Inbox,
+];
+
+/// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
+pub fn answer(what: ListOf, calls: Vec<Approval>) -> Option<Answer> {
+    Some(match what {
+        ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
+        ListOf::Processes => Answer::Processes(Ok(running())),
+        ListOf::Inbox => Answer::Waiting(Ok((calls, vec![question(3, 5)]))),
+        ListOf::Turns => Answer::Checkpoints {
+            undo: false,
+            result: Ok(checkpoints(true)),
+        },
+        ListOf::Queue => return None,
+    })
+}
 
 /// The id of the session with that pid.
 pub fn id(pid: u64) -> SessionId {

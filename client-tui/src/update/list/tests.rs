@@ -12,9 +12,7 @@ use crate::effect::{Call, Trouble};
 use crate::keymap::{BINDINGS, key as named};
 use crate::messages::Language;
 use crate::model::list::Content;
-use crate::model::list::fixtures::{
-    self, approval, checkpoints, id, listed, prompt_id, question, running, summary,
-};
+use crate::model::list::fixtures::{self, ALL, answer, approval, id, listed, prompt_id, summary};
 
 fn model() -> Model {
     fixtures::model(80, 24, Language::English)
@@ -36,31 +34,12 @@ fn at(model: &Model) -> Option<Key> {
 fn opened(what: ListOf) -> Model {
     let mut model = model();
     open(&mut model, what);
-    let answer = match what {
-        ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
-        ListOf::Processes => Answer::Processes(Ok(running())),
-        ListOf::Inbox => Answer::Waiting(Ok((
-            vec![approval(1, 2, "rm -r target"), approval(2, 4, "ls")],
-            vec![question(3, 5)],
-        ))),
-        ListOf::Turns => Answer::Checkpoints {
-            undo: false,
-            result: Ok(checkpoints(true)),
-        },
-        ListOf::Queue => return model,
-    };
-    take(&mut model, answer);
+    let calls = vec![approval(1, 2, "rm -r target"), approval(2, 4, "ls")];
+    if let Some(answer) = answer(what, calls) {
+        take(&mut model, answer);
+    }
     model
 }
-
-const ALL: [ListOf; 6] = [
-    ListOf::Sessions { here: true },
-    ListOf::Sessions { here: false },
-    ListOf::Turns,
-    ListOf::Queue,
-    ListOf::Processes,
-    ListOf::Inbox,
-];
 
 /// The place of the mark, and the last that there is.
 fn place(model: &Model) -> (usize, usize) {

@@ -8,43 +8,22 @@ use crate::effect::{Answer, Trouble};
 use crate::keymap::key;
 use crate::messages::Language;
 use crate::model::Dialog;
-use crate::model::list::fixtures::{
-    self, HOSTILE, approval, checkpoints, id, listed, question, running,
-};
+use crate::model::list::fixtures::{self, ALL, HOSTILE, answer, approval, id, listed};
 use crate::theme::Theme;
 use crate::update::list as update;
-
-const ALL: [ListOf; 6] = [
-    ListOf::Sessions { here: true },
-    ListOf::Sessions { here: false },
-    ListOf::Turns,
-    ListOf::Queue,
-    ListOf::Processes,
-    ListOf::Inbox,
-];
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (40, 12), (200, 60)];
 
 fn opened(what: ListOf, (columns, rows): (u16, u16), language: Language) -> Model {
     let mut model = fixtures::model(columns, rows, language);
     update::open(&mut model, what);
-    let answer = match what {
-        ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
-        ListOf::Processes => Answer::Processes(Ok(running())),
-        ListOf::Inbox => Answer::Waiting(Ok((
-            vec![
-                approval(1, 2, "rm -r target\u{200b}/x\nand more"),
-                approval(2, 4, HOSTILE),
-            ],
-            vec![question(3, 5)],
-        ))),
-        ListOf::Turns => Answer::Checkpoints {
-            undo: false,
-            result: Ok(checkpoints(true)),
-        },
-        ListOf::Queue => return model,
-    };
-    update::take(&mut model, answer);
+    let calls = vec![
+        approval(1, 2, "rm -r target\u{200b}/x\nand more"),
+        approval(2, 4, HOSTILE),
+    ];
+    if let Some(answer) = answer(what, calls) {
+        update::take(&mut model, answer);
+    }
     model
 }
 
