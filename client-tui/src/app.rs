@@ -1,5 +1,6 @@
 //! The loop: gather what happened, update, perform, draw once.
 
+mod draw;
 mod settings;
 mod tasks;
 
@@ -25,7 +26,7 @@ use crate::model::{Dialog, Link, Look, Model, Place};
 use crate::render::Cache;
 use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
-use crate::view::{self, transcript::Printed};
+use crate::view::transcript::{Below, Printed};
 use crate::{clipboard, editor, perform, render, update};
 use settings::Settings;
 use tasks::ours;
@@ -108,8 +109,10 @@ struct App {
     follower: Option<AbortHandle>,
     /// It, and calls on their way.
     tasks: JoinSet<()>,
-    /// Rows of the transcript when it was drawn last, while it is scrolled.
-    height: Option<usize>,
+    /// The end of the transcript when it was drawn last, while it is scrolled.
+    below: Option<Below>,
+    /// Not all of the transcript that has settled is printed yet: the next frame goes on at once.
+    behind: bool,
     /// Something has changed since it was drawn.
     dirty: bool,
     drawn: Instant,
@@ -154,7 +157,8 @@ impl App {
             events,
             follower: None,
             tasks: JoinSet::new(),
-            height: None,
+            below: None,
+            behind: false,
             dirty: true,
             drawn: now,
             beaten: now,
@@ -189,7 +193,10 @@ impl App {
     /// Waits for something, takes all that is there, and draws if it is time.
     async fn turn(&mut self) -> io::Result<Option<Leave>> {
         let beat = self.beaten + BEAT;
-        let frame = self.drawn + FRAME;
+        let frame = match self.behind {
+            true => self.drawn,
+            false => self.drawn + FRAME,
+        };
         let moves = self.moves();
         let mut urgent = false;
         let first = tokio::select! {
@@ -236,7 +243,7 @@ impl App {
             };
             pending = pending.or_else(|| self.resized());
         }
-        if self.dirty && (urgent || self.drawn.elapsed() >= FRAME) {
+        if self.dirty && (urgent || self.behind || self.drawn.elapsed() >= FRAME) {
             let before = self.drawn;
             self.draw()?;
             if urgent {
@@ -286,55 +293,6 @@ impl App {
         matches!(model.link, Link::Lost(_) | Link::Replaying)
             || model.creating
             || model.session.as_ref().is_some_and(works)
-    }
-
-    fn draw(&mut self) -> io::Result<()> {
-        let covers = self.model.dialog.as_ref().is_some_and(Dialog::covers);
-        self.screen.cover(self.model.look.fullscreen || covers);
-        if self.screen.stale() {
-            self.reprint()?;
-        }
-        self.dirty = false;
-        self.drawn = Instant::now();
-        let model = &mut self.model;
-        if model.look.fullscreen && model.scroll > 0 {
-            let height = view::transcript::height(&model.transcript, &model.look, &mut self.cache);
-            // What comes below does not move what is read.
-            let grown = height.saturating_sub(self.height.unwrap_or(height));
-            model.scroll = (model.scroll + grown).min(height.saturating_sub(1));
-            self.height = Some(height);
-        } else {
-            self.height = None;
-        }
-        let above = match model.look.fullscreen {
-            true => Vec::new(),
-            false => view::transcript::settled(
-                &model.transcript,
-                &mut self.printed,
-                &model.look,
-                &mut self.cache,
-            ),
-        };
-        let panel = view::draw(model, &self.printed, &mut self.cache);
-        self.screen.draw(&above, &panel)?;
-        self.model.shown(Instant::now());
-        Ok(())
-    }
-
-    /// Prints again what is on the screen of the transcript, as it looks now.
-    fn reprint(&mut self) -> io::Result<()> {
-        self.dirty = false;
-        self.drawn = Instant::now();
-        let wanted = self.screen.wanted();
-        let last = view::transcript::last(
-            &self.model.transcript,
-            &self.printed,
-            &self.model.look,
-            &mut self.cache,
-            wanted,
-        );
-        let panel = view::draw(&self.model, &self.printed, &mut self.cache);
-        self.screen.reprint(&last, &panel)
     }
 
     /// Does what is wanted. Answers with how the interface ends, where it does.
@@ -426,7 +384,7 @@ impl App {
     /// The terminal is the editor's meanwhile.
     async fn edit(&mut self, text: String) -> io::Result<()> {
         self.input.pause();
-        self.screen.leave()?;
+        self.leave()?;
         self.terminal.restore();
         let command = editor::command(|name| std::env::var(name).ok());
         let edited = editor::edit(&command, &text, self.model.look.language).await;
@@ -448,7 +406,7 @@ impl App {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
-        self.screen.leave()?;
+        self.leave()?;
         self.terminal.suspend()?;
         self.back()
     }

@@ -5,16 +5,17 @@
 //! All moves are relative, so that nothing must be asked of the terminal. What covers everything is drawn on the
 //! alternate screen, by the same code.
 
+mod drawn;
 mod paint;
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ratatui::text::Line;
 
+use drawn::{Cursor, Drawn, draw_panel, vertical};
 pub use paint::Depth;
 use paint::Row;
 
@@ -23,15 +24,6 @@ use crate::view::Panel;
 
 /// Printed lines that are remembered, by their cells: more than any screen has rows.
 const REMEMBERED_MAX: usize = 1_000;
-
-/// What was written, for measurements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Frames in which anything had changed.
-    pub frames: u64,
-    pub bytes: u64,
-    pub writes: u64,
-}
 
 /// How much of what we believe to be on the screen can be wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,23 +36,6 @@ enum Doubt {
     Width,
     /// Anything may be anywhere.
     All,
-}
-
-/// A viewport as it stands on the screen.
-#[derive(Debug, Default)]
-struct Drawn {
-    rows: Vec<Row>,
-    /// Where the cursor is in it, and whether it is shown: `None` before the first frame.
-    cursor: Option<Cursor>,
-    /// From its first row on the screen may show anything.
-    doubtful: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Cursor {
-    row: usize,
-    column: usize,
-    shown: bool,
 }
 
 /// Writes frames to a terminal.
@@ -83,11 +58,8 @@ pub struct Screen<W: Write> {
     rows_before: usize,
     /// Cells of the lines above the viewport, the newest last.
     printed: VecDeque<usize>,
-    /// Lines that came while the screen was covered.
-    kept: Vec<Line<'static>>,
     /// Whether the alternate screen is shown, for who restores the terminal after a panic.
     covered: Arc<AtomicBool>,
-    counts: Counts,
 }
 
 impl<W: Write> Screen<W> {
@@ -105,9 +77,7 @@ impl<W: Write> Screen<W> {
             doubt: Doubt::None,
             rows_before: usize::from(rows.max(1)),
             printed: VecDeque::new(),
-            kept: Vec::new(),
             covered: Arc::new(AtomicBool::new(false)),
-            counts: Counts::default(),
         }
     }
 
@@ -119,7 +89,8 @@ impl<W: Write> Screen<W> {
 
     /// One frame: `above` goes into the scrollback for good, the panel is what stands below it.
     ///
-    /// While the screen is covered the lines are kept, and printed when it is not any more.
+    /// While the screen is covered there is no place for lines: they come when it is not any more
+    /// ([`is_covered`](Self::is_covered)).
     ///
     /// # Errors
     ///
@@ -128,13 +99,11 @@ impl<W: Write> Screen<W> {
         let mut bytes = String::new();
         self.switch(&mut bytes);
         if self.cover.is_some() {
-            self.kept.extend_from_slice(above);
+            debug_assert!(above.is_empty(), "lines for a covered screen");
             self.draw_cover(panel, &mut bytes);
         } else {
-            let mut lines = std::mem::take(&mut self.kept);
-            lines.extend_from_slice(above);
             self.settle_doubt(false, &mut bytes);
-            self.draw_inline(&lines, panel, &mut bytes);
+            self.draw_inline(above, panel, &mut bytes);
         }
         self.flush(bytes)
     }
@@ -142,6 +111,12 @@ impl<W: Write> Screen<W> {
     /// Whether something covers everything from the next frame on: the alternate screen is shown.
     pub fn cover(&mut self, on: bool) {
         self.cover_wanted = on;
+    }
+
+    /// Whether something covers everything, from the next frame on at the latest.
+    #[must_use]
+    pub fn is_covered(&self) -> bool {
+        self.cover_wanted
     }
 
     /// The terminal has another size.
@@ -182,10 +157,9 @@ impl<W: Write> Screen<W> {
         if self.cover_wanted {
             return 0;
         }
-        let kept = self.kept_rows();
         match self.doubt {
-            Doubt::All => self.rows.max(kept),
-            _ => kept + self.wrapped(self.overwritten()),
+            Doubt::All => self.rows,
+            _ => self.wrapped(self.overwritten()),
         }
     }
 
@@ -206,10 +180,9 @@ impl<W: Write> Screen<W> {
         }
         let room = self.rows.saturating_sub(panel.rows.len());
         let wanted = match self.doubt {
-            Doubt::All => room.max(self.kept_rows()),
+            Doubt::All => room,
             _ => self.wanted(),
         };
-        self.kept.clear();
         self.doubt = self.doubt.max(Doubt::Width);
         self.settle_doubt(true, &mut bytes);
         let from = last.len().saturating_sub(wanted);
@@ -217,30 +190,23 @@ impl<W: Write> Screen<W> {
         self.flush(bytes)
     }
 
-    /// Gives the terminal back: the viewport is erased, the cursor stands on a fresh line below the transcript. A frame
-    /// after that begins anew from where the cursor stands then.
+    /// Gives the terminal back: the viewport is erased, the cursor stands on a fresh line below the transcript, with
+    /// `above` as its last lines. A frame after that begins anew from where the cursor stands then.
     ///
     /// # Errors
     ///
     /// The terminal cannot be written to.
-    pub fn leave(&mut self) -> io::Result<()> {
+    pub fn leave(&mut self, above: &[Line<'static>]) -> io::Result<()> {
         let mut bytes = String::new();
         let cover_wanted = std::mem::take(&mut self.cover_wanted);
         self.switch(&mut bytes);
         self.settle_doubt(false, &mut bytes);
-        let lines = std::mem::take(&mut self.kept);
-        self.draw_inline(&lines, &Panel::default(), &mut bytes);
+        self.draw_inline(above, &Panel::default(), &mut bytes);
         bytes.push_str("\r\x1b[?25h");
         self.inline = Drawn::default();
         self.printed.clear();
         self.cover_wanted = cover_wanted;
         self.flush(bytes)
-    }
-
-    /// What was written so far.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// The writer.
@@ -374,11 +340,6 @@ impl<W: Write> Screen<W> {
         newest.map(|cells| height(*cells, self.columns)).sum()
     }
 
-    fn kept_rows(&self) -> usize {
-        let kept = self.kept.iter();
-        kept.map(|line| height(line.width(), self.columns)).sum()
-    }
-
     /// Writes a frame at once.
     fn flush(&mut self, bytes: String) -> io::Result<()> {
         if bytes.is_empty() {
@@ -386,9 +347,6 @@ impl<W: Write> Screen<W> {
         }
         // Without the terminal's own wrapping a row stays a row, also where the terminal counts its cells differently.
         let frame = format!("\x1b[?2026h\x1b[?7l{bytes}\x1b[?7h\x1b[?2026l");
-        self.counts.frames += 1;
-        self.counts.writes += 1;
-        self.counts.bytes += frame.len() as u64;
         self.out.write_all(frame.as_bytes())?;
         self.out.flush()
     }
@@ -397,113 +355,6 @@ impl<W: Write> Screen<W> {
 /// Rows that a line takes where it is broken at the edge.
 fn height(cells: usize, columns: usize) -> usize {
     cells.div_ceil(columns).max(1)
-}
-
-/// Moves between rows that are there.
-fn vertical(from: usize, to: usize, bytes: &mut String) {
-    let _ = match from.abs_diff(to) {
-        0 => Ok(()),
-        1 if to < from => bytes.write_str("\x1b[A"),
-        1 => bytes.write_str("\x1b[B"),
-        by if to < from => write!(bytes, "\x1b[{by}A"),
-        by => write!(bytes, "\x1b[{by}B"),
-    };
-}
-
-/// Writes what of the viewport has changed, `lines` above it. The rows of old and new are compared where they stand on
-/// the screen: a line that is where it was while it was alive is not written again.
-fn draw_panel(
-    drawn: &mut Drawn,
-    lines: Vec<Row>,
-    panel: &Panel,
-    (columns, rows): (usize, usize),
-    colours: Depth,
-    bytes: &mut String,
-) {
-    let above = lines.len();
-    let hidden = panel.rows.len().saturating_sub(rows);
-    let mut new = lines;
-    new.extend((panel.rows.iter().skip(hidden)).map(|line| Row::of(line, columns, colours)));
-    if new.len() == above {
-        new.push(Row::default());
-    }
-    let wanted = panel.cursor.and_then(|(row, column)| {
-        let row = usize::from(row).checked_sub(hidden)?;
-        (above + row < new.len()).then(|| Cursor {
-            row: above + row,
-            column: usize::from(column).min(columns - 1),
-            shown: true,
-        })
-    });
-    let wanted = wanted.unwrap_or(Cursor {
-        row: new.len() - 1,
-        column: 0,
-        shown: false,
-    });
-    drawn.doubtful |= drawn.cursor.is_none();
-    if above == 0 && !drawn.doubtful && drawn.cursor == Some(wanted) && drawn.rows == new {
-        return;
-    }
-    if drawn.cursor.is_none_or(|cursor| cursor.shown) {
-        bytes.push_str("\x1b[?25l");
-    }
-    let at = write_rows(drawn, &new, bytes);
-    vertical(at, wanted.row, bytes);
-    bytes.push('\r');
-    if wanted.column > 0 {
-        let _ = write!(bytes, "\x1b[{}C", wanted.column);
-    }
-    if wanted.shown {
-        bytes.push_str("\x1b[?25h");
-    }
-    new.drain(..above);
-    drawn.rows = new;
-    drawn.doubtful = false;
-    drawn.cursor = Some(Cursor {
-        row: wanted.row - above,
-        ..wanted
-    });
-}
-
-/// Writes the rows that differ from those that stand there; the row where the cursor is left.
-fn write_rows(drawn: &Drawn, new: &[Row], bytes: &mut String) -> usize {
-    let mut at = drawn.cursor.unwrap_or_default().row;
-    // The cursor's own row is there even before anything is.
-    let mut there = drawn.rows.len().max(1);
-    for (index, row) in new.iter().enumerate() {
-        if drawn.rows.get(index) == Some(row) {
-            continue;
-        }
-        vertical(at, index.min(there - 1), bytes);
-        bytes.push('\r');
-        // Below the last row the terminal scrolls where it must.
-        for _ in there..=index {
-            bytes.push('\n');
-        }
-        there = there.max(index + 1);
-        at = index;
-        if drawn.doubtful && index + 1 == new.len() {
-            // Last, not first: tmux, and others, keep in their scrollback what is erased from the first row on.
-            bytes.push_str("\x1b[J");
-        } else if drawn.doubtful || drawn.rows.get(index).is_some_and(|old| outlasts(old, row)) {
-            // Before the text: after a row up to the edge its last cell would go too. And tmux remembers a row as long as
-            // it once was, unless all of it is erased.
-            bytes.push_str("\x1b[K");
-        }
-        bytes.push_str(&row.bytes);
-    }
-    if there > new.len() {
-        vertical(at, new.len(), bytes);
-        bytes.push_str("\r\x1b[J");
-        at = new.len();
-    }
-    at
-}
-
-/// Whether something of the old row would be seen behind the new one. Terminals do not agree on the cells of everything
-/// beyond ASCII.
-fn outlasts(old: &Row, new: &Row) -> bool {
-    old.cells > new.cells || !old.bytes.is_ascii()
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl App {
         };
         // What takes longer is lost with us: the daemon has it or not.
         let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
-        self.screen.leave()
+        self.leave()
     }
 }
 

@@ -6,6 +6,7 @@
 mod fold;
 mod streams;
 mod tail;
+mod thought;
 
 use proto::Event;
 use proto::item::{CallStatus, Display, Finish};
@@ -13,12 +14,13 @@ use proto::live::Live;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::question::Reply;
 use proto::record::{ApprovalResolved, ChildExited, Origin, SessionRewound};
-use proto::{CallId, ItemId, Pid, Seq};
+use proto::{CallId, Pid, Seq};
 
 use crate::model::Tone;
 use crate::render::markdown::Markdown;
 
 pub use tail::printed;
+pub use thought::Thought;
 
 /// The transcript of the session that is followed.
 #[derive(Debug, Default)]
@@ -63,13 +65,11 @@ pub enum What {
     },
     /// Reasoning that the model showed. `done`: no more of it comes.
     Reasoning {
-        item: Option<ItemId>,
-        text: String,
+        thought: Thought,
         done: bool,
     },
     /// Words of the model. `finish`: `None` while they grow.
     Answer {
-        item: Option<ItemId>,
         markdown: Markdown,
         finish: Option<Finish>,
     },

@@ -28,8 +28,7 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The lines of a unified diff of a file.
 #[must_use]
-pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let _ = path;
+pub fn lines(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let rows = parse::rows(diff);
     let parts = changed::parts(&rows);
     let gutter = Gutter::of(&rows, width);

@@ -22,8 +22,6 @@ use crate::model::Look;
 /// A text in Markdown, in blocks.
 #[derive(Debug, Default)]
 pub struct Markdown {
-    /// As it was written.
-    text: String,
     cleaner: Cleaner,
     /// Without what terminals obey: the ranges are of this.
     cleaned: String,
@@ -55,7 +53,6 @@ enum What {
 impl Markdown {
     /// More of it.
     pub fn push(&mut self, text: &str) {
-        self.text.push_str(text);
         let cleaned = self.cleaner.push(text);
         self.cleaned.push_str(&cleaned);
         self.settle(false);
@@ -66,10 +63,10 @@ impl Markdown {
         self.settle(true);
     }
 
-    /// All of it, as it was written.
+    /// All of it as it was written, but for what terminals obey.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.cleaned
     }
 
     /// Blocks that are whole: their lines stay as they are.
@@ -90,10 +87,11 @@ impl Markdown {
         self.made(block, look, width, true)
     }
 
-    /// How many lines a block has. Colours, which take longest, are not made for that: no line is broken by them.
+    /// The same with code as plain as where its language is not known: colours take longest by far, and no line is broken
+    /// by them.
     #[must_use]
-    pub fn count(&self, block: usize, look: &Look, width: usize) -> usize {
-        self.made(block, look, width, false).len()
+    pub fn plain(&self, block: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+        self.made(block, look, width, false)
     }
 
     fn made(&self, block: usize, look: &Look, width: usize, coloured: bool) -> Vec<Line<'static>> {
@@ -121,7 +119,9 @@ impl Markdown {
     ) -> Vec<Line<'static>> {
         let text = self.cleaned.get(block.range.clone()).unwrap_or_default();
         match block.what {
-            What::Prose { links } => prose::rows(text, &self.links.up_to(links), look, width),
+            What::Prose { links } => {
+                prose::rows(text, &self.links.up_to(links), look, width, coloured)
+            }
             What::Code { fence, first } => {
                 let fence = self.fences.get(fence);
                 fence.map_or_else(Vec::new, |fence| {

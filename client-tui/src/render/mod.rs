@@ -20,8 +20,12 @@ use crate::theme::Theme;
 #[derive(Debug, Default)]
 pub struct Cache {
     kept: HashMap<Key, (Made, Rc<Vec<Line<'static>>>)>,
+    /// Lines in all that are kept.
+    lines: usize,
     /// How many lines there are, also of what is not kept.
     counts: HashMap<Key, (Made, usize)>,
+    /// What it was made for: transcript and look.
+    made_for: Option<(u64, Made)>,
 }
 
 /// What the lines are of: entry of the transcript (generation and id) and part of it.
@@ -51,12 +55,23 @@ impl Made {
 }
 
 /// Lines kept at most; then all are forgotten, and made again as they are needed.
-const KEPT_MAX: usize = 20_000;
+const KEPT_MAX: usize = 50_000;
 
 /// Numbers of lines kept at most.
 const COUNTS_MAX: usize = 500_000;
 
 impl Cache {
+    /// For this transcript and look from now on: what was made for others will not be wanted again.
+    pub fn prepare(&mut self, generation: u64, look: &Look) {
+        let made_for = Some((generation, Made::of(look, usize::from(look.columns), 0)));
+        if self.made_for != made_for {
+            *self = Self {
+                made_for,
+                ..Self::default()
+            };
+        }
+    }
+
     /// The lines, made where they are not there as they would be made now.
     pub fn lines(
         &mut self,
@@ -69,11 +84,17 @@ impl Cache {
         {
             return lines.clone();
         }
-        if self.kept.len() >= KEPT_MAX {
-            self.kept.clear();
-        }
         let lines = Rc::new(make());
-        self.kept.insert(key, (made, lines.clone()));
+        // One that has no lines takes room too.
+        let room = |lines: &[Line<'static>]| lines.len().max(1);
+        if self.lines >= KEPT_MAX {
+            self.kept.clear();
+            self.lines = 0;
+        }
+        self.lines += room(&lines);
+        if let Some((_, before)) = self.kept.insert(key, (made, lines.clone())) {
+            self.lines = self.lines.saturating_sub(room(&before));
+        }
         lines
     }
 
@@ -101,4 +122,13 @@ impl Cache {
     pub fn kept(&self) -> usize {
         self.kept.len()
     }
+
+    /// How many parts were counted.
+    #[cfg(test)]
+    pub fn counted(&self) -> usize {
+        self.counts.len()
+    }
 }
+
+#[cfg(test)]
+mod tests;

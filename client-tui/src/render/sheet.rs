@@ -48,6 +48,7 @@ impl Sheet {
         if !before.is_some_and(|(made, form)| made == look && *form == raw) {
             self.made = Some((look.clone(), raw));
             self.heights.clear();
+            self.cache = Cache::default();
             self.forget();
         }
     }

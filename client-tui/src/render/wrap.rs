@@ -61,6 +61,20 @@ pub fn hard(line: &Line<'static>, width: usize) -> Vec<Line<'static>> {
     rows
 }
 
+/// Characters a cell that are looked at: more than any writing has, with all its marks.
+const CELL: usize = 16;
+
+/// As much of a text's beginning as can be seen in `width` cells and more, so that what is long is not looked at wholly
+/// to [`cut`] it then.
+#[must_use]
+pub fn beginning(text: &str, width: usize) -> &str {
+    let most = (width + 1).saturating_mul(CELL);
+    match text.char_indices().nth(most) {
+        Some((at, _)) => text.get(..at).unwrap_or(text),
+        None => text,
+    }
+}
+
 /// Cells that a text takes.
 #[must_use]
 pub fn width(text: &str) -> usize {

@@ -145,9 +145,6 @@ fn only_rows_that_changed_are_written() {
     // A line that settles where it stood is not written again.
     let written = scene.draw(&["one"], &panel(&["2", "three"], Some((1, 1))));
     assert!(!written.contains("one") && !written.contains("three"));
-    let counts = scene.screen.counts();
-    assert_eq!((counts.frames, counts.writes), (3, 3));
-    assert_eq!(counts.bytes, scene.tape.len() as u64);
 }
 
 #[test]
@@ -210,13 +207,14 @@ fn what_covers_leaves_the_rest_as_it_was() {
     scene.draw(&[], &whole);
     assert_eq!(scene.visible(), ["a", "b", "c", "d"]);
     assert!(scene.parser.screen().alternate_screen());
-    // Lines that come meanwhile wait.
-    assert_eq!(scene.draw(&["two"], &whole), "");
-    scene.draw(&["three"], &panel(&["A", "b", "c", "D"], Some((3, 1))));
+    assert_eq!(scene.draw(&[], &whole), "");
+    scene.draw(&[], &panel(&["A", "b", "c", "D"], Some((3, 1))));
     assert_eq!(scene.visible(), ["A", "b", "c", "D"]);
     assert_eq!(scene.cursor(), (3, 1, true));
     scene.screen.cover(false);
-    scene.draw(&["four"], &panel(&[">", "status"], Some((0, 2))));
+    // Lines that came meanwhile.
+    let came = ["two", "three", "four"];
+    scene.draw(&came, &panel(&[">", "status"], Some((0, 2))));
     assert!(!scene.parser.screen().alternate_screen());
     let shown = ["$", "one", "two", "three", "four", ">", "status"];
     assert_eq!(scene.all(), shown);
@@ -229,7 +227,7 @@ fn full_screen_gives_back_what_was_there() {
     let mut scene = Scene::new(20, 4, &["$ ls", "$ reasonix"]);
     scene.screen.cover(true);
     scene.draw(&[], &panel(&["a", "b", "c", "d"], Some((3, 0))));
-    scene.screen.leave().unwrap();
+    scene.screen.leave(&[]).unwrap();
     scene.settle();
     assert_eq!(scene.visible(), ["$ ls", "$ reasonix"]);
     assert_eq!(scene.cursor(), (2, 0, true));
@@ -239,16 +237,16 @@ fn full_screen_gives_back_what_was_there() {
 fn leaving_erases_the_panel_and_stands_below_the_transcript() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&["one"], &panel(&["menu", ">", "status"], Some((1, 1))));
-    scene.screen.leave().unwrap();
+    scene.screen.leave(&lines(&["two"])).unwrap();
     scene.settle();
-    assert_eq!(scene.visible(), ["$ reasonix", "one"]);
-    assert_eq!(scene.cursor(), (2, 0, true));
+    assert_eq!(scene.visible(), ["$ reasonix", "one", "two"]);
+    assert_eq!(scene.cursor(), (3, 0, true));
     // Brought back by the shell, it begins anew below what that wrote.
     scene.parser.process(b"$ fg\r\n");
     scene.draw(&[], &panel(&[">", "status"], Some((0, 1))));
     assert_eq!(
         scene.visible(),
-        ["$ reasonix", "one", "$ fg", ">", "status"]
+        ["$ reasonix", "one", "two", "$ fg", ">", "status"]
     );
 }
 
@@ -384,15 +382,16 @@ fn another_size_while_covered_is_made_up_for_afterwards() {
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["one", "two"], &bottom);
     scene.screen.cover(true);
-    scene.draw(&["three"], &panel(&["whole"], None));
+    scene.draw(&[], &panel(&["whole"], None));
     scene.resize(20, 8);
     assert!(!scene.screen.stale());
     scene.draw(&[], &panel(&["narrow"], None));
     assert_eq!(scene.visible(), ["narrow"]);
     scene.screen.cover(false);
     assert!(scene.screen.stale());
-    assert!(scene.screen.wanted() >= 3);
-    scene.reprint(&["one", "two", "three"], &bottom);
+    assert!(scene.screen.wanted() >= 2);
+    scene.reprint(&["one", "two"], &bottom);
+    scene.draw(&["three"], &bottom);
     assert_eq!(scene.visible(), ["one", "two", "three", ">", "status"]);
 }
 
@@ -449,6 +448,7 @@ fn check_frames((columns, rows): (u16, u16), frames: &[Frame]) {
     let mut printed = vec!["$ reasonix".to_owned()];
     let mut covered = false;
     let mut scrolled = 0;
+    let mut waiting: Vec<&str> = Vec::new();
     for (above, panel, cursor, switch) in frames {
         covered ^= switch;
         scene.screen.cover(covered);
@@ -456,7 +456,11 @@ fn check_frames((columns, rows): (u16, u16), frames: &[Frame]) {
             rows: panel.iter().map(|text| Line::from(text.clone())).collect(),
             cursor: cursor.filter(|(row, _)| usize::from(*row) < panel.len()),
         };
-        let above: Vec<&str> = above.iter().map(String::as_str).collect();
+        waiting.extend(above.iter().map(String::as_str));
+        let above = match scene.screen.is_covered() {
+            true => Vec::new(),
+            false => std::mem::take(&mut waiting),
+        };
         scene.draw(&above, &panel);
         printed.extend(above.iter().map(|text| (*text).to_owned()));
         let mut wanted = if covered { Vec::new() } else { printed.clone() };

@@ -49,22 +49,7 @@ pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> 
     if let Some(dialog) = model.dialog.as_ref().filter(|dialog| dialog.covers()) {
         return dialog_panel(dialog, model, cache, width, rows);
     }
-    let mut lower = Panel::default();
-    match &model.dialog {
-        Some(dialog) => {
-            lower.rows.push(Line::default());
-            let rows = dialog_room(&model.look).1;
-            lower.below(dialog_panel(dialog, model, cache, width, rows));
-        }
-        None => {
-            lower.below(status::above(model, width));
-            if lower.rows.is_empty() {
-                lower.rows.push(Line::default());
-            }
-            lower.below(composer::panel(&model.composer, model, width, rows / 2));
-        }
-    }
-    lower.below(status::panel(model, width));
+    let lower = lower(model, cache, width, rows);
     let left = rows.saturating_sub(lower.rows.len());
     let mut all = match model.look.fullscreen {
         true => Panel::of(transcript::page(
@@ -84,6 +69,34 @@ pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> 
     };
     all.below(lower);
     all
+}
+
+/// Rows of the transcript on a screen that is full of it.
+pub fn page_rows(model: &Model, cache: &mut Cache) -> usize {
+    let rows = usize::from(model.look.rows);
+    let lower = lower(model, cache, usize::from(model.look.columns), rows);
+    rows.saturating_sub(lower.rows.len())
+}
+
+/// What stands below the transcript.
+fn lower(model: &Model, cache: &mut Cache, width: usize, rows: usize) -> Panel {
+    let mut lower = Panel::default();
+    match &model.dialog {
+        Some(dialog) => {
+            lower.rows.push(Line::default());
+            let rows = dialog_room(&model.look).1;
+            lower.below(dialog_panel(dialog, model, cache, width, rows));
+        }
+        None => {
+            lower.below(status::above(model, width));
+            if lower.rows.is_empty() {
+                lower.rows.push(Line::default());
+            }
+            lower.below(composer::panel(&model.composer, model, width, rows / 2));
+        }
+    }
+    lower.below(status::panel(model, width));
+    lower
 }
 
 /// Columns and rows that a dialog has that does not cover the screen.

@@ -3,19 +3,18 @@
 //! An entry has parts (the blocks of an answer; others have one), and a part that is printed never changes. A blank line
 //! parts entries of different kinds; it belongs to the first row of the later one.
 
+mod ink;
 mod said;
 mod told;
 mod tool;
 mod words;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
-
 use ratatui::text::Line;
 
 use crate::model::Look;
 use crate::model::transcript::{Entry, Transcript, What};
-use crate::render::{Cache, Made};
+use crate::render::Cache;
+use ink::{Inked, parts};
 
 /// How far the transcript stands in the terminal's scrollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,37 +26,39 @@ pub struct Printed {
     pub blocks: usize,
 }
 
-/// The part of an answer that tells how it ended, in the cache.
-const END: usize = usize::MAX;
+/// Rows that have their code in colours where many are printed at once. Colours take a hundred times as long as the
+/// words, and nobody reads a long session from its beginning to see them.
+const COLOURED: usize = 500;
 
-/// All of an entry, in the cache.
-const ALL: usize = usize::MAX - 1;
-
-/// What has settled since, and goes into the scrollback now; `printed` moves on.
+/// What has settled since, and goes into the scrollback now; `printed` moves on. No more parts than make `most` rows, as
+/// keys wait meanwhile: where more [`waits`], it comes with the next call.
 pub fn settled(
     transcript: &Transcript,
     printed: &mut Printed,
     look: &Look,
     cache: &mut Cache,
+    most: usize,
 ) -> Vec<Line<'static>> {
     *printed = since(transcript, printed);
     let mut rows = Vec::new();
     let mut ink = Inked::new(transcript, look, cache);
+    let coloured = newest(transcript, printed, &mut ink, COLOURED);
     while let Some(entry) = transcript.entries.get(printed.entries) {
-        let done = entry.settled();
-        let upto = match (&entry.what, done) {
-            (_, true) => parts(entry),
-            (What::Answer { markdown, .. }, false) => markdown.whole(),
-            (_, false) => 0,
-        };
+        let upto = whole(entry);
         for part in printed.blocks..upto {
-            let lines = ink.lines(entry, part);
+            if rows.len() >= most {
+                printed.blocks = part;
+                return rows;
+            }
             if ink.leads(printed.entries, part) {
                 rows.push(Line::default());
             }
-            rows.extend(lines.iter().cloned());
+            match (printed.entries, part) < coloured {
+                true => rows.extend(ink.plain(entry, part)),
+                false => rows.extend(ink.lines(entry, part).iter().cloned()),
+            }
         }
-        if !done {
+        if !entry.settled() {
             printed.blocks = printed.blocks.max(upto);
             break;
         }
@@ -65,6 +66,46 @@ pub fn settled(
         printed.blocks = 0;
     }
     rows
+}
+
+/// Whether something has settled that is not printed yet.
+pub fn waits(transcript: &Transcript, printed: &Printed) -> bool {
+    let printed = since(transcript, printed);
+    let next = transcript.entries.get(printed.entries);
+    next.is_some_and(|entry| entry.settled() || printed.blocks < whole(entry))
+}
+
+/// Parts of an entry that stay as they are.
+fn whole(entry: &Entry) -> usize {
+    match (&entry.what, entry.settled()) {
+        (_, true) => parts(entry),
+        (What::Answer { markdown, .. }, false) => markdown.whole(),
+        (_, false) => 0,
+    }
+}
+
+/// Entry and part from which on the last `rows` rows come of all that can be printed.
+fn newest(
+    transcript: &Transcript,
+    printed: &Printed,
+    ink: &mut Inked<'_>,
+    rows: usize,
+) -> (usize, usize) {
+    let mut counted = 0;
+    for (index, entry) in transcript.entries.iter().enumerate().rev() {
+        let from = match index.cmp(&printed.entries) {
+            std::cmp::Ordering::Less => break,
+            std::cmp::Ordering::Equal => printed.blocks,
+            std::cmp::Ordering::Greater => 0,
+        };
+        for part in (from..whole(entry)).rev() {
+            counted += ink.count(entry, part);
+            if counted >= rows {
+                return (index, part);
+            }
+        }
+    }
+    (printed.entries, printed.blocks)
 }
 
 /// What is not printed yet: its last rows.
@@ -134,11 +175,8 @@ pub fn page(
     scroll: usize,
     rows: usize,
 ) -> Vec<Line<'static>> {
-    let mut found = above(transcript, look, cache, scroll, rows);
-    if found.len() < rows && scroll > 0 {
-        let most = height(transcript, look, cache).saturating_sub(rows);
-        found = above(transcript, look, cache, scroll.min(most), rows);
-    }
+    let scroll = reached(transcript, look, cache, scroll, rows);
+    let found = above(transcript, look, cache, scroll, rows);
     // A short transcript stands at the bottom, by the composer.
     let missing = rows.saturating_sub(found.len());
     let mut page = vec![Line::default(); missing];
@@ -172,13 +210,74 @@ fn above(
     back.rows()
 }
 
-/// Rows of the whole transcript in full screen: it can be scrolled by these less those that are seen.
-pub fn height(transcript: &Transcript, look: &Look, cache: &mut Cache) -> usize {
+/// As far as it can be scrolled, where `scroll` is further: up to where `rows` rows show the first one. What is above
+/// those that are seen is not counted.
+fn reached(
+    transcript: &Transcript,
+    look: &Look,
+    cache: &mut Cache,
+    scroll: usize,
+    rows: usize,
+) -> usize {
+    if scroll == 0 {
+        return 0;
+    }
     let mut ink = Inked::new(transcript, look, cache);
-    let entries = transcript.entries.iter().enumerate();
-    entries
-        .map(|(index, entry)| ink.count_all(index, entry))
-        .sum()
+    let mut counted = 0_usize;
+    for (index, entry) in transcript.entries.iter().enumerate().rev() {
+        counted += ink.count_all(index, entry);
+        if counted >= scroll.saturating_add(rows) {
+            return scroll;
+        }
+    }
+    scroll.min(counted.saturating_sub(rows))
+}
+
+/// The end of a transcript that is read further up: it may grow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Below {
+    generation: u64,
+    /// Entries above it: they stay as they are.
+    entries: usize,
+    rows: usize,
+}
+
+impl Below {
+    fn of(transcript: &Transcript, look: &Look, cache: &mut Cache, entries: usize) -> Self {
+        let mut ink = Inked::new(transcript, look, cache);
+        let below = transcript.entries.iter().enumerate().skip(entries);
+        let rows = below.map(|(index, entry)| ink.count_all(index, entry));
+        Self {
+            generation: transcript.generation,
+            entries,
+            rows: rows.sum(),
+        }
+    }
+}
+
+/// Where `scroll` stands now, as far as that can be: what has come `below` since does not move what is read.
+pub fn scrolled(
+    transcript: &Transcript,
+    look: &Look,
+    cache: &mut Cache,
+    below: &mut Option<Below>,
+    scroll: usize,
+    rows: usize,
+) -> usize {
+    let before = below.take();
+    if scroll == 0 {
+        return 0;
+    }
+    let before = before.filter(|before| before.generation == transcript.generation);
+    let grown = before.map_or(0, |before| {
+        let now = Below::of(transcript, look, cache, before.entries);
+        now.rows.saturating_sub(before.rows)
+    });
+    let scroll = reached(transcript, look, cache, scroll.saturating_add(grown), rows);
+    let live = transcript.entries.iter().position(|entry| !entry.settled());
+    let settled = live.unwrap_or(transcript.entries.len());
+    *below = Some(Below::of(transcript, look, cache, settled));
+    scroll
 }
 
 /// The lines of one entry. `open`: with all that it holds.
@@ -189,13 +288,7 @@ pub fn entry(
     generation: u64,
     open: bool,
 ) -> Vec<Line<'static>> {
-    let mut ink = Inked {
-        entries: &[],
-        generation,
-        look,
-        cache,
-        open,
-    };
+    let mut ink = Inked::one(generation, look, cache, open);
     let all = (0..parts(entry)).flat_map(|part| {
         let lines = ink.lines(entry, part);
         lines.iter().cloned().collect::<Vec<_>>()
@@ -211,16 +304,6 @@ fn since(transcript: &Transcript, printed: &Printed) -> Printed {
             generation: transcript.generation,
             ..Printed::default()
         },
-    }
-}
-
-/// Parts of an entry.
-fn parts(entry: &Entry) -> usize {
-    match &entry.what {
-        What::Answer {
-            markdown, finish, ..
-        } => markdown.blocks() + usize::from(finish.is_some()),
-        _ => 1,
     }
 }
 
@@ -281,204 +364,6 @@ impl Back {
     fn rows(mut self) -> Vec<Line<'static>> {
         self.rows.reverse();
         self.rows
-    }
-}
-
-/// Makes lines, or finds them where they were made.
-struct Inked<'a> {
-    entries: &'a [Entry],
-    generation: u64,
-    look: &'a Look,
-    cache: &'a mut Cache,
-    open: bool,
-}
-
-impl<'a> Inked<'a> {
-    fn new(transcript: &'a Transcript, look: &'a Look, cache: &'a mut Cache) -> Self {
-        Self {
-            entries: &transcript.entries,
-            generation: transcript.generation,
-            look,
-            cache,
-            open: false,
-        }
-    }
-
-    /// The lines of a part, without what parts it from others.
-    fn lines(&mut self, entry: &Entry, part: usize) -> Rc<Vec<Line<'static>>> {
-        let (key, made) = self.known(entry, part);
-        let (look, open) = (self.look, self.open);
-        self.cache
-            .lines(key, made, || made_of(entry, part, look, open))
-    }
-
-    /// How many they are.
-    fn count(&mut self, entry: &Entry, part: usize) -> usize {
-        let (key, made) = self.known(entry, part);
-        let (look, open) = (self.look, self.open);
-        self.cache
-            .count(key, made, |_| count_of(entry, part, look, open))
-    }
-
-    /// Rows of an entry with the blank one before it.
-    fn count_all(&mut self, index: usize, entry: &Entry) -> usize {
-        let content = match &entry.what {
-            What::Answer {
-                markdown,
-                finish: None,
-                ..
-            } => 1 + markdown.text().len() as u64,
-            _ => content(entry, 0),
-        };
-        let key = (self.generation, entry.id, ALL);
-        let made = self.made(content);
-        let (look, open, generation) = (self.look, self.open, self.generation);
-        let count = self.cache.count(key, made, |cache| {
-            let mut ink = Inked {
-                entries: &[],
-                generation,
-                look,
-                cache,
-                open,
-            };
-            (0..parts(entry)).map(|part| ink.count(entry, part)).sum()
-        });
-        match count {
-            0 => 0,
-            count => count + usize::from(self.apart(index)),
-        }
-    }
-
-    /// Whether a blank row stands before this part: it is the first of its entry that has rows.
-    fn leads(&mut self, index: usize, part: usize) -> bool {
-        let Some(entry) = self.entries.get(index).filter(|_| self.apart(index)) else {
-            return false;
-        };
-        (0..part).all(|part| self.count(entry, part) == 0) && self.count(entry, part) > 0
-    }
-
-    /// Whether an entry stands apart from the one before.
-    fn apart(&self, index: usize) -> bool {
-        let before = index.checked_sub(1).and_then(|at| self.entries.get(at));
-        match (before, self.entries.get(index)) {
-            (Some(before), Some(entry)) => {
-                let kind = kind(entry);
-                kind != self::kind(before) || matches!(kind, Kind::Said)
-            }
-            _ => false,
-        }
-    }
-
-    fn known(&self, entry: &Entry, part: usize) -> (crate::render::Key, Made) {
-        let place = match &entry.what {
-            What::Answer { markdown, .. } if part >= markdown.blocks() => END,
-            _ => part,
-        };
-        let key = (self.generation, entry.id, place);
-        (key, self.made(content(entry, part)))
-    }
-
-    fn made(&self, content: u64) -> Made {
-        let look = self.look;
-        let shown = [self.open, look.output, look.reasoning, look.links];
-        let mut hasher = DefaultHasher::new();
-        (content, shown).hash(&mut hasher);
-        Made::of(look, usize::from(look.columns), hasher.finish())
-    }
-}
-
-/// What stands together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Prompts, reasoning, answers: each by itself.
-    Said,
-    Work,
-    Line,
-}
-
-fn kind(entry: &Entry) -> Kind {
-    match &entry.what {
-        What::User { .. } | What::Reasoning { .. } | What::Answer { .. } => Kind::Said,
-        What::Tool(_) | What::Resolved { .. } | What::Child { .. } => Kind::Work,
-        What::Answered { .. }
-        | What::Rewound(_)
-        | What::Ended(_)
-        | What::Told(_)
-        | What::Notice { .. }
-        | What::Divider { .. } => Kind::Line,
-    }
-}
-
-/// A number that is another one when the part is. 0: it never changes again.
-fn content(entry: &Entry, part: usize) -> u64 {
-    match &entry.what {
-        What::Reasoning { text, done, .. } if !done => 1 + text.len() as u64,
-        What::Answer {
-            markdown,
-            finish: None,
-            ..
-        } if part >= markdown.whole() => 1 + markdown.text().len() as u64,
-        What::Tool(tool) if tool.done.is_none() => {
-            // At its largest it changes without growing.
-            let mut hasher = DefaultHasher::new();
-            tool.output.hash(&mut hasher);
-            hasher.finish().max(1)
-        }
-        _ => 0,
-    }
-}
-
-fn made_of(entry: &Entry, part: usize, look: &Look, open: bool) -> Vec<Line<'static>> {
-    let output = open || look.output;
-    let mut rows = match &entry.what {
-        What::User { text, steer } => said::prompt(look, text, *steer, output),
-        What::Reasoning { text, done, .. } => {
-            said::reasoning(look, text, *done, open || look.reasoning)
-        }
-        What::Answer {
-            markdown, finish, ..
-        } => match finish {
-            Some(finish) if part >= markdown.blocks() => said::end(look, *finish),
-            _ => markdown.lines(part, look, words::width(look)),
-        },
-        What::Tool(tool) => tool::rows(tool, look, output),
-        What::Resolved {
-            tool,
-            subject,
-            resolved,
-        } => told::resolved(look, tool, subject, resolved),
-        What::Answered { asked, replies, by } => told::answered(look, asked, replies, by),
-        What::Child {
-            pid,
-            command,
-            exited,
-        } => told::child(look, *pid, command, exited.as_ref()),
-        What::Rewound(rewound) => told::rewound(look, rewound),
-        What::Ended(ended) => told::ended(look, ended),
-        What::Told(what) => told::line(look, what),
-        What::Notice { tone, words } => told::notice(look, *tone, words),
-        What::Divider { words } => told::divider(look, words),
-    };
-    rows.iter_mut().for_each(guard);
-    rows
-}
-
-/// How many rows [`made_of`] makes.
-fn count_of(entry: &Entry, part: usize, look: &Look, open: bool) -> usize {
-    match &entry.what {
-        What::Answer { markdown, .. } if part < markdown.blocks() => {
-            markdown.count(part, look, words::width(look))
-        }
-        _ => made_of(entry, part, look, open).len(),
-    }
-}
-
-/// The last gate: whatever made the line, the terminal obeys nothing in it.
-fn guard(line: &mut Line<'static>) {
-    for span in &mut line.spans {
-        if span.content.chars().any(char::is_control) {
-            span.content = client::text::line(&span.content).into();
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use proto::ItemId;
 use proto::item::{AssistantMessage, Finish};
 use proto::live::{Delta, Partial, Sync};
 
-use super::{At, Told, Transcript, What};
+use super::{At, Thought, Told, Transcript, What};
 use crate::render::markdown::Markdown;
 
 /// What grows.
@@ -127,7 +127,7 @@ impl Transcript {
             (Some(id), _) => id,
             // That there are no words is what is to be told.
             (None, Finish::Length | Finish::ContentFilter) => {
-                self.push(at, answer(&message.item, Markdown::default()))
+                self.push(at, answer(Markdown::default()))
             }
             (None, Finish::Stop | Finish::ToolCalls | Finish::Interrupted) => return,
         };
@@ -192,7 +192,7 @@ impl Transcript {
             seq: None,
             turn: at.turn,
         };
-        let id = self.push(turn, answer(item, markdown));
+        let id = self.push(turn, answer(markdown));
         if let Some(message) = self.streams.items.get_mut(item) {
             message.answer.entry = Some(id);
         }
@@ -239,8 +239,8 @@ impl Transcript {
             return;
         };
         if let Some(entry) = entry.and_then(|id| self.find(id)) {
-            if let What::Reasoning { text, .. } = &mut entry.what {
-                text.push_str(&more);
+            if let What::Reasoning { thought, .. } = &mut entry.what {
+                thought.push(&more);
             }
             return;
         }
@@ -249,8 +249,7 @@ impl Transcript {
             turn: at.turn,
         };
         let what = What::Reasoning {
-            item: Some(item.clone()),
-            text: more,
+            thought: Thought::from(more.as_str()),
             done: false,
         };
         let index = self.before_answer(item);
@@ -316,9 +315,8 @@ impl Transcript {
     }
 }
 
-fn answer(item: &ItemId, markdown: Markdown) -> What {
+fn answer(markdown: Markdown) -> What {
     What::Answer {
-        item: Some(item.clone()),
         markdown,
         finish: None,
     }

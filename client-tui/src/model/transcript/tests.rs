@@ -91,7 +91,7 @@ fn told(events: &[Event]) -> Vec<String> {
             let live = if entry.settled() { "" } else { "…" };
             let words = match &entry.what {
                 What::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
-                What::Reasoning { text, .. } => format!("thought {text}"),
+                What::Reasoning { thought, .. } => format!("thought {}", thought.text()),
                 What::Answer {
                     markdown, finish, ..
                 } => match finish {

@@ -21,7 +21,7 @@ const DIFF: &str = "--- a/src/a.rs
 ";
 
 fn rows(diff: &str, width: usize) -> Vec<String> {
-    let rows = lines("a.rs", diff, &Look::default(), width);
+    let rows = lines(diff, &Look::default(), width);
     rows.iter().map(ToString::to_string).collect()
 }
 
@@ -70,7 +70,7 @@ fn a_narrow_diff_has_one_column_and_wraps() {
 #[test]
 fn the_changed_part_is_marked() {
     let style = |theme: Theme, ink| theme.style(ink);
-    let rows = lines("a.rs", DIFF, &Look::default(), 80);
+    let rows = lines(DIFF, &Look::default(), 80);
     let part = |row: &Line<'static>, ink| {
         let spans = row
             .spans
@@ -114,7 +114,7 @@ proptest! {
         ], 0..12),
         width in 0usize..90,
     ) {
-        let rows = lines("a", &pieces.concat(), &Look::default(), width);
+        let rows = lines(&pieces.concat(), &Look::default(), width);
         for row in rows {
             prop_assert!(!row.to_string().contains(char::is_control));
             prop_assert!(width < 20 || wrap::cells(&row) <= width, "{}", row);

@@ -174,10 +174,18 @@ pub(super) fn rows(
 }
 
 /// Code of which all is known.
-pub(super) fn block(language: &str, text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub(super) fn block(
+    language: &str,
+    text: &str,
+    coloured: bool,
+    look: &Look,
+    width: usize,
+) -> Vec<Line<'static>> {
     let language = label(language);
-    let short = text.len() <= 80 * LINES_MAX && look.theme.highlights();
-    let mut state = short.then(|| Highlighter::of(language)).flatten();
+    let short = text.len() <= 80 * LINES_MAX;
+    let mut state = (short && coloured)
+        .then(|| Highlighter::of(language))
+        .flatten();
     let mut out = head(language, text.is_empty(), look, width);
     out.extend(rows(text.lines(), state.as_mut(), look, width));
     out

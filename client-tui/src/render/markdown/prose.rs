@@ -19,12 +19,13 @@ use inline::Inline;
 /// What is nested so deep that less would be left is not indented further.
 const WIDTH_MIN: usize = 10;
 
-/// The rows of a part of the text.
+/// The rows of a part of the text. `coloured`: code in it has colours.
 pub(super) fn rows(
     source: &str,
     links: &Known<'_>,
     look: &Look,
     width: usize,
+    coloured: bool,
 ) -> Vec<Line<'static>> {
     let resolve = |link: BrokenLink<'_>| {
         let target = links.target(&link.reference)?;
@@ -32,6 +33,7 @@ pub(super) fn rows(
     };
     let parser = Parser::new_with_broken_link_callback(source, settle::options(), Some(resolve));
     let mut page = Page::new(look, width.max(1));
+    page.coloured = coloured && look.theme.highlights();
     for event in parser {
         page.event(event);
     }
@@ -71,6 +73,8 @@ enum What {
 
 struct Page<'a> {
     look: &'a Look,
+    /// Code has colours.
+    coloured: bool,
     /// Never empty.
     frames: Vec<Frame>,
     inline: Inline<'a>,
@@ -87,6 +91,7 @@ impl<'a> Page<'a> {
         };
         Self {
             look,
+            coloured: false,
             frames: vec![root],
             inline: Inline::new(look),
         }
@@ -331,7 +336,9 @@ impl<'a> Page<'a> {
                 let mark = Span::styled(marker, theme.style(Ink::Dim));
                 item(frame.rows, mark, frame.indented, frame.width)
             }
-            What::Code { language, text } => code::block(&language, &text, self.look, frame.width),
+            What::Code { language, text } => {
+                code::block(&language, &text, self.coloured, self.look, frame.width)
+            }
             What::Html { text } => html(&text, frame.width),
             What::Table(table) => table.rows(self.look, frame.width),
         };

@@ -16,8 +16,11 @@ fn made<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Markdown {
 fn all(markdown: &Markdown, look: &Look, width: usize) -> Vec<ratatui::text::Line<'static>> {
     let lines = (0..markdown.blocks()).flat_map(|block| {
         let lines = markdown.lines(block, look, width);
-        let count = markdown.count(block, look, width);
-        assert_eq!(count, lines.len(), "block {block} at {width} cells");
+        let words = |rows: &[ratatui::text::Line<'_>]| {
+            rows.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let plain = words(&markdown.plain(block, look, width));
+        assert_eq!(plain, words(&lines), "block {block} at {width} cells");
         lines
     });
     lines.collect()

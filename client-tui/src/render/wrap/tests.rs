@@ -3,7 +3,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{cells, clip, cut, hanging, hard, line, untabbed, whole, width};
+use super::{beginning, cells, clip, cut, hanging, hard, line, untabbed, whole, width};
 
 fn words(rows: &[Line<'static>]) -> Vec<String> {
     rows.iter().map(ToString::to_string).collect()
@@ -95,6 +95,12 @@ fn solid(text: &str) -> String {
 }
 
 proptest! {
+    #[test]
+    fn a_beginning_is_cut_as_the_whole(text in text(), more in 0usize..40, cells in 0usize..20) {
+        let text = text.replace('\u{200b}', "").repeat(more);
+        prop_assert_eq!(cut(beginning(&text, cells), cells), cut(&text, cells));
+    }
+
     #[test]
     fn rows_fit_and_lose_only_blanks(pieces in prop::collection::vec(text(), 1..4), width in 0usize..24) {
         let spans = pieces.iter().zip([Color::Red, Color::Green, Color::Blue]);

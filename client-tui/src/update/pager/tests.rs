@@ -370,12 +370,7 @@ fn m_shows_answers_as_they_were_written() {
     markdown.push("some **bold\u{1b}[31m** words");
     markdown.finish();
     let finish = Some(Finish::Stop);
-    let item = None;
-    let what = What::Answer {
-        item,
-        markdown,
-        finish,
-    };
+    let what = What::Answer { markdown, finish };
     model.transcript.entries.push(entry(0, what));
     open(&mut model, Reading::Transcript);
     press(&mut model, &["m"]);

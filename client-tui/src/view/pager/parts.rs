@@ -125,7 +125,7 @@ impl Part<'_> {
             Self::Entry(_, entry) => match &entry.what {
                 What::User { text, .. } => 1 + rows(text),
                 What::Answer { markdown, .. } => 1 + rows(markdown.text()),
-                What::Reasoning { text, .. } if open => 1 + rows(text),
+                What::Reasoning { thought, .. } if open => 1 + rows(thought.text()),
                 What::Tool(tool) if open => 2 + held(tool).map(rows).sum::<usize>(),
                 _ => 2,
             },
@@ -149,7 +149,8 @@ impl Part<'_> {
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Entry(_, entry) => match &entry.what {
-                What::User { text, .. } | What::Reasoning { text, .. } => Some(text.clone()),
+                What::User { text, .. } => Some(text.clone()),
+                What::Reasoning { thought, .. } => Some(thought.text().to_owned()),
                 What::Answer { markdown, .. } => Some(markdown.text().to_owned()),
                 What::Tool(tool) => {
                     let mut words = format!("{} {}", tool.tool, tool.subject);
@@ -198,7 +199,7 @@ impl Part<'_> {
                             .lines()
                             .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width)),
                     ),
-                    (true, false) => rows.extend(diff::lines(path, diff, look, width)),
+                    (true, false) => rows.extend(diff::lines(diff, look, width)),
                 }
                 rows
             }

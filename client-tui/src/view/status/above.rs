@@ -188,7 +188,8 @@ fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'
             TodoStatus::InProgress => ("▶", Ink::Strong),
             TodoStatus::Completed => ("☑", Ink::Dim),
         };
-        let words = format!("{mark} {}", text::line(words_of(todo)));
+        let text = wrap::beginning(words_of(todo), width);
+        let words = format!("{mark} {}", text::line(text));
         rows.push(styled(model, ink, &words, width));
     }
     if all > TODOS {
@@ -210,7 +211,7 @@ fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'stat
         .children
         .iter()
         .filter(|child| child.kind == ChildKind::Shell)
-        .map(|child| text::line(&child.command))
+        .map(|child| text::line(wrap::beginning(&child.command, width)))
         .collect();
     let language = model.look.language;
     let told = names.join("; ");
@@ -238,7 +239,9 @@ fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Lin
             true => Msg::QueuedSteer,
             false => Msg::QueuedPrompt,
         };
-        let words = language.fill(message, &[text::line(&queued.text).trim()]);
+        // A prompt may hold a whole file.
+        let text = wrap::beginning(queued.text.trim_start(), width);
+        let words = language.fill(message, &[text::line(text).trim()]);
         rows.push(styled(model, Ink::Dim, &words, width));
     }
     if let Some(more @ 1..) = waiting.len().checked_sub(QUEUED) {

@@ -2,11 +2,12 @@
 
 use client::text;
 use proto::item::Finish;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::words::{before, hang, left_out, lines, span, told, width};
 use crate::messages::transcript::Msg;
 use crate::model::Look;
+use crate::model::transcript::Thought;
 use crate::render::wrap;
 use crate::theme::Ink;
 
@@ -31,14 +32,33 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
     rows
 }
 
-/// Reasoning: one line of it where it is folded.
-pub(super) fn reasoning(look: &Look, words: &str, done: bool, open: bool) -> Vec<Line<'static>> {
-    let clean = text::clean(words);
+/// A part of reasoning; all of it is one line where it is folded.
+pub(super) fn reasoning(
+    look: &Look,
+    thought: &Thought,
+    part: usize,
+    done: bool,
+    open: bool,
+) -> Vec<Line<'static>> {
     if open {
-        let mark = span(look, Ink::Dim, "∴ ");
-        return hang(look, &mark, Ink::Dim, &lines(clean.trim()));
+        let mark = match part {
+            0 => span(look, Ink::Dim, "∴ "),
+            _ => Span::raw("  "),
+        };
+        return hang(
+            look,
+            &mark,
+            Ink::Dim,
+            &lines(&text::clean(thought.part(part))),
+        );
     }
-    let mut said = clean.lines().filter(|line| !line.trim().is_empty());
+    if part > 0 {
+        return Vec::new();
+    }
+    let mut said = thought
+        .text()
+        .lines()
+        .filter(|line| !line.trim().is_empty());
     // What it thinks of now, and, when it is done, what it began with.
     let (which, line) = match done {
         true => (Msg::Thought, said.next()),
@@ -46,8 +66,10 @@ pub(super) fn reasoning(look: &Look, words: &str, done: bool, open: bool) -> Vec
     };
     let line = line.unwrap_or_default();
     let line = line.trim_matches(|letter: char| letter.is_whitespace() || "*#".contains(letter));
-    let words = look.language.fill(which, &[&text::line(line)]);
-    let words = wrap::cut(&words, width(look).saturating_sub(2));
+    let room = width(look).saturating_sub(2);
+    let line = text::line(wrap::beginning(line, room));
+    let words = look.language.fill(which, &[&line]);
+    let words = wrap::cut(&words, room);
     let line = span(look, Ink::Dim, format!("∴ {words}"));
     vec![Line::from(line)]
 }

@@ -27,6 +27,11 @@ fn folded(events: &[Event]) -> Transcript {
     transcript
 }
 
+/// Rows of the whole transcript in full screen.
+fn height(transcript: &Transcript, look: &Look, cache: &mut Cache) -> usize {
+    Below::of(transcript, look, cache, 0).rows
+}
+
 fn all(transcript: &Transcript, look: &Look) -> Vec<Line<'static>> {
     let mut cache = Cache::default();
     let rows = height(transcript, look, &mut cache);
@@ -244,7 +249,7 @@ fn what_is_printed_again_begins_with_an_entry() {
     let transcript = folded(&turn());
     let (look, mut cache) = (narrow(), Cache::default());
     let mut printed = Printed::default();
-    let rows = settled(&transcript, &mut printed, &look, &mut cache);
+    let rows = settled(&transcript, &mut printed, &look, &mut cache, usize::MAX);
     assert_eq!(texts(&rows), texts(&all(&transcript, &look)));
     let again = |rows| {
         texts(&last(
@@ -412,10 +417,174 @@ fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
     assert!(cache.kept() < 10, "what is only counted is not kept");
 }
 
+/// Answers of eleven rows each, with code in them.
+fn answers(count: u64) -> Transcript {
+    let text = format!("Words.\n\n```rust\n{}```\n", "let a = 1;\n".repeat(7));
+    let events: Vec<_> = (1..=count)
+        .map(|seq| {
+            let data = json!({"item": format!("m{seq}.1"), "text": text, "finish": "stop"});
+            event(Some(seq), "message.assistant", &data)
+        })
+        .collect();
+    folded(&events)
+}
+
+#[test]
+fn of_many_rows_at_once_the_newest_are_coloured() {
+    let transcript = answers(200);
+    let (look, mut cache) = (narrow(), Cache::default());
+    let (mut printed, mut rows, mut frames) = (Printed::default(), Vec::new(), 0);
+    while waits(&transcript, &printed) {
+        let more = settled(&transcript, &mut printed, &look, &mut cache, 300);
+        assert!((300..320).contains(&more.len()) || !waits(&transcript, &printed));
+        rows.extend(more);
+        frames += 1;
+    }
+    assert_eq!(frames, 8);
+    let whole = all(&transcript, &look);
+    assert_eq!(texts(&rows), texts(&whole));
+    let coloured = rows.len() - COLOURED;
+    assert_eq!(rows[coloured..], whole[coloured..]);
+    let plain = (rows.iter().zip(&whole)).position(|(row, other)| row != other);
+    assert!(plain.is_some_and(|first| first < 20), "{plain:?}");
+    let code = |row: &&Line<'static>| row.to_string().contains("let a");
+    assert!(
+        rows[..coloured - 60]
+            .iter()
+            .filter(code)
+            .all(|row| row.spans.len() == 2)
+    );
+    // Nothing is kept of what will not be drawn again.
+    assert!(cache.kept() < 200, "{}", cache.kept());
+}
+
+#[test]
+fn what_comes_bit_by_bit_is_coloured() {
+    let mut transcript = Transcript::default();
+    let (look, mut cache) = (narrow(), Cache::default());
+    let (mut printed, mut rows) = (Printed::default(), Vec::new());
+    let line = "let a = 1;\n";
+    transcript.fold(&delta("delta.text", "m1.1", 0, "```rust\n"));
+    for index in 0..900 {
+        let at = 8 + index * line.len();
+        transcript.fold(&delta("delta.text", "m1.1", at, line));
+        rows.extend(settled(&transcript, &mut printed, &look, &mut cache, 1_000));
+    }
+    assert!(rows.len() > 800);
+    let whole = all(&transcript, &look);
+    assert_eq!(rows, whole[..rows.len()]);
+}
+
+#[test]
+fn scrolling_stops_at_the_first_row() {
+    let transcript = answers(10);
+    let (look, mut cache) = (narrow(), Cache::default());
+    let all = texts(&all(&transcript, &look));
+    let (mut below, mut scroll) = (None, 0_usize);
+    let mut press = |by: isize| {
+        scroll = scrolled(
+            &transcript,
+            &look,
+            &mut cache,
+            &mut below,
+            scroll.saturating_add_signed(by),
+            20,
+        );
+        let page = texts(&page(&transcript, &look, &mut cache, scroll, 20));
+        let from = all.len() - scroll - 20;
+        assert_eq!(page, all[from..from + 20]);
+        from
+    };
+    for _ in 0..20 {
+        press(18);
+    }
+    assert_eq!(press(isize::MAX), 0);
+    assert_eq!(press(18), 0);
+    assert_eq!(press(-18), 18, "the first key down moves");
+}
+
+#[test]
+fn a_short_transcript_cannot_be_scrolled() {
+    let transcript = answers(1);
+    let (look, mut cache) = (narrow(), Cache::default());
+    assert_eq!(
+        scrolled(&transcript, &look, &mut cache, &mut None, 18, 20),
+        0
+    );
+    assert_eq!(
+        scrolled(&transcript, &look, &mut cache, &mut None, 18, 3),
+        7
+    );
+}
+
+#[test]
+fn what_comes_below_does_not_move_what_is_read() {
+    let mut transcript = answers(10);
+    let (look, mut cache) = (narrow(), Cache::default());
+    let mut below = None;
+    let mut scroll = 30;
+    let mut seen = None;
+    for (at, words) in ["One.\n\n", "Two.\n\n", "Three."].into_iter().enumerate() {
+        scroll = scrolled(&transcript, &look, &mut cache, &mut below, scroll, 20);
+        let page = texts(&page(&transcript, &look, &mut cache, scroll, 20));
+        assert_eq!(*seen.get_or_insert_with(|| page.clone()), page);
+        transcript.fold(&delta("delta.text", "m99.1", at * 6, words));
+    }
+    transcript.fold(&user(99, "more", "prompt"));
+    scroll = scrolled(&transcript, &look, &mut cache, &mut below, scroll, 20);
+    assert_eq!(
+        seen,
+        Some(texts(&page(&transcript, &look, &mut cache, scroll, 20)))
+    );
+    assert!(scroll > 35, "{scroll}");
+}
+
+#[test]
+fn a_look_from_afar_counts_no_more_than_it_needs() {
+    let transcript = answers(1_000);
+    let (look, mut cache) = (narrow(), Cache::default());
+    let mut below = None;
+    assert_eq!(
+        scrolled(&transcript, &look, &mut cache, &mut below, 18, 20),
+        18
+    );
+    page(&transcript, &look, &mut cache, 18, 20);
+    assert!(cache.counted() < 50, "{}", cache.counted());
+}
+
+#[test]
+fn reasoning_that_grows_is_made_once() {
+    let open = Look {
+        reasoning: true,
+        ..narrow()
+    };
+    let mut transcript = Transcript::default();
+    let mut cache = Cache::default();
+    let mut made = 0;
+    for line in 0..1_000 {
+        transcript.fold(&delta("delta.reasoning", "m1.1", line * 7, "a line\n"));
+        live(&transcript, &Printed::default(), &open, &mut cache, 10);
+        made = cache.kept();
+    }
+    assert!(made > 100, "{made} parts are kept");
+    let rows = live(
+        &transcript,
+        &Printed::default(),
+        &open,
+        &mut cache,
+        usize::MAX,
+    );
+    assert_eq!(rows.len(), 1_000);
+    assert_eq!(texts(&rows[..2]), ["∴ a line", "  a line"]);
+    let folded = live(&transcript, &Printed::default(), &narrow(), &mut cache, 10);
+    assert_eq!(texts(&folded), ["∴ thinking: a line"]);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Event(Event),
-    Print,
+    /// So many rows.
+    Print(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -468,7 +637,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]);
     prop_oneof![
         5 => grow, 2 => whole, 1 => live, 1 => broken, 3 => tool,
-        1 => other.prop_map(Step::Event), 3 => Just(Step::Print),
+        1 => other.prop_map(Step::Event), 2 => Just(Step::Print(usize::MAX)), 1 => (0usize..4).prop_map(Step::Print),
     ]
 }
 
@@ -488,7 +657,11 @@ proptest! {
                     event.seq = event.seq.map(|_| proto::Seq(seq));
                     transcript.fold(&event);
                 }
-                Step::Print => out.extend(settled(&transcript, &mut printed, &look, &mut cache)),
+                Step::Print(most) => {
+                    let rows = settled(&transcript, &mut printed, &look, &mut cache, most);
+                    prop_assert!(rows.len() >= most || !waits(&transcript, &printed));
+                    out.extend(rows);
+                }
             }
             let mut seen = out.clone();
             seen.extend(live(&transcript, &printed, &look, &mut cache, usize::MAX));

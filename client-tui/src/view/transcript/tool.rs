@@ -144,7 +144,7 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = match &done.display {
         Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
         Display::Line { text } => said(look, text, open),
-        Display::Diff { path, diff, .. } => changes(path, diff, look, open),
+        Display::Diff { diff, .. } => changes(diff, look, open),
         Display::Command { tail, .. } => {
             let most = match done.status {
                 CallStatus::Ok => PRINTED,
@@ -175,9 +175,9 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
 }
 
 /// A diff, wholly where it is open.
-fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
+fn changes(diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
     let room = width(look).saturating_sub(2);
-    let mut rows = diff::lines(&text::line(path), diff, look, room);
+    let mut rows = diff::lines(diff, look, room);
     let more = rows.len().saturating_sub(DIFF);
     if more > 1 && !open {
         rows.truncate(DIFF);
@@ -230,7 +230,7 @@ fn output(look: &Look, text: &str, most: usize, open: bool) -> Vec<Line<'static>
         rows.push(before(bar(), hint));
     }
     rows.extend(lines.iter().skip(from).map(|line| {
-        let words = span(look, Ink::Dim, wrap::cut(line, room));
+        let words = span(look, Ink::Dim, wrap::cut(wrap::beginning(line, room), room));
         before(bar(), Line::from(words))
     }));
     rows

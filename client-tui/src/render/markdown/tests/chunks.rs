@@ -81,7 +81,7 @@ proptest! {
         // An open fence keeps blanks at the very end here.
         let text = client::text::clean(&text).trim_end().to_owned();
         let links = Links::default();
-        let direct = prose::rows(&text, &links.up_to(0), &look, 60);
+        let direct = prose::rows(&text, &links.up_to(0), &look, 60, true);
         let blocks = all(&made([text.as_str()]), &look, 60);
         let words = |rows: &[Line<'static>]| rows.iter().map(ToString::to_string).collect::<Vec<_>>();
         prop_assert_eq!(words(&blocks), words(&direct));
@@ -109,7 +109,7 @@ proptest! {
             prop_assert!(markdown.blocks() - markdown.whole() <= 1);
         }
         markdown.finish();
-        prop_assert_eq!(markdown.text(), text.as_str());
+        prop_assert_eq!(markdown.text(), client::text::clean(&text));
         prop_assert_eq!(markdown.whole(), markdown.blocks());
         for (block, lines) in seen.iter().enumerate() {
             prop_assert_eq!(&markdown.lines(block, &look, width), lines);

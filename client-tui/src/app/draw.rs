@@ -1,0 +1,95 @@
+//! The drawing half of the loop: what goes into the scrollback, and what stands on the screen.
+
+use std::io;
+use std::time::Instant;
+
+use ratatui::text::Line;
+
+use super::App;
+use crate::model::{Dialog, Link, Model};
+use crate::view;
+
+/// Rows that go into the scrollback at once: keys wait for them.
+const PRINTED: usize = 1_000;
+
+impl App {
+    /// One frame.
+    pub(super) fn draw(&mut self) -> io::Result<()> {
+        let covers = self.model.dialog.as_ref().is_some_and(Dialog::covers);
+        self.screen.cover(self.model.look.fullscreen || covers);
+        if self.screen.stale() {
+            self.reprint()?;
+        }
+        self.dirty = false;
+        self.drawn = Instant::now();
+        self.scroll();
+        let above = self.settled(PRINTED);
+        let model = &self.model;
+        let panel = view::draw(model, &self.printed, &mut self.cache);
+        self.screen.draw(&above, &panel)?;
+        self.dirty = self.behind;
+        self.model.shown(Instant::now());
+        Ok(())
+    }
+
+    /// What is read of the transcript in full screen stays where it is, and within what there is.
+    fn scroll(&mut self) {
+        let model = &mut self.model;
+        if model.scroll == 0 || !model.look.fullscreen {
+            self.below = None;
+            return;
+        }
+        // What lies over it does not move it.
+        if model.dialog.as_ref().is_none_or(|dialog| !dialog.covers()) {
+            let rows = view::page_rows(model, &mut self.cache);
+            model.scroll = view::transcript::scrolled(
+                &model.transcript,
+                &model.look,
+                &mut self.cache,
+                &mut self.below,
+                model.scroll,
+                rows,
+            );
+        }
+    }
+
+    /// Lines for the scrollback: as many as make `most` rows, where the screen has a place for them.
+    fn settled(&mut self, most: usize) -> Vec<Line<'static>> {
+        self.behind = false;
+        // While a session is replayed nobody knows yet which of its rows are the newest.
+        if self.screen.is_covered() || self.model.link == Link::Replaying {
+            return Vec::new();
+        }
+        let Model {
+            transcript, look, ..
+        } = &self.model;
+        let printed = &mut self.printed;
+        let rows = view::transcript::settled(transcript, printed, look, &mut self.cache, most);
+        self.behind = view::transcript::waits(transcript, printed);
+        rows
+    }
+
+    /// Gives the terminal back, with all that is to stay on it.
+    pub(super) fn leave(&mut self) -> io::Result<()> {
+        let covers = self.model.look.fullscreen;
+        self.screen.cover(covers);
+        let above = self.settled(usize::MAX);
+        self.screen.leave(&above)
+    }
+
+    /// Prints again what is on the screen of the transcript, as it looks now.
+    pub(super) fn reprint(&mut self) -> io::Result<()> {
+        self.dirty = self.behind;
+        self.drawn = Instant::now();
+        let wanted = self.screen.wanted();
+        let last = view::transcript::last(
+            &self.model.transcript,
+            &self.printed,
+            &self.model.look,
+            &mut self.cache,
+            wanted,
+        );
+        let panel = view::draw(&self.model, &self.printed, &mut self.cache);
+        self.screen.reprint(&last, &panel)
+    }
+}

@@ -1,0 +1,242 @@
+//! Entries made into lines, part by part, or found where they were made.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use ratatui::text::Line;
+
+use super::{said, told, tool, words};
+use crate::model::Look;
+use crate::model::transcript::{Entry, Transcript, What};
+use crate::render::{Cache, Made};
+
+/// The part of an answer that tells how it ended, in the cache.
+const END: usize = usize::MAX;
+
+/// All of an entry, in the cache.
+const ALL: usize = usize::MAX - 1;
+
+/// Makes lines, or finds them where they were made.
+pub(super) struct Inked<'a> {
+    entries: &'a [Entry],
+    generation: u64,
+    look: &'a Look,
+    cache: &'a mut Cache,
+    /// With all that an entry holds.
+    open: bool,
+}
+
+impl<'a> Inked<'a> {
+    pub(super) fn new(transcript: &'a Transcript, look: &'a Look, cache: &'a mut Cache) -> Self {
+        cache.prepare(transcript.generation, look);
+        Self {
+            entries: &transcript.entries,
+            generation: transcript.generation,
+            look,
+            cache,
+            open: false,
+        }
+    }
+
+    /// For one entry, whatever stands before it. `open`: with all that it holds.
+    pub(super) fn one(generation: u64, look: &'a Look, cache: &'a mut Cache, open: bool) -> Self {
+        Self {
+            entries: &[],
+            generation,
+            look,
+            cache,
+            open,
+        }
+    }
+
+    /// The lines of a part, without what parts it from others.
+    pub(super) fn lines(&mut self, entry: &Entry, part: usize) -> Rc<Vec<Line<'static>>> {
+        let (key, made) = self.known(entry, part);
+        let (look, open) = (self.look, self.open);
+        self.cache
+            .lines(key, made, || made_of(entry, part, look, open, true))
+    }
+
+    /// The same with code in one colour. They are not kept.
+    pub(super) fn plain(&self, entry: &Entry, part: usize) -> Vec<Line<'static>> {
+        made_of(entry, part, self.look, self.open, false)
+    }
+
+    /// How many they are.
+    pub(super) fn count(&mut self, entry: &Entry, part: usize) -> usize {
+        let (key, made) = self.known(entry, part);
+        let (look, open) = (self.look, self.open);
+        self.cache
+            .count(key, made, |_| made_of(entry, part, look, open, false).len())
+    }
+
+    /// Rows of an entry with the blank one before it.
+    pub(super) fn count_all(&mut self, index: usize, entry: &Entry) -> usize {
+        let content = match &entry.what {
+            // They grow by parts too.
+            What::Answer {
+                markdown,
+                finish: None,
+            } => 1 + markdown.text().len() as u64,
+            What::Reasoning {
+                thought,
+                done: false,
+            } => 1 + thought.text().len() as u64,
+            _ => content(entry, 0, true),
+        };
+        let key = (self.generation, entry.id, ALL);
+        let made = self.made(content);
+        let (look, open, generation) = (self.look, self.open, self.generation);
+        let count = self.cache.count(key, made, |cache| {
+            let mut ink = Inked::one(generation, look, cache, open);
+            (0..parts(entry)).map(|part| ink.count(entry, part)).sum()
+        });
+        match count {
+            0 => 0,
+            count => count + usize::from(self.apart(index)),
+        }
+    }
+
+    /// Whether a blank row stands before this part: it is the first of its entry that has rows.
+    pub(super) fn leads(&mut self, index: usize, part: usize) -> bool {
+        let Some(entry) = self.entries.get(index).filter(|_| self.apart(index)) else {
+            return false;
+        };
+        (0..part).all(|part| self.count(entry, part) == 0) && self.count(entry, part) > 0
+    }
+
+    /// Whether an entry stands apart from the one before.
+    pub(super) fn apart(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|at| self.entries.get(at));
+        match (before, self.entries.get(index)) {
+            (Some(before), Some(entry)) => {
+                let kind = kind(entry);
+                kind != self::kind(before) || matches!(kind, Kind::Said)
+            }
+            _ => false,
+        }
+    }
+
+    fn known(&self, entry: &Entry, part: usize) -> (crate::render::Key, Made) {
+        let place = match &entry.what {
+            What::Answer { markdown, .. } if part >= markdown.blocks() => END,
+            _ => part,
+        };
+        let key = (self.generation, entry.id, place);
+        let open = self.open || self.look.reasoning;
+        (key, self.made(content(entry, part, open)))
+    }
+
+    fn made(&self, content: u64) -> Made {
+        let look = self.look;
+        let shown = [self.open, look.output, look.reasoning, look.links];
+        let mut hasher = DefaultHasher::new();
+        (content, shown).hash(&mut hasher);
+        Made::of(look, usize::from(look.columns), hasher.finish())
+    }
+}
+
+/// What stands together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Prompts, reasoning, answers: each by itself.
+    Said,
+    Work,
+    Line,
+}
+
+fn kind(entry: &Entry) -> Kind {
+    match &entry.what {
+        What::User { .. } | What::Reasoning { .. } | What::Answer { .. } => Kind::Said,
+        What::Tool(_) | What::Resolved { .. } | What::Child { .. } => Kind::Work,
+        What::Answered { .. }
+        | What::Rewound(_)
+        | What::Ended(_)
+        | What::Told(_)
+        | What::Notice { .. }
+        | What::Divider { .. } => Kind::Line,
+    }
+}
+
+/// A number that is another one when the part is. 0: it never changes again. `open`: reasoning is.
+fn content(entry: &Entry, part: usize, open: bool) -> u64 {
+    match &entry.what {
+        What::Reasoning { thought, done } if !done => match part < thought.whole() {
+            true if open || part > 0 => 0,
+            // Folded it is one line, the newest.
+            _ => 1 + thought.text().len() as u64,
+        },
+        What::Answer {
+            markdown,
+            finish: None,
+            ..
+        } if part >= markdown.whole() => 1 + markdown.text().len() as u64,
+        What::Tool(tool) if tool.done.is_none() => {
+            // At its largest it changes without growing.
+            let mut hasher = DefaultHasher::new();
+            tool.output.hash(&mut hasher);
+            hasher.finish().max(1)
+        }
+        _ => 0,
+    }
+}
+
+fn made_of(
+    entry: &Entry,
+    part: usize,
+    look: &Look,
+    open: bool,
+    coloured: bool,
+) -> Vec<Line<'static>> {
+    let output = open || look.output;
+    let mut rows = match &entry.what {
+        What::User { text, steer } => said::prompt(look, text, *steer, output),
+        What::Reasoning { thought, done } => {
+            said::reasoning(look, thought, part, *done, open || look.reasoning)
+        }
+        What::Answer { markdown, finish } => match finish {
+            Some(finish) if part >= markdown.blocks() => said::end(look, *finish),
+            _ if coloured => markdown.lines(part, look, words::width(look)),
+            _ => markdown.plain(part, look, words::width(look)),
+        },
+        What::Tool(tool) => tool::rows(tool, look, output),
+        What::Resolved {
+            tool,
+            subject,
+            resolved,
+        } => told::resolved(look, tool, subject, resolved),
+        What::Answered { asked, replies, by } => told::answered(look, asked, replies, by),
+        What::Child {
+            pid,
+            command,
+            exited,
+        } => told::child(look, *pid, command, exited.as_ref()),
+        What::Rewound(rewound) => told::rewound(look, rewound),
+        What::Ended(ended) => told::ended(look, ended),
+        What::Told(what) => told::line(look, what),
+        What::Notice { tone, words } => told::notice(look, *tone, words),
+        What::Divider { words } => told::divider(look, words),
+    };
+    rows.iter_mut().for_each(guard);
+    rows
+}
+
+/// The last gate: whatever made the line, the terminal obeys nothing in it.
+fn guard(line: &mut Line<'static>) {
+    for span in &mut line.spans {
+        if span.content.chars().any(char::is_control) {
+            span.content = client::text::line(&span.content).into();
+        }
+    }
+}
+
+/// Parts of an entry.
+pub(super) fn parts(entry: &Entry) -> usize {
+    match &entry.what {
+        What::Answer {
+            markdown, finish, ..
+        } => markdown.blocks() + usize::from(finish.is_some()),
+        What::Reasoning { thought, .. } => thought.whole() + 1,
+        _ => 1,
+    }
+}
