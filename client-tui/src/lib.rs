@@ -16,10 +16,11 @@ mod perform;
 mod render;
 pub mod screen;
 mod slash;
-mod terminal;
+pub mod terminal;
 mod theme;
 mod update;
 mod view;
 
 pub use app::{Open, Options, run};
+pub use view::Panel;
 pub use view::help::markdown as keys_page;
