@@ -33,6 +33,10 @@ super::catalog! {
     KeyDeny = "no", "拒绝";
     KeyScope = "choose how far", "选择范围";
     KeyAside = "set aside", "暂放";
+    ScopeEdit = "editing files in the workspace", "编辑工作区中的文件";
+    ScopeExact = "this command", "这条命令";
+    /// 0: how the command begins.
+    ScopeBegins = "`{0}` with any arguments", "`{0}`，参数不限";
     /// 0: words of the scope, 1: its rule.
     ScopeWords = "{0} ({1})", "{0}（{1}）";
     ScopeTitle = "How far does a yes for this session reach?", "本会话内允许的范围多大？";

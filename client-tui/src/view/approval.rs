@@ -184,7 +184,17 @@ fn covers(dialog: &ApprovalDialog, long: bool, look: &Look, width: usize) -> Vec
 }
 
 fn scope_words(scope: &Scope, look: &Look) -> String {
-    let (words, rule) = (on_one_line(&scope.words), on_one_line(&scope.rule));
+    let rule = on_one_line(&scope.rule);
+    let command = rule
+        .strip_prefix("Bash(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    let words = match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
+        Some(Ok(begin)) => look.language.fill(Msg::ScopeBegins, &[begin]),
+        Some(Err(_)) => look.language.say(Msg::ScopeExact).to_owned(),
+        None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
+        // A rule that this build has no words for, in those of the daemon.
+        None => on_one_line(&scope.words),
+    };
     look.language.fill(Msg::ScopeWords, &[&words, &rule])
 }
 

@@ -111,7 +111,7 @@ fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
 fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
     let mut open = approval(1, "a");
     let words = "long words ".repeat(60);
-    open.scopes = vec![scope(&format!("{words}to the end"), "Bash(a)")];
+    open.scopes = vec![scope("this", &format!("Bash({words}to the end)"))];
     for (columns, rows) in SIZES {
         let mut scene = Scene::of(vec![open.clone()], Vec::new());
         let mut seen = scene.text(columns, rows);
@@ -123,8 +123,32 @@ fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
             scene.press(&["pagedown"]);
             seen = scene.text(columns, rows).replace('\n', " ");
         }
-        assert!(seen.contains("to the end (Bash(a))"), "{seen}");
+        assert!(seen.contains("to the end))"), "{seen}");
     }
+}
+
+#[test]
+fn a_scope_is_told_in_the_words_of_the_reader() {
+    let mut told = Vec::new();
+    for rule in ["Edit", "Bash(make all)", "Bash(git add:*)", "Other(x)"] {
+        let mut open = approval(1, "a");
+        open.scopes = vec![scope("as the daemon says", rule)];
+        let mut scene = Scene::of(vec![open], Vec::new());
+        scene.model.look.language = Language::Chinese;
+        let rows = scene.rows(200, 24);
+        let row = rows.iter().find(|row| row.contains(rule)).unwrap();
+        let covers = row.split_once("本会话内允许：").unwrap().1;
+        told.push(covers.split(" · ").next().unwrap().to_owned());
+    }
+    assert_eq!(
+        told,
+        [
+            "编辑工作区中的文件（Edit）",
+            "这条命令（Bash(make all)）",
+            "`git add`，参数不限（Bash(git add:*)）",
+            "as the daemon says（Other(x)）",
+        ]
+    );
 }
 
 #[test]
@@ -149,7 +173,7 @@ fn the_scopes_are_listed_and_the_note_has_the_cursor() {
         let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
         scene.press(&["e", "j"]);
         let text = scene.text(columns, rows);
-        assert!(text.contains("› any `cargo test …` (Bash(cargo"), "{text}");
+        assert!(text.contains("› `cargo test` with any arguments"), "{text}");
         assert!(text.contains("Enter take it") && text.contains("Esc back"));
         scene.press(&["esc", "n", "w", "h", "y"]);
         let panel = scene.panel(columns, rows);
