@@ -18,6 +18,10 @@ use crate::messages::composer::Msg;
 const PASTE_LINES: usize = 10;
 const PASTE_CHARACTERS: usize = 1000;
 
+/// So many characters that come back, of the editor or of what could not be sent, stand there to be read and written
+/// on. A paste is a chip far earlier: nobody wrote it.
+const LAID_OUT: usize = 10_000;
+
 /// The composer.
 #[derive(Debug, Default)]
 pub struct Composer {
@@ -60,15 +64,31 @@ impl Composer {
 
     /// Lays what is written aside until its session is here again; `None`: one that is still to be made.
     pub fn lay_aside(&mut self, session: Option<SessionId>) {
-        if self.is_empty() {
-            return;
+        let draft = self.written();
+        if !draft.text.is_empty() {
+            self.aside.insert(session, draft);
         }
-        let draft = history::Draft {
-            text: self.buffer.as_str().to_owned(),
-            caret: self.buffer.caret(),
-        };
-        self.aside.insert(session, draft);
         self.empty();
+    }
+
+    /// Lays text from outside aside for a session that is not here, as its draft; where it has one, into the history.
+    pub fn lay_for(&mut self, session: SessionId, text: &str, language: Language) {
+        if self.aside.contains_key(&Some(session)) {
+            return self.remember(text);
+        }
+        let text = self.laid(text, language);
+        let caret = text.len();
+        self.aside
+            .insert(Some(session), history::Draft { text, caret });
+    }
+
+    /// What is written. What the history shows is not: the draft that the way through it began with is.
+    fn written(&mut self) -> history::Draft {
+        let shown = self.buffer.as_str();
+        self.history.end(shown).unwrap_or_else(|| history::Draft {
+            text: shown.to_owned(),
+            caret: self.buffer.caret(),
+        })
     }
 
     /// Puts what was laid aside for this session before what was written since it is being loaded.
@@ -76,12 +96,12 @@ impl Composer {
         let Some(draft) = self.aside.remove(&session) else {
             return;
         };
-        let (since, caret) = (self.buffer.as_str(), self.buffer.caret());
-        let caret = match since {
-            "" => draft.caret,
-            _ => draft.text.len() + caret,
+        let since = self.written();
+        let caret = match since.text.is_empty() {
+            true => draft.caret,
+            false => draft.text.len() + since.caret,
         };
-        let text = draft.text + since;
+        let text = draft.text + &since.text;
         self.put(&text, caret);
     }
 
@@ -106,6 +126,22 @@ impl Composer {
         let text = chips::plain(text);
         self.history.leave();
         self.put(&text, text.len());
+    }
+
+    /// The same with text from outside, which may be long: more than can be laid out at every key is a chip.
+    pub fn restore(&mut self, text: &str, language: Language) {
+        let text = self.laid(text, language);
+        self.history.leave();
+        self.put(&text, text.len());
+    }
+
+    /// Text from outside as it stands in the buffer.
+    fn laid(&mut self, text: &str, language: Language) -> String {
+        let text = chips::plain(text);
+        match text.chars().nth(LAID_OUT).is_some() {
+            true => self.chip(text, 1, language),
+            false => text,
+        }
     }
 
     /// A prompt that was said before, here or elsewhere, for the history: the newest. One that is among the newest already
@@ -136,6 +172,13 @@ impl Composer {
             return self.buffer.insert(&text);
         }
         let number = self.chips.number(self.buffer.as_str());
+        let chip = self.chip(text, number, language);
+        self.buffer.insert(&chip);
+    }
+
+    /// Makes a chip of it: what stands for it in the buffer, the text itself where there are too many.
+    fn chip(&mut self, text: String, number: usize, language: Language) -> String {
+        let (lines, characters) = (text.lines().count(), text.chars().count());
         let (what, count) = match lines {
             ..=1 => (Msg::PastedCharacters, characters),
             lines => (Msg::PastedLines, lines),
@@ -147,8 +190,8 @@ impl Composer {
             text: text.clone(),
         };
         match self.chips.add(chip) {
-            Some(chip) => self.buffer.insert(chip.encode_utf8(&mut [0; 4])),
-            None => self.buffer.insert(&text),
+            Some(chip) => chip.to_string(),
+            None => text,
         }
     }
 

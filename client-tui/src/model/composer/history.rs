@@ -29,6 +29,17 @@ impl History {
         self.at = None;
     }
 
+    /// Ends the way through it. The draft that it began with comes back where what is shown is an entry as it was said;
+    /// where that was written on, the draft is the newest entry.
+    pub fn end(&mut self, shown: &str) -> Option<Draft> {
+        let (at, draft) = self.at.take()?;
+        if self.entries.get(at).is_some_and(|entry| entry == shown) {
+            return Some(draft);
+        }
+        self.push(&draft.text);
+        None
+    }
+
     /// Adds the newest, unless it is what the newest was.
     pub fn push(&mut self, text: &str) {
         if text.trim().is_empty() || self.entries.back().is_some_and(|newest| newest == text) {

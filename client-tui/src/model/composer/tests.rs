@@ -52,6 +52,43 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
 }
 
 #[test]
+fn a_draft_that_the_history_covers_is_laid_aside_and_taken_up_whole() {
+    let mut composer = Composer::new(false);
+    let (one, two) = (Some(SessionId::new()), Some(SessionId::new()));
+    composer.set("said");
+    composer.take();
+    composer.set("draft");
+    composer.buffer.go(2);
+    assert!(composer.older());
+    composer.lay_aside(one);
+    assert!(composer.is_empty());
+    // Where the way through the history is open when it comes.
+    assert!(composer.older());
+    composer.lay_aside(two);
+    composer.take_up(one);
+    assert_eq!(
+        (composer.text().as_str(), composer.buffer.caret()),
+        ("draft", 2)
+    );
+    assert!(!composer.newer(), "the way through the history has ended");
+    composer.lay_aside(one);
+    composer.take_up(two);
+    assert!(composer.is_empty(), "nothing was written there");
+    // A prompt that was called up and changed is what is written.
+    assert!(composer.older());
+    composer.buffer.insert(" more");
+    composer.lay_aside(two);
+    composer.take_up(two);
+    assert_eq!(composer.text(), "said more");
+    // While one loads, the way through the history may begin.
+    composer.lay_aside(one);
+    assert!(composer.older());
+    composer.take_up(one);
+    assert!(!composer.newer());
+    assert_eq!(composer.text(), "said more");
+}
+
+#[test]
 fn prompts_that_come_back_from_the_session_are_not_said_twice() {
     let mut composer = Composer::new(false);
     for text in ["one", "two"] {

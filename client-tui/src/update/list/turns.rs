@@ -114,7 +114,8 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
     // Said again, or otherwise: what was said in its place is hidden. What was refused already will not be.
     let refused = matches!(restore.effect, Some(Err(_)));
     if what != What::Code && !refused && model.composer.is_empty() && !restore.prompt.is_empty() {
-        model.composer.set(&client::text::clean(&restore.prompt));
+        let language = model.look.language;
+        model.composer.restore(&restore.prompt, language);
     }
     vec![Effect::Call(Call::Rewind(RewindParams {
         force,
