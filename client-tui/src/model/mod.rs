@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::Posture;
-use proto::{Seq, SessionId, Stamp};
+use proto::{Pid, Seq, SessionId, Stamp};
 
 use crate::messages::Language;
 use crate::messages::app::Msg;
@@ -55,6 +55,8 @@ pub struct Model {
     pub pressed: Option<(Pressed, Instant)>,
     /// The newest record of each session that was seen here: what came since is unread.
     pub seen: HashMap<SessionId, Seq>,
+    /// What was chosen and written of questions of sessions that were left.
+    pub asking: Vec<(SessionId, Pid, approval::Asking)>,
     /// Which following is the newest: events of earlier ones are old.
     pub follow: u64,
     /// Rows above the end of the transcript in full screen; 0: it follows what comes.
@@ -228,6 +230,7 @@ impl Model {
             focused: true,
             pressed: None,
             seen: HashMap::new(),
+            asking: Vec::new(),
             follow: 0,
             scroll: 0,
             beat: 0,

@@ -4,17 +4,20 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use proto::params::approval::{AnswerParams, Decision};
-use proto::{ErrorName, RequestId};
+use proto::{ErrorName, Pid, RequestId};
 
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::approval::{Answered, ApprovalDialog, Asked, Part};
+use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Part};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Toast, Tone};
 use crate::view;
+
+/// Sessions that were left whose begun answers are kept.
+const ASKING_MAX: usize = 16;
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
@@ -117,7 +120,8 @@ pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
     }
 }
 
-/// Whether the key was pressed anew: one that is held down answers nothing.
+/// Whether the key was pressed anew, as far as the terminal tells: most report a key that is held down as pressed again
+/// and again. There `stray` is what keeps a burst from answering.
 pub(super) fn is_new(key: &KeyEvent) -> bool {
     key.kind != KeyEventKind::Repeat
 }
@@ -217,6 +221,46 @@ pub(super) fn keep(model: &mut Model) {
     };
     if let (Some(dialog), Some(session)) = (model.dialog.take(), &mut model.session) {
         session.asking.kept.push((asked, dialog));
+    }
+}
+
+/// The session is left: what was chosen and written of its questions, and what was set aside, waits for it.
+pub(super) fn leave(model: &mut Model) {
+    keep(model);
+    let Some(session) = &mut model.session else {
+        return;
+    };
+    let Asking { aside, kept, .. } = std::mem::take(&mut session.asking);
+    if aside.is_empty() && kept.is_empty() {
+        return;
+    }
+    if model.asking.len() >= ASKING_MAX {
+        model.asking.remove(0);
+    }
+    let asking = Asking {
+        aside,
+        kept,
+        ..Asking::default()
+    };
+    model.asking.push((session.id, session.pid, asking));
+}
+
+/// The session is here: what waited for it is there again.
+pub(super) fn arrive(model: &mut Model) {
+    let Some(session) = &mut model.session else {
+        return;
+    };
+    let mut left = model.asking.iter();
+    if let Some(place) = left.position(|(id, ..)| *id == session.id) {
+        session.asking = model.asking.remove(place).2;
+    }
+}
+
+/// Its questions that were set aside come up by themselves again: who goes there goes there to answer them.
+pub(super) fn come_up_again(model: &mut Model, session: Pid) {
+    let left = model.asking.iter_mut();
+    for (_, _, asking) in left.filter(|(_, pid, _)| *pid == session) {
+        asking.aside.clear();
     }
 }
 
@@ -330,12 +374,13 @@ fn close(model: &mut Model) {
     };
     let mut open: Vec<Asked> = session.approvals.iter().map(Asked::approval).collect();
     open.extend(session.questions.iter().map(Asked::question));
-    session.asking.aside.retain(|asked| open.contains(asked));
-    session.asking.sent.retain(|asked| open.contains(asked));
-    session
-        .asking
-        .kept
-        .retain(|(asked, _)| open.contains(asked));
+    // What is asked is known when the replay is at its end.
+    if model.link != Link::Replaying {
+        let asking = &mut session.asking;
+        asking.aside.retain(|asked| open.contains(asked));
+        asking.sent.retain(|asked| open.contains(asked));
+        asking.kept.retain(|(asked, _)| open.contains(asked));
+    }
     let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
     if told.is_some_and(|asked| !open.contains(asked)) {
         model.toast = None;

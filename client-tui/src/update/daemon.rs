@@ -6,12 +6,15 @@ use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
 use proto::{Body, Event as Record};
 
+use super::approval;
 use crate::effect::{Effect, Trouble};
 use crate::event::Heard;
 use crate::messages::Language;
 use crate::messages::app::Msg;
+use crate::model::list::ListOf;
+use crate::model::pager::Reading;
 use crate::model::session::Session;
-use crate::model::{Link, Model, Tone};
+use crate::model::{Dialog, Link, Model, Tone};
 
 /// Takes what was heard. What an earlier following still brings is dropped.
 pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
@@ -27,6 +30,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 .is_none_or(|known| known.id != session)
             {
                 model.session = Some(Session::new(session, pid));
+                approval::arrive(model);
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
@@ -89,9 +93,24 @@ pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
     }]
 }
 
+/// The same where it was not chosen at this moment: what the person opened since stays, unless it is of the session that
+/// is left.
+pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
+    let stays = |open: &Dialog| match open {
+        Dialog::List(list) => !matches!(list.what, ListOf::Turns | ListOf::Queue),
+        Dialog::Pager(pager) => !matches!(pager.what, Reading::Transcript),
+        Dialog::Approval(_) | Dialog::Question(_) | Dialog::Confirm(_) => false,
+    };
+    let open = model.dialog.take_if(|open| stays(open));
+    let effects = go_to(model, session);
+    model.dialog = open;
+    effects
+}
+
 /// What the session that is left has shown counts as seen; what was written for it waits until it is here again.
 fn let_go(model: &mut Model) {
     model.follow += 1;
+    approval::leave(model);
     if let Some(session) = model.session.take() {
         model.composer.lay_aside(Some(session.id));
         model.seen.insert(session.id, session.seq);

@@ -385,3 +385,43 @@ fn it_scrolls_to_its_end_and_no_further() {
     }
     assert!(scene.text(80, 24).contains("│ echo 0\n"));
 }
+
+#[test]
+fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
+    use crate::event::Heard;
+    use crate::update::daemon;
+    let attach = |scene: &mut Scene, session, pid| {
+        let heard = Heard::Attached { session, pid };
+        let follow = scene.model.follow;
+        update(&mut scene.model, Event::Heard { follow, heard }, scene.now);
+    };
+    let open = || vec![approval(1, "ls"), approval(2, "pwd")];
+    let mut scene = Scene::of(open(), Vec::new());
+    let (seven, pid) = (scene.session().id, scene.session().pid);
+    scene.press(&["esc"]);
+    scene.later(300);
+    scene.press(&["n", "w", "h", "y"]);
+    assert_eq!(shown(&scene), "7.2");
+    for inbox in [false, true] {
+        daemon::go_to(&mut scene.model, "8");
+        attach(&mut scene, proto::SessionId::new(), proto::Pid(8));
+        scene.tick();
+        assert!(scene.model.dialog.is_none());
+        if inbox {
+            come_up_again(&mut scene.model, pid);
+        }
+        daemon::go_to(&mut scene.model, "7");
+        attach(&mut scene, seven, pid);
+        scene.tick();
+        assert!(scene.model.dialog.is_none(), "the past is being replayed");
+        scene.session().approvals = open();
+        scene.model.link = Link::Live;
+        scene.tick();
+        // Who goes there to answer sees the oldest.
+        let expected = if inbox { "7.1" } else { "7.2" };
+        assert_eq!(shown(&scene), expected);
+        if !inbox {
+            assert!(matches!(part(&scene), Part::Note(note) if note.text() == "why"));
+        }
+    }
+}
