@@ -186,7 +186,10 @@ impl App {
             Open::New => Vec::new(),
             Open::Session(session) => update::daemon::go_to(&mut self.model, &session),
             Open::Pick => update::list::open(&mut self.model, ListOf::Sessions { here: true }),
-            Open::Processes => update::list::open(&mut self.model, ListOf::Processes),
+            Open::Processes => {
+                self.model.top = true;
+                update::list::open(&mut self.model, ListOf::Processes)
+            }
         }
     }
 

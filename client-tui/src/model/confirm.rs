@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use proto::state::Posture;
 
+use super::list::ListDialog;
 use crate::effect::Effect;
 
 /// What is asked, and what a yes does; a no does nothing.
@@ -16,6 +17,8 @@ pub struct Confirm {
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,
+    /// The list that it was asked over, which is there again when it is answered.
+    pub back: Option<Box<ListDialog>>,
 }
 
 /// What a yes does.

@@ -10,6 +10,7 @@ pub mod words;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use crossterm::event::KeyCode;
 use proto::params::approval::Approval;
 use proto::params::history::{CheckpointsOutput, RewindOutput};
 use proto::params::process;
@@ -30,6 +31,8 @@ pub struct ListDialog {
     pub place: usize,
     /// What took its place, and since when that is marked.
     pub slid: Option<(Key, Instant)>,
+    /// The key that was pressed last, and when: terminals do not tell which is held down.
+    pub pressed: Option<(KeyCode, Instant)>,
     /// Since when the same row is marked.
     pub rested: Instant,
     pub filter: Filter,
@@ -167,6 +170,7 @@ impl ListDialog {
             selected: None,
             place: 0,
             slid: None,
+            pressed: None,
             rested: now,
             filter: Filter::default(),
             due: now,

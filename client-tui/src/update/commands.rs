@@ -241,6 +241,7 @@ fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
         then,
         since: model.now,
         drawn: false,
+        back: None,
     }));
     Vec::new()
 }

@@ -1,5 +1,7 @@
 //! Keys of a yes or no.
 
+use std::time::Instant;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::approval::{stray, swallow};
@@ -7,6 +9,7 @@ use super::everywhere;
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::confirm::Then;
+use crate::model::list::ListDialog;
 use crate::model::{Dialog, Model};
 
 /// Takes a key; `None`: it means nothing here. Only `y` is a yes; Enter is nothing.
@@ -20,17 +23,23 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if stray || key.kind == KeyEventKind::Repeat {
         return swallow(key);
     }
-    match action {
-        Some(Action::Yes) => {
-            let then = confirm.then.clone();
-            model.dialog = None;
-            Some(self::yes(model, then))
-        }
-        Some(Action::No) => {
-            model.dialog = None;
-            Some(Vec::new())
-        }
-        _ => swallow(key),
+    let then = match action {
+        Some(Action::Yes) => Some(confirm.then.clone()),
+        Some(Action::No) => None,
+        _ => return swallow(key),
+    };
+    let back = confirm.back.take();
+    model.dialog = back.map(|list| Dialog::List(again(*list, model.now)));
+    Some(then.map_or_else(Vec::new, |then| self::yes(model, then)))
+}
+
+/// The list as it was, which asks at once what has become of it.
+fn again(list: ListDialog, now: Instant) -> ListDialog {
+    ListDialog {
+        due: now,
+        rested: now,
+        pressed: None,
+        ..list
     }
 }
 

@@ -174,6 +174,7 @@ pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
         then: Then::Posture(posture),
         since: model.now,
         drawn: false,
+        back: None,
     }));
     Vec::new()
 }

@@ -8,7 +8,7 @@ mod turns;
 
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, KeyEventKind};
 use proto::params::process;
 use proto::params::session::ListParams;
 
@@ -43,10 +43,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox => None,
     };
     let action = own.or_else(|| keymap::find(Context::List, key))?;
+    let held = held(model, key);
     if let Some(effects) = moves(model, action) {
         return Some(effects);
     }
-    if acts(action) && slid(model) {
+    let ends = matches!(action, Action::Kill | Action::Drop);
+    if acts(action) && slid(model) || ends && held {
         return Some(Vec::new());
     }
     if changes(model, action) && !model.may_drive() {
@@ -94,6 +96,18 @@ fn acts(action: Action) -> bool {
 fn slid(model: &Model) -> bool {
     let slid = dialog(model).and_then(|dialog| dialog.slid.as_ref());
     slid.is_some_and(|(_, since)| model.now.saturating_duration_since(*since) < SLID)
+}
+
+/// Whether a key is held down: it comes soon after its like. What ends something is not done by it again.
+fn held(model: &mut Model, key: &KeyEvent) -> bool {
+    let now = model.now;
+    let Some(dialog) = dialog_mut(model) else {
+        return false;
+    };
+    let before = dialog.pressed.replace((key.code, now));
+    let soon = |at| now.saturating_duration_since(at) < SLID;
+    key.kind == KeyEventKind::Repeat
+        || before.is_some_and(|(code, at)| code == key.code && soon(at))
 }
 
 /// Takes a paste: words to filter by. Where none are being written it is for nobody.

@@ -9,6 +9,7 @@ fn scene(waited: u64) -> Scene {
         then: crate::model::confirm::Then::Do(vec![Effect::Bell]),
         since: scene.now,
         drawn: false,
+        back: None,
     }));
     scene.later(waited);
     scene

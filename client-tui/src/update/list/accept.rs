@@ -9,7 +9,7 @@ use crate::effect::{Call, Effect};
 use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::{Key, words};
-use crate::model::{Dialog, Model, Tone};
+use crate::model::{Dialog, Link, Model, Tone};
 use crate::update::approval;
 use crate::update::daemon::{fresh, go_to};
 
@@ -42,22 +42,26 @@ fn visit(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// Goes to where a question is open. One of this session that was set aside opens again.
-fn answer_in(model: &mut Model, session: Pid) -> Vec<Effect> {
-    let session = session.to_string();
+/// Goes to where a question is open. One that was set aside opens again.
+fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
+    let session = pid.to_string();
     if !is_here(model, &session) {
-        return go_to(model, &session);
+        let effects = go_to(model, &session);
+        approval::come_up_again(model, pid);
+        return effects;
     }
     model.dialog = None;
     approval::reopen(model);
     Vec::new()
 }
 
+/// Whether it is the one that is followed. One whose following has ended must be followed anew.
 fn is_here(model: &Model, session: &str) -> bool {
     let names = |here: &crate::model::session::Session| {
         here.id.to_string() == session || here.pid.to_string() == session
     };
-    model.session.as_ref().is_some_and(names)
+    let ended = matches!(model.link, Link::Ended(_));
+    !ended && model.session.as_ref().is_some_and(names)
 }
 
 /// Pauses a session, or lets it go on.
@@ -133,6 +137,10 @@ fn confirm(model: &mut Model, id: SessionId) {
     if let Some(known) = &session.name {
         name = format!("{name} · {}", client::text::line(known));
     }
+    let back = match model.dialog.take() {
+        Some(Dialog::List(list)) => Some(Box::new(list)),
+        _ => None,
+    };
     model.dialog = Some(Dialog::Confirm(Confirm {
         words: vec![
             language.fill(Msg::EndSession, &[&name]),
@@ -141,6 +149,7 @@ fn confirm(model: &mut Model, id: SessionId) {
         then: Then::Do(vec![signals(id, Signal::Term)]),
         since: model.now,
         drawn: false,
+        back,
     }));
 }
 

@@ -642,3 +642,58 @@ fn who_only_looks_changes_nothing() {
         assert!(matches!(model.dialog, Some(Dialog::List(_))));
     }
 }
+
+#[test]
+fn a_session_whose_following_has_ended_is_followed_anew() {
+    for (what, names) in [
+        (ListOf::Sessions { here: false }, "j enter"),
+        (ListOf::Inbox, "end enter"),
+    ] {
+        let mut model = opened(what);
+        model.link = Link::Ended(Trouble::new("it has gone", ""));
+        let effects = press(&mut model, names);
+        assert!(
+            matches!(effects[..], [Effect::Follow { follow: 1, .. }]),
+            "{what:?}: {effects:?}"
+        );
+    }
+}
+
+#[test]
+fn a_yes_or_no_goes_back_to_its_list() {
+    for answer in ["y", "n", "esc"] {
+        let mut model = opened(ListOf::Processes);
+        model.session = None;
+        model.link = Link::None;
+        model.top = true;
+        press(&mut model, "end x");
+        model.now += Duration::from_secs(1);
+        let effects = crate::update::scene::press(&mut model, &[answer]);
+        let ends = matches!(effects[..], [Effect::Call(Call::Signal(_)), ..]);
+        assert_eq!(ends, answer == "y", "{effects:?}");
+        assert_eq!(at(&model), Some(Key::Session(id(5))), "`{answer}`");
+        assert!(dialog(&model).unwrap().due <= model.now, "asked anew");
+        let effects = crate::update::scene::press(&mut model, &["q"]);
+        assert!(matches!(effects[..], [Effect::Leave(_)]), "{effects:?}");
+    }
+}
+
+#[test]
+fn a_key_that_is_held_down_ends_one_thing() {
+    let mut model = opened(ListOf::Processes);
+    press(&mut model, "j j j j");
+    let mut ended = Vec::new();
+    // As a terminal repeats it: once after half a second, then fast.
+    for ms in [0, 500, 30, 30, 30, 400, 30] {
+        model.now += Duration::from_millis(ms);
+        ended.extend(press(&mut model, "x"));
+    }
+    assert_eq!(ended, [Effect::Call(Call::KillProcess(Pid(7)))]);
+    model.now += Duration::from_millis(700);
+    assert_eq!(press(&mut model, "x").len(), 1);
+    // Another key in between: it was let go.
+    assert_eq!(press(&mut model, "k j x").len(), 1);
+    let mut model = opened(ListOf::Queue);
+    let before = press(&mut model, "d");
+    assert_eq!((before.len(), press(&mut model, "d").len()), (1, 0));
+}

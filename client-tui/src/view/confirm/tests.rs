@@ -13,6 +13,7 @@ fn what_would_happen_is_told_with_the_keys() {
         then: crate::model::confirm::Then::Do(Vec::new()),
         since: Instant::now(),
         drawn: false,
+        back: None,
     }));
     let rows = scene.rows(80, 24);
     assert_eq!(
