@@ -51,11 +51,32 @@ fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         | Answer::Forked(Err(trouble))
         | Answer::Deleted(Err(trouble))
+        | Answer::Checkpoints {
+            undo: true,
+            result: Err(trouble),
+        }
         | Answer::Done {
             result: Err(trouble),
             ..
         }
         | Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
+        Answer::Rewound {
+            params,
+            result: Err(trouble),
+        } => {
+            // What would happen is asked by lists, which are gone, but for an undo.
+            if !params.dry_run || params.what == What::Code {
+                model.trouble(&trouble);
+            }
+        }
+        Answer::Done {
+            what:
+                Call::Unqueue {
+                    params,
+                    edit: Some(text),
+                },
+            result: Ok(()),
+        } => taken_back(model, &params.session, &text),
         // Of no session.
         Answer::Sessions(_)
         | Answer::Processes(_)
@@ -133,7 +154,7 @@ fn told(model: &mut Model, answer: Answer) {
             result: Ok(trust),
         } => held_back(model, params.cwd, trust),
         Answer::TrustSet(Ok(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
-        Answer::Edited(Ok(text)) => model.composer.set(&text),
+        Answer::Edited(Ok(text)) => model.composer.restore(&text, language),
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
         Answer::Copied {
             characters,
@@ -190,7 +211,7 @@ fn forked(model: &mut Model, result: Result<ForkOutput, Trouble>) -> Vec<Effect>
         Ok(forked) => forked,
         Err(trouble) => return troubled(model, &trouble),
     };
-    let effects = daemon::go_to(model, &forked.session.to_string());
+    let effects = daemon::go_on_to(model, &forked.session.to_string());
     let (pid, turn) = (forked.pid.to_string(), forked.at_turn.to_string());
     let words = model.look.language.fill(Msg::Forked, &[&pid, &turn]);
     model.toast(Tone::Good, words);
@@ -217,7 +238,7 @@ fn created(
     model.creating = false;
     match result {
         Ok(created) => {
-            let effects = daemon::go_to(model, &created.session.to_string());
+            let effects = daemon::go_on_to(model, &created.session.to_string());
             // What was written meanwhile was written for it.
             model.composer.take_up(None);
             effects
@@ -241,7 +262,7 @@ fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
         model.transcript.say(Tone::Error, trouble.hint.clone());
     }
     if model.composer.is_empty() {
-        model.composer.set(prompt);
+        model.composer.restore(prompt, language);
         let words = language.fill(Msg::NotSent, &[&client::text::line(&trouble.what)]);
         model.toast(Tone::Error, words);
     }
@@ -258,16 +279,27 @@ fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
         }
         (
             Call::Unqueue {
-                edit: Some(text), ..
+                params,
+                edit: Some(text),
             },
             Ok(()),
-        ) => match model.composer.is_empty() {
-            true => model.composer.set(text),
+        ) => taken_back(model, &params.session, text),
+        (_, Ok(())) => {}
+        (_, Err(trouble)) => model.trouble(&trouble),
+    }
+}
+
+/// A prompt that waited is written again, where its session is.
+fn taken_back(model: &mut Model, session: &str, text: &str) {
+    let language = model.look.language;
+    let here = model.session.as_ref().map(|here| here.id);
+    match session.parse().ok().filter(|of| Some(*of) != here) {
+        Some(elsewhere) => model.composer.lay_for(elsewhere, text, language),
+        None => match model.composer.is_empty() {
+            true => model.composer.restore(text, language),
             // Something else was begun meanwhile: it is one key away.
             false => model.composer.remember(text),
         },
-        (_, Ok(())) => {}
-        (_, Err(trouble)) => model.trouble(&trouble),
     }
 }
 
@@ -423,10 +455,15 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         trusted: true,
         hash: trust.hash,
     });
+    super::approval::keep(model);
     model.dialog = Some(Dialog::Confirm(Confirm {
         words,
         then: Then::Do(vec![Effect::Call(yes)]),
         since: model.now,
         drawn: false,
+        back: None,
     }));
 }
+
+#[cfg(test)]
+mod tests;

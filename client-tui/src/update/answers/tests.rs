@@ -1,0 +1,171 @@
+use proto::params::config::TrustGetParams;
+use proto::params::history::{RewindParams, What as Which};
+use proto::params::session::UnqueueParams;
+use proto::{Pid, PromptId, SessionId};
+
+use super::*;
+use crate::event::{Event, Heard};
+use crate::model::approval::Part;
+use crate::model::approval::scene::{Scene, approval};
+use crate::model::list::ListOf;
+use crate::update::scene::{attached, fresh, take as taken, toast};
+
+fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
+    taken(model, vec![Event::Answered { follow, answer }])
+}
+
+fn arrives(model: &mut Model, session: SessionId, pid: u64) {
+    let pid = Pid(pid);
+    let heard = Heard::Attached { session, pid };
+    let follow = model.follow;
+    taken(model, vec![Event::Heard { follow, heard }]);
+}
+
+#[test]
+fn a_prompt_that_was_taken_back_waits_in_its_session() {
+    let unqueued = |session: SessionId| Answer::Done {
+        what: Call::Unqueue {
+            params: UnqueueParams {
+                session: session.to_string(),
+                prompt_id: PromptId::new(),
+            },
+            edit: Some("words".to_owned()),
+        },
+        result: Ok(()),
+    };
+    let mut model = attached();
+    let seven = model.session.as_ref().unwrap().id;
+    daemon::go_to(&mut model, "8");
+    arrives(&mut model, SessionId::new(), 8);
+    answered(&mut model, 0, unqueued(seven));
+    assert_eq!(model.composer.text(), "");
+    daemon::go_to(&mut model, "7");
+    // The answer may also come when its session is here again.
+    arrives(&mut model, seven, 7);
+    assert_eq!(model.composer.text(), "words");
+    model.composer.set("");
+    answered(&mut model, 0, unqueued(seven));
+    assert_eq!(model.composer.text(), "words");
+    // What was begun meanwhile there is not lost.
+    model.composer.set("draft");
+    daemon::fresh(&mut model);
+    answered(&mut model, 0, unqueued(seven));
+    daemon::go_to(&mut model, "7");
+    arrives(&mut model, seven, 7);
+    assert_eq!(model.composer.text(), "draft");
+    assert!(model.composer.older());
+    assert_eq!(model.composer.text(), "words");
+}
+
+#[test]
+fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
+    let failed = || Trouble::new("the disk is full", "");
+    let rewound = |dry_run, what| Answer::Rewound {
+        params: RewindParams {
+            dry_run,
+            what,
+            ..RewindParams::default()
+        },
+        result: Err(failed()),
+    };
+    let undo = Answer::Checkpoints {
+        undo: true,
+        result: Err(failed()),
+    };
+    let list = Answer::Checkpoints {
+        undo: false,
+        result: Err(failed()),
+    };
+    let cases = [
+        (rewound(false, Which::Both), true),
+        (rewound(true, Which::Code), true),
+        (undo, true),
+        // What a list asks for that is gone.
+        (rewound(true, Which::Both), false),
+        (list, false),
+    ];
+    for (answer, told) in cases {
+        let mut model = attached();
+        daemon::go_to(&mut model, "8");
+        let what = format!("{answer:?}");
+        answered(&mut model, 0, answer);
+        assert_eq!(toast(&model).contains("the disk is full"), told, "{what}");
+    }
+}
+
+#[test]
+fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
+    let mut scene = Scene::of(vec![approval(1, "ls")], Vec::new());
+    scene.press(&["n", "w", "h", "y"]);
+    let trust = TrustOutput {
+        directory: Some("/p".to_owned()),
+        trusted: false,
+        held_back: vec!["a hook".to_owned()],
+        hash: "00".to_owned(),
+    };
+    let answer = Answer::Trust {
+        params: TrustGetParams {
+            cwd: "/p".to_owned(),
+        },
+        result: Ok(trust),
+    };
+    answered(&mut scene.model, 0, answer);
+    assert!(matches!(scene.model.dialog, Some(Dialog::Confirm(_))));
+    scene.press(&["esc"]);
+    let Some(Dialog::Approval(dialog)) = &scene.model.dialog else {
+        panic!("{:?}", scene.model.dialog)
+    };
+    let Part::Note(note) = &dialog.part else {
+        panic!("{:?}", dialog.part)
+    };
+    assert_eq!(note.text(), "why");
+}
+
+#[test]
+fn what_the_person_opened_while_a_session_was_made_stays_open() {
+    let made = |session| Answer::Created {
+        prompt: "hello".to_owned(),
+        result: Ok(CreateOutput {
+            session,
+            pid: Pid(9),
+            model: "fake/model".to_owned(),
+            prompt_id: None,
+        }),
+    };
+    let forked = || {
+        Answer::Forked(Ok(ForkOutput {
+            session: SessionId::new(),
+            pid: Pid(9),
+            at_turn: 1,
+        }))
+    };
+    let mut model = fresh();
+    list::open(&mut model, ListOf::Inbox);
+    let effects = answered(&mut model, 0, made(SessionId::new()));
+    assert!(matches!(effects[..], [Effect::Follow { .. }]));
+    assert!(matches!(model.dialog, Some(Dialog::List(_))));
+    let mut model = attached();
+    pager::open(&mut model, Reading::Help);
+    answered(&mut model, 0, forked());
+    assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
+    // What is of the session that was left goes with it.
+    for what in [ListOf::Turns, ListOf::Queue] {
+        let mut model = attached();
+        list::open(&mut model, what);
+        answered(&mut model, 0, forked());
+        assert!(model.dialog.is_none(), "{what:?}");
+    }
+}
+
+#[test]
+fn what_is_too_long_to_lay_out_comes_back_as_one_thing() {
+    let mut model = attached();
+    let long = "words of a log\n".repeat(10_000);
+    answered(&mut model, 0, Answer::Edited(Ok(long.clone())));
+    assert_eq!(model.composer.text(), long);
+    assert_eq!(model.composer.buffer.as_str().chars().count(), 1);
+    model.composer.set("");
+    let short = "a line that was written in the editor\n".repeat(30);
+    answered(&mut model, 0, Answer::Edited(Ok(short.clone())));
+    assert_eq!(model.composer.buffer.as_str(), short);
+}
