@@ -1,4 +1,6 @@
-//! All that the interface knows. Only `update` changes it; `view` reads it.
+//! All that the interface knows. `update` changes it; `view` reads it. What only the drawing knows the loop writes back:
+//! the size after somebody else had the terminal, how far can be scrolled, and that a question was seen
+//! ([`Model::shown`]).
 
 pub mod approval;
 pub mod composer;
