@@ -136,7 +136,9 @@ fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
     model.seen.insert(session.id, session.seq);
     if record.seq.is_some() {
         model.transcript.fold(record);
-        let new = record.seq > Some(known) && !first;
+        // What was missed while the connection was lost may be answered long since.
+        let live = model.link == Link::Live;
+        let new = record.seq > Some(known) && !first && live;
         return durable(model, record, new);
     }
     match Live::decode(&record.kind, record.data.get()) {

@@ -117,3 +117,13 @@ fn the_end_of_a_turn_rings_only_where_nobody_looks() {
     model.look.bell = false;
     assert!(take(&mut model, vec![record(4, &ended())]).is_empty());
 }
+
+#[test]
+fn what_was_missed_does_not_ring() {
+    let mut model = attached();
+    take(&mut model, vec![record(1, &state(State::Running))]);
+    take(&mut model, vec![Event::Focus(false), heard(Heard::Lost)]);
+    let missed = vec![heard(Heard::Reconnected), record(2, &ended()), sync(2)];
+    assert!(take(&mut model, missed).is_empty());
+    assert_eq!(take(&mut model, vec![record(3, &ended())]).len(), 2);
+}
