@@ -72,43 +72,45 @@ pub(super) fn ours(ended: Result<(), JoinError>) {
     }
 }
 
-/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, it looks again.
+/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, or it does not answer,
+/// it looks again: what is followed keeps where it is.
 async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
     let tell = |heard| {
         let sender = sender.clone();
         async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
     };
-    let mut from = From::Snapshot { backlog: BACKLOG };
+    let from = From::Snapshot { backlog: BACKLOG };
+    let mut followed: Option<Follow> = None;
     let mut away = false;
     loop {
-        let error = match client.follow(&session, from, true).await {
-            Err(error) => error,
-            Ok(mut following) => {
-                // A person may wait as long as they like.
-                following.bear(Duration::MAX);
-                let attached = following.attached();
-                let first = match std::mem::take(&mut away) {
-                    true => Heard::Reconnected,
-                    false => Heard::Attached {
+        let told = match &mut followed {
+            Some(following) => heard(following).await,
+            None => match client.follow(&session, from, true).await {
+                Err(error) => Err(error),
+                Ok(mut following) => {
+                    // A person may wait as long as they like.
+                    following.bear(Duration::MAX);
+                    let attached = followed.insert(following).attached();
+                    Ok(Heard::Attached {
                         session: attached.session,
                         pid: attached.pid,
-                    },
-                };
-                let mut told = tell(first).await;
-                let error = loop {
-                    match heard(&mut following).await {
-                        Ok(heard) if told => told = tell(heard).await,
-                        Ok(_) => return,
-                        Err(error) => break error,
-                    }
-                };
-                from = following.last().map_or(from, From::After);
-                error
+                    })
+                }
+            },
+        };
+        let error = match told {
+            Err(error) => error,
+            Ok(heard) => {
+                away = false;
+                match tell(heard).await {
+                    true => continue,
+                    false => return,
+                }
             }
         };
-        let gone = matches!(error, CallError::Connect(_));
+        let passes = passes(&error);
         let trouble = Trouble::from(error);
-        if !gone {
+        if !passes {
             tell(Heard::Ended(trouble)).await;
             return;
         }
@@ -119,6 +121,14 @@ async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, ses
     }
 }
 
+/// Whether it may be otherwise in a while: there is no daemon, or one that does not answer.
+fn passes(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::Connect(_) | CallError::Lost { .. } | CallError::Timeout { .. }
+    )
+}
+
 async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
     Ok(match following.heard().await? {
         client::Heard::Followed(Followed::Event(event)) => Heard::Record(Box::new(event)),
@@ -127,3 +137,6 @@ async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
         client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
     })
 }
+
+#[cfg(test)]
+mod tests;
