@@ -9,9 +9,9 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, kill_current_process_group};
@@ -22,6 +22,9 @@ pub use bytes::{BELL, KEYS_OFF, KEYS_ON, notify, title};
 pub use surroundings::Surroundings;
 
 use crate::screen::Screen;
+
+/// How long after a stop of our own the signal that we go on may come.
+const OWN_MAX: Duration = Duration::from_secs(1);
 
 /// How the terminal is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,8 +48,8 @@ struct State {
     entered: AtomicBool,
     /// The alternate screen is shown; the [`Screen`] tells.
     covered: Arc<AtomicBool>,
-    /// We have stopped ourselves, and the signal that we go on is not news.
-    suspended: AtomicBool,
+    /// When we went on after we had stopped ourselves: the signal of that is not news.
+    suspended: Mutex<Option<Instant>>,
 }
 
 /// For the panic hook, which nobody can hand anything.
@@ -63,7 +66,7 @@ impl Terminal {
             options,
             entered: AtomicBool::new(false),
             covered: Arc::new(AtomicBool::new(false)),
-            suspended: AtomicBool::new(false),
+            suspended: Mutex::new(None),
         });
         hook();
         set_current(Some(state.clone()));
@@ -115,11 +118,11 @@ impl Terminal {
     /// It is gone.
     pub fn suspend(&self) -> io::Result<()> {
         self.restore();
-        self.state.suspended.store(true, Ordering::SeqCst);
         // It fails only where nobody could bring us back; then we go on.
         let _ = kill_current_process_group(Signal::TSTP);
         // The signal may stop us a moment later: not with the terminal taken.
         thread::sleep(Duration::from_millis(20));
+        *lock(&self.state.suspended) = Some(Instant::now());
         self.resume()
     }
 
@@ -130,7 +133,7 @@ impl Terminal {
     ///
     /// It is gone.
     pub fn continued(&self) -> io::Result<bool> {
-        if self.state.suspended.swap(false, Ordering::SeqCst) {
+        if self.state.is_own(Instant::now()) {
             return Ok(false);
         }
         self.resume()?;
@@ -146,6 +149,13 @@ impl Drop for Terminal {
 }
 
 impl State {
+    /// Whether the signal that we go on is that of our own stop. It comes at once; where nothing had stopped us it never
+    /// does, and one that comes much later is somebody else's.
+    fn is_own(&self, now: Instant) -> bool {
+        let suspended = lock(&self.suspended).take();
+        suspended.is_some_and(|since| now.saturating_duration_since(since) < OWN_MAX)
+    }
+
     /// Where the terminal is gone there is nobody to tell.
     fn restore(&self) {
         if !self.entered.swap(false, Ordering::SeqCst) {
@@ -158,7 +168,11 @@ impl State {
 }
 
 fn set_current(state: Option<Arc<State>>) {
-    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    *lock(&CURRENT) = state;
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes a panic restore the terminal before it tells, once for the process.

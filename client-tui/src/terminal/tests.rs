@@ -108,3 +108,21 @@ fn a_terminal_whose_other_end_is_closed_is_gone() {
     drop(theirs);
     assert!(hung_up(&ours));
 }
+
+#[test]
+fn only_the_signal_of_our_own_stop_is_no_news() {
+    let now = Instant::now();
+    let state = State {
+        options: Options::default(),
+        entered: AtomicBool::new(false),
+        covered: Arc::new(AtomicBool::new(false)),
+        suspended: Mutex::new(None),
+    };
+    assert!(!state.is_own(now));
+    *lock(&state.suspended) = Some(now);
+    assert!(state.is_own(now));
+    assert!(!state.is_own(now), "the next one is another's");
+    // Nothing had stopped us: the first that comes is another's too.
+    *lock(&state.suspended) = Some(now);
+    assert!(!state.is_own(now + Duration::from_secs(60)));
+}
