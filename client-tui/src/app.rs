@@ -369,7 +369,8 @@ impl App {
     }
 
     async fn copy(&mut self, text: &str) -> io::Result<()> {
-        let result = clipboard::copy(self.screen.out(), text, self.model.look.language);
+        let terminal = (!self.surroundings.plain).then(|| self.screen.out());
+        let result = clipboard::copy(terminal, text, self.model.look.language);
         let characters = text.chars().count();
         self.answer(Answer::Copied { characters, result }).await
     }

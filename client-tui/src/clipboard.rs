@@ -13,20 +13,25 @@ use crate::messages::edge::Msg;
 /// Bytes of base64 that terminals take: xterm's limit, and others follow it.
 const ENCODED_MAX: usize = 74_994;
 
-/// Asks the terminal to put the text on the clipboard. One that is too long for that is written to a file of its own,
-/// which only this person can read.
+/// Asks the terminal to put the text on the clipboard. One that is too long for that, or any where there is no `terminal`
+/// that would know what is asked, is written to a file of its own, which only this person can read.
 ///
 /// # Errors
 ///
 /// Neither the terminal nor a file could be written.
-pub fn copy(out: &mut impl Write, text: &str, language: Language) -> Result<Copied, Trouble> {
+pub fn copy(
+    terminal: Option<&mut impl Write>,
+    text: &str,
+    language: Language,
+) -> Result<Copied, Trouble> {
     let trouble = |message: Msg, error: io::Error| {
         Trouble::new(language.fill(message, &[&error.to_string()]), "")
     };
-    if text.len().div_ceil(3) * 4 > ENCODED_MAX {
+    let fits = text.len().div_ceil(3) * 4 <= ENCODED_MAX;
+    let Some(out) = terminal.filter(|_| fits) else {
         let file = keep(text).map_err(|error| trouble(Msg::CopyFile, error))?;
         return Ok(Copied::File(file));
-    }
+    };
     let mut bytes = String::new();
     // Writing to a string does not fail.
     let _ = CopyToClipboard::to_clipboard_from(text).write_ansi(&mut bytes);

@@ -49,6 +49,8 @@ pub struct Screen<W: Write> {
     /// The terminal is known to break rows at the new edge when it gets narrower. Where it is not known, lines that such
     /// a terminal pushes into its scrollback are printed once more rather than that one that cuts rows loses them.
     pub reflows: bool,
+    /// The terminal knows little: it is not asked to tell keys apart.
+    pub plain: bool,
     inline: Drawn,
     /// What is on the alternate screen while that is shown.
     cover: Option<Drawn>,
@@ -71,6 +73,7 @@ impl<W: Write> Screen<W> {
             rows: usize::from(rows.max(1)),
             colours: Depth::True,
             reflows: false,
+            plain: false,
             inline: Drawn::default(),
             cover: None,
             cover_wanted: false,
@@ -228,11 +231,11 @@ impl<W: Write> Screen<W> {
                     self.doubt = Doubt::All;
                 }
                 bytes.push_str("\x1b[?1049h");
-                bytes.push_str(KEYS_ON);
+                bytes.push_str(if self.plain { "" } else { KEYS_ON });
                 self.cover = Some(Drawn::default());
             }
             (false, true) => {
-                bytes.push_str(KEYS_OFF);
+                bytes.push_str(if self.plain { "" } else { KEYS_OFF });
                 bytes.push_str("\x1b[?1049l");
                 // Whether the cursor is shown is the terminal's, not the screen's.
                 let shown = self.cover.take().and_then(|cover| cover.cursor);

@@ -85,6 +85,7 @@ impl Terminal {
         let mut screen = Screen::new(Out, columns, rows);
         screen.colours = surroundings.colours;
         screen.reflows = surroundings.reflows;
+        screen.plain = surroundings.plain;
         screen.share(self.state.covered.clone());
         Ok(screen)
     }

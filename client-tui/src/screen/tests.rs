@@ -223,6 +223,22 @@ fn what_covers_leaves_the_rest_as_it_was() {
 }
 
 #[test]
+fn a_terminal_that_knows_little_is_not_asked_about_keys() {
+    for plain in [false, true] {
+        let mut scene = Scene::new(20, 4, &["$"]);
+        scene.screen.plain = plain;
+        scene.screen.cover(true);
+        let on = scene.draw(&[], &panel(&["a"], None));
+        scene.screen.cover(false);
+        let off = scene.draw(&[], &panel(&["b"], None));
+        assert_eq!(
+            (on.contains(KEYS_ON), off.contains(KEYS_OFF)),
+            (!plain, !plain)
+        );
+    }
+}
+
+#[test]
 fn full_screen_gives_back_what_was_there() {
     let mut scene = Scene::new(20, 4, &["$ ls", "$ reasonix"]);
     scene.screen.cover(true);

@@ -47,7 +47,7 @@ pub(super) fn enter(options: Options, again: bool) -> String {
 pub(super) fn restore(options: Options, covered: bool) -> String {
     let mut bytes = String::new();
     if covered {
-        bytes.push_str(KEYS_OFF);
+        bytes.push_str(if options.plain { "" } else { KEYS_OFF });
         bytes.push_str("\x1b[?1049l");
     }
     if options.wheel {
