@@ -26,6 +26,7 @@ super::catalog! {
     KeyAdvice = "set the key in your environment or with `reasonix setup`, then attach again", "请在环境变量中或用 `reasonix setup` 设置密钥，然后重新连接";
     PausedAdvice = "/continue goes on", "/continue 继续";
     LostAdvice = "the connection was lost; the session goes on", "连接已断开，会话仍在继续";
+    AwayAdvice = "no daemon answers; the session goes on when one does", "守护进程没有应答；恢复后会话将继续";
     /// The key.
     EndedAdvice = "this session is not followed any more: {0} opens another, `/new` begins one", "已不再跟随此会话：{0} 打开其他会话，`/new` 新建会话";
     OneWaits = "1 question waits", "1 个问题等待回答";

@@ -167,6 +167,8 @@ pub enum Link {
     Live,
     /// Lost since then, and being made again.
     Lost(Instant),
+    /// There is no daemon since then, or it does not answer; it is looked for.
+    Away(Instant),
     /// It cannot be followed any more.
     Ended(crate::effect::Trouble),
 }

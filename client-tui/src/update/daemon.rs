@@ -59,7 +59,10 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             if !trouble.hint.is_empty() {
                 model.transcript.say(Tone::Warning, trouble.hint);
             }
-            model.link = Link::Lost(model.now);
+            model.link = Link::Away(match model.link {
+                Link::Lost(since) => since,
+                _ => model.now,
+            });
         }
         Heard::Ended(trouble) => {
             let what = model.calls(&trouble.what);

@@ -74,7 +74,9 @@ fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
 fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     let mut model = attached();
     let trouble = crate::effect::Trouble::new("the daemon was stopped", "start it");
+    take(&mut model, vec![heard(Heard::Lost)]);
     take(&mut model, vec![heard(Heard::Away(trouble))]);
+    assert!(matches!(model.link, Link::Away(_)));
     assert!(crate::update::scene::say(&mut model, "words").is_empty());
     assert_eq!(model.composer.text(), "words");
     take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);

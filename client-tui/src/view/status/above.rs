@@ -57,9 +57,12 @@ fn styled(model: &Model, ink: Ink, words: &str, width: usize) -> Line<'static> {
 fn working(model: &Model, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
     let groups = match &model.link {
-        Link::Lost(since) => {
+        Link::Lost(since) | Link::Away(since) => {
             let time = model.now.saturating_duration_since(*since);
-            let words = language.say(Msg::LostAdvice);
+            let words = language.say(match model.link {
+                Link::Away(_) => Msg::AwayAdvice,
+                _ => Msg::LostAdvice,
+            });
             vec![
                 (0, Ink::Warning, format!("{} {words}", spinner(model))),
                 (1, Ink::Dim, short::duration(time)),

@@ -32,7 +32,7 @@ pub fn waits(model: &Model) -> bool {
 /// Mark, word and colour of the state.
 fn state(model: &Model) -> (&'static str, Msg, Ink) {
     match &model.link {
-        Link::Lost(_) => return (spinner(model), Msg::Reconnecting, Ink::Warning),
+        Link::Lost(_) | Link::Away(_) => return (spinner(model), Msg::Reconnecting, Ink::Warning),
         Link::Ended(_) => return ("■", Msg::Ended, Ink::Error),
         Link::Replaying => return (spinner(model), Msg::Loading, Ink::Dim),
         Link::None | Link::Live => {}

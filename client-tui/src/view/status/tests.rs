@@ -298,6 +298,11 @@ fn what_is_waited_for_is_told() {
         above_of(&model, 80)[1],
         "⠋ the connection was lost; the session goes on · 3 s"
     );
+    model.link = Link::Away(model.now - Duration::from_secs(4));
+    assert_eq!(
+        above_of(&model, 80)[1],
+        "⠋ no daemon answers; the session goes on when one does · 4 s"
+    );
 }
 
 #[test]
