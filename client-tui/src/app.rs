@@ -293,7 +293,7 @@ impl App {
             );
             session.busy() && !(session.state == State::Waiting && asked)
         };
-        matches!(model.link, Link::Lost(_) | Link::Replaying)
+        matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Replaying)
             || model.creating
             || model.session.as_ref().is_some_and(works)
     }
@@ -307,14 +307,16 @@ impl App {
                 Effect::Unfollow => self.unfollow(),
                 Effect::Leave(leave) => return Ok(Some(leave)),
                 Effect::Suspend => self.suspend()?,
+                // The frame draws it: what else happens with it is to be known first.
                 Effect::Redraw => {
                     self.screen.redraw();
-                    self.reprint()?;
+                    self.dirty = true;
                 }
                 Effect::Reprint => {
                     let Look { columns, rows, .. } = self.model.look;
                     self.screen.resize(columns, rows);
-                    self.reprint()?;
+                    self.screen.outdated();
+                    self.dirty = true;
                 }
                 Effect::Bell => self.bytes(terminal::BELL)?,
                 Effect::Title(title) => self.bytes(&terminal::title(&title))?,

@@ -141,6 +141,12 @@ impl<W: Write> Screen<W> {
         self.forget_cover();
     }
 
+    /// What stands of the transcript on the screen looks otherwise now: the next frame, a [`reprint`](Self::reprint), prints
+    /// it anew.
+    pub fn outdated(&mut self) {
+        self.doubt = self.doubt.max(Doubt::Width);
+    }
+
     /// Something else wrote to the terminal: the next frame, a [`reprint`](Self::reprint), draws the whole screen anew.
     pub fn redraw(&mut self) {
         self.doubt = Doubt::All;

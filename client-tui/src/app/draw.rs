@@ -78,9 +78,7 @@ impl App {
     }
 
     /// Prints again what is on the screen of the transcript, as it looks now.
-    pub(super) fn reprint(&mut self) -> io::Result<()> {
-        self.dirty = self.behind;
-        self.drawn = Instant::now();
+    fn reprint(&mut self) -> io::Result<()> {
         let wanted = self.screen.wanted();
         let last = view::transcript::last(
             &self.model.transcript,

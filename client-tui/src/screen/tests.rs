@@ -296,6 +296,28 @@ fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
 }
 
 #[test]
+fn a_change_of_look_together_with_a_cover_waits_until_that_goes() {
+    let mut scene = Scene::new(20, 5, &["$"]);
+    let bottom = panel(&[">", "status"], Some((0, 1)));
+    scene.draw(&["one", "two"], &bottom);
+    scene.screen.outdated();
+    assert!(scene.screen.stale());
+    scene.screen.cover(true);
+    assert!(!scene.screen.stale(), "what covers is drawn, not printed");
+    scene.draw(&[], &panel(&["a", "b", "c", "d", "e"], None));
+    assert!(scene.parser.screen().alternate_screen());
+    scene.screen.cover(false);
+    assert!(scene.screen.stale());
+    scene.reprint(&["ONE", "TWO"], &bottom);
+    let visible = scene.visible();
+    assert!(visible.ends_with(&["ONE", "TWO", ">", "status"].map(str::to_owned)));
+    assert_eq!(
+        scene.all().iter().filter(|row| row.contains('>')).count(),
+        1
+    );
+}
+
+#[test]
 fn another_height_loses_nothing_of_the_transcript() {
     let texts: Vec<String> = (0..9).map(|index| format!("line {index}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
