@@ -147,6 +147,11 @@ impl<W: Write> Screen<W> {
         self.doubt = self.doubt.max(Doubt::Width);
     }
 
+    /// What was printed cannot be printed again: it is the shell's from now on, and stays as it stands.
+    pub fn forget(&mut self) {
+        self.printed.clear();
+    }
+
     /// Something else wrote to the terminal: the next frame, a [`reprint`](Self::reprint), draws the whole screen anew.
     pub fn redraw(&mut self) {
         self.doubt = Doubt::All;

@@ -17,6 +17,10 @@ impl App {
     pub(super) fn draw(&mut self) -> io::Result<()> {
         let covers = self.model.dialog.as_ref().is_some_and(Dialog::covers);
         self.screen.cover(self.model.look.fullscreen || covers);
+        if self.printed.generation != self.model.transcript.generation {
+            // Nobody has the words of those rows any more.
+            self.screen.forget();
+        }
         if self.screen.stale() {
             self.reprint()?;
         }

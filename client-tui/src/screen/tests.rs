@@ -296,6 +296,26 @@ fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
 }
 
 #[test]
+fn what_nobody_can_print_again_stays_as_it_stands() {
+    let mut scene = Scene::new(20, 8, &["$"]);
+    let bottom = panel(&[">", "status"], Some((0, 1)));
+    scene.draw(&["old one", "old two"], &bottom);
+    scene.screen.forget();
+    scene.screen.outdated();
+    assert_eq!(scene.screen.wanted(), 0);
+    scene.reprint(&[], &bottom);
+    let kept = ["$", "old one", "old two", ">", "status"];
+    assert_eq!(scene.all(), kept);
+    // What is new is ours, and only that is printed again.
+    scene.draw(&["new"], &bottom);
+    scene.resize(30, 8);
+    assert_eq!(scene.screen.wanted(), 1);
+    scene.reprint(&["NEW"], &bottom);
+    let kept = ["$", "old one", "old two", "NEW", ">", "status"];
+    assert_eq!(scene.all(), kept);
+}
+
+#[test]
 fn a_change_of_look_together_with_a_cover_waits_until_that_goes() {
     let mut scene = Scene::new(20, 5, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
