@@ -204,6 +204,10 @@ impl App {
         let mut urgent = false;
         let first = tokio::select! {
             biased;
+            () = terminal::panicked() => {
+                // It has told, with the terminal as it was: that is the end, as of a panic in a task.
+                std::panic::resume_unwind(Box::new("a panic elsewhere"));
+            }
             signal = self.signals.next() => {
                 urgent = true;
                 Some(Event::Signal(signal))

@@ -17,6 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use tokio::sync::Notify;
 
 pub use bytes::{BELL, KEYS_OFF, KEYS_ON, notify, title};
 pub use surroundings::Surroundings;
@@ -176,7 +177,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a panic restore the terminal before it tells, once for the process.
+/// A panic on any thread: the terminal is not ours any more.
+static PANICKED: Notify = Notify::const_new();
+
+/// When something has panicked, on whatever thread: the terminal is restored then, and the interface cannot go on.
+pub async fn panicked() {
+    PANICKED.notified().await;
+}
+
+/// Makes a panic restore the terminal before it tells, and known to who waits for [`panicked`], once for the process.
 fn hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -189,6 +198,7 @@ fn hook() {
                 let _ = Out.write_all(b"\r\n\x1b[J");
             }
             tell(what);
+            PANICKED.notify_one();
         }));
     });
 }

@@ -1,3 +1,5 @@
+use futures::FutureExt as _;
+
 use super::*;
 use crate::messages::Language;
 use crate::screen::Depth;
@@ -125,4 +127,11 @@ fn only_the_signal_of_our_own_stop_is_no_news() {
     // Nothing had stopped us: the first that comes is another's too.
     *lock(&state.suspended) = Some(now);
     assert!(!state.is_own(now + Duration::from_secs(60)));
+}
+
+#[test]
+fn a_panic_on_any_thread_is_known() {
+    hook();
+    assert!(thread::spawn(|| panic!("on purpose")).join().is_err());
+    assert!(panicked().now_or_never().is_some());
 }
