@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use client::{CallError, Client, ConnectError, Listener, Options, Paths, Start, Told};
 use proto::hello::Role;
-use proto::methods::{SessionGet, SessionList, SessionRead};
-use proto::params::session::{ListParams, OneParams, ReadParams, SessionSummary};
+use proto::methods::{SessionGet, SessionList};
+use proto::params::session::{ListParams, OneParams, SessionSummary};
 use proto::state::State;
 use proto::{Event, Seq};
 
@@ -43,22 +43,7 @@ pub async fn read(
     from: Seq,
     mut each: impl FnMut(&Event) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut from = from;
-    loop {
-        let params = ReadParams {
-            session: session.to_owned(),
-            from_seq: from,
-            limit: 0,
-        };
-        let page = client.call::<SessionRead>(&params).await?;
-        for event in page.events {
-            each(&client.whole(session, event).await)?;
-        }
-        match page.next {
-            Some(next) if next > from => from = next,
-            _ => return Ok(()),
-        }
-    }
+    client.read(session, from, None, |event| each(&event)).await
 }
 
 /// Refuses a turn that a session has not begun yet.

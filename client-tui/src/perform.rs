@@ -9,12 +9,12 @@ use proto::methods::{
     ApprovalAnswer, ApprovalList, ConfigCheck, ProcessKill, ProcessList, ProviderList,
     QuestionAnswer, QuestionList, SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit,
     SessionFork, SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPrompt,
-    SessionRead, SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue,
-    StatsQuery, TrustGet, TrustSet,
+    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
+    TrustSet,
 };
 use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
-use proto::params::session::{CreateParams, OneParams, PromptParams, ReadParams, SetParams};
+use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
 use proto::params::{approval, config, question};
 use proto::state::{Kind, OnAsk};
 use proto::{Event as Record, RequestId, Seq};
@@ -196,21 +196,11 @@ async fn read(
     count: u64,
 ) -> Result<Vec<Record>, CallError> {
     let mut events = Vec::new();
-    let mut next = Some(from);
-    while let Some(from_seq) = next {
-        let left = count.saturating_sub(u64::try_from(events.len()).unwrap_or(u64::MAX));
-        if left == 0 {
-            break;
-        }
-        let params = ReadParams {
-            session: session.to_owned(),
-            from_seq,
-            limit: left,
-        };
-        let page = client.call::<SessionRead>(&params).await?;
-        events.extend(page.events);
-        next = page.next.filter(|next| *next > from_seq);
-    }
+    let taken = client.read(session, from, Some(count), |event| {
+        events.push(event);
+        Ok::<(), CallError>(())
+    });
+    taken.await?;
     Ok(events)
 }
 

@@ -1,9 +1,9 @@
 //! Durable events that are too large for a frame, made whole: the daemon sends them without their data, which is
 //! fetched piece by piece. Texts that come in pieces anyway (`session.step`, `session.export`) come together here too.
 
-use proto::methods::{Method, SessionEvent, SessionExport, SessionStep};
+use proto::methods::{Method, SessionEvent, SessionExport, SessionRead, SessionStep};
 use proto::params::history::{ExportFormat, ExportParams};
-use proto::params::session::{EventParams, PieceOutput, StepParams, StepPart};
+use proto::params::session::{EventParams, PieceOutput, ReadParams, StepParams, StepPart};
 use proto::{Event, Seq};
 use serde_json::value::RawValue;
 
@@ -92,6 +92,38 @@ impl Client {
                 Fetched::Broken => return event,
             }
         }
+    }
+
+    /// Durable events of a session from one on, whole, page by page into `each`: at most `count` of them, all where that
+    /// is `None`.
+    ///
+    /// # Errors
+    /// There is no such session, or the daemon is gone; what `each` answers.
+    pub async fn read<E: From<CallError>>(
+        &self,
+        session: &str,
+        mut from: Seq,
+        count: Option<u64>,
+        mut each: impl FnMut(Event) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left = count;
+        while left != Some(0) {
+            let params = ReadParams {
+                session: session.to_owned(),
+                from_seq: from,
+                limit: left.unwrap_or(0),
+            };
+            let page = self.call::<SessionRead>(&params).await?;
+            for event in page.events {
+                each(self.whole(session, event).await)?;
+                left = left.map(|left| left.saturating_sub(1));
+            }
+            match page.next {
+                Some(next) if next > from => from = next,
+                _ => break,
+            }
+        }
+        Ok(())
     }
 
     /// A piece of an event's data.

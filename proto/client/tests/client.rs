@@ -576,6 +576,41 @@ async fn an_event_too_large_for_a_frame_comes_whole_and_in_its_place() {
 }
 
 #[tokio::test]
+async fn what_is_read_back_is_whole_page_by_page_and_no_more_than_asked_for() {
+    let fake = Fake::start(move |call| match call.method.as_str() {
+        "session.read" => {
+            let from = call.params["from_seq"].as_u64().unwrap();
+            let large = durable(from, None, "notice", &json!({"oversized_bytes": 2_000_000}));
+            vec![Act::Answer(
+                json!({"events": [large, notice(from + 1)], "next": from + 2, "epoch": 1}),
+            )]
+        }
+        "session.event" => {
+            let data = json!({"level": "info", "text": "whole"}).to_string();
+            vec![Act::Answer(
+                json!({"text": data, "total": data.len(), "next": null}),
+            )]
+        }
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let client = connect(&fake).await;
+    let mut texts = Vec::new();
+    let each = |event: proto::Event| {
+        let data: Value = serde_json::from_str(event.data.get()).unwrap();
+        texts.push(data["text"].as_str().unwrap_or("none").to_owned());
+        Ok::<(), CallError>(())
+    };
+    client.read("3", Seq(5), Some(4), each).await.unwrap();
+    assert_eq!(texts, ["whole", "n6", "whole", "n8"]);
+    let asked = fake.params("session.read");
+    let limits: Vec<_> = asked
+        .iter()
+        .map(|params| params["limit"].as_u64())
+        .collect();
+    assert_eq!(limits, [Some(4), Some(2)]);
+}
+
+#[tokio::test]
 async fn an_event_that_cannot_be_had_whole_comes_as_it_was_sent_once() {
     for (bytes, act, asked) in [
         (2_000_000, Act::Unknown, 1),
