@@ -174,4 +174,7 @@ pub struct Sync {
     /// Questions of the model that are open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<crate::params::question::Question>,
+    /// How many clients follow the session now, the one that reads this included.
+    #[serde(default)]
+    pub attached: u64,
 }

@@ -5,6 +5,7 @@ super::catalog! {
     NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示词";
     Wait = "the session is being made", "会话正在创建";
     Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";
+    StaysOpen = "there is no connection: the question stays open, answer it when it is there again", "连接中断：问题仍未作答，恢复后再回答";
     Apart = "there is no connection: it stays written, send it when it is there again", "连接中断：文字保留，恢复后再发送";
     OwnCommand = "`!` for commands of your own is not built yet; a blank before it makes it a prompt", "用 `!` 直接运行命令尚未实现；前面加一个空格可作为提示词发送";
     Unknown = "there is no command /{0}; `/help` lists all", "没有命令 /{0}；`/help` 列出全部";

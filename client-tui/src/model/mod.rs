@@ -313,6 +313,16 @@ impl Model {
         may
     }
 
+    /// Whether there is no connection: what would be sent might arrive at any time, or never. Says so, if it is so.
+    pub fn is_apart(&mut self, words: Msg) -> bool {
+        let apart = matches!(self.link, Link::Lost(_) | Link::Away(_));
+        if apart {
+            let words = self.look.language.say(words);
+            self.toast(Tone::Warning, words);
+        }
+        apart
+    }
+
     /// Whether it may answer questions at all.
     #[must_use]
     pub fn may_answer(&self) -> bool {

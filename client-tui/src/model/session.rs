@@ -51,8 +51,8 @@ pub struct Session {
     pub others: u64,
     /// The newest record that was taken.
     pub seq: Seq,
-    /// When the running turn began here; `None`: none runs.
-    pub began: Option<Instant>,
+    /// When the running turn began, or what is known of it; `None`: none runs.
+    pub began: Option<Stamp>,
     /// When the next try of a request begins, where it waits for one.
     pub retry_at: Option<Instant>,
     /// Calls that run.
@@ -121,8 +121,8 @@ impl Session {
     }
 
     /// Takes the state at the moment of attaching.
-    pub fn snapshot(&mut self, snapshot: &Snapshot, now: Instant) {
-        self.summary(&snapshot.session, now);
+    pub fn snapshot(&mut self, snapshot: &Snapshot, at: Stamp) {
+        self.summary(&snapshot.session, at);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.todos.clone_from(&snapshot.todos);
         // What runs is told by the replay that follows; who is there, by number.
@@ -133,11 +133,11 @@ impl Session {
         self.unsure = true;
     }
 
-    fn summary(&mut self, summary: &SessionSummary, now: Instant) {
+    fn summary(&mut self, summary: &SessionSummary, at: Stamp) {
         self.name.clone_from(&summary.name);
         self.cwd.clone_from(&summary.cwd);
         self.model.clone_from(&summary.model);
-        self.enter(summary.state, summary.waiting_for, &summary.cause, now);
+        self.enter(summary.state, summary.waiting_for, &summary.cause, at);
         self.posture = summary.posture;
         self.kind = summary.kind;
         self.read_only.clone_from(&summary.read_only);
@@ -147,13 +147,13 @@ impl Session {
         self.turns = summary.turns;
     }
 
-    fn enter(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, now: Instant) {
+    fn enter(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, at: Stamp) {
         self.state = state;
         self.waiting_for = waiting_for;
         cause.clone_into(&mut self.cause);
         self.retry_at = None;
         match self.busy() {
-            true => self.began = self.began.or(Some(now)),
+            true => self.began = self.began.or(Some(at)),
             false => self.began = None,
         }
     }
@@ -162,7 +162,7 @@ impl Session {
     pub fn fold(&mut self, event: &Event, now: Instant) {
         let Some(seq) = event.seq else {
             if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
-                self.live(live, now);
+                self.live(live, event.at);
             }
             return;
         };
@@ -171,18 +171,20 @@ impl Session {
         // What a replay tells of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {
             self.seq = seq;
-            self.record(body, now);
+            self.record(body, event.at, now);
         } else {
-            self.runs(body);
+            self.runs(body, event.at);
         }
     }
 
-    fn live(&mut self, live: Live, now: Instant) {
+    fn live(&mut self, live: Live, at: Stamp) {
         match live {
-            Live::Snapshot(snapshot) => self.snapshot(&snapshot, now),
+            Live::Snapshot(snapshot) => self.snapshot(&snapshot, at),
             Live::Sync(sync) => {
                 self.approvals = sync.pending;
                 self.questions = sync.questions;
+                // Who came and went while we were not there was told to nobody.
+                self.others = sync.attached.saturating_sub(1);
             }
             Live::ClientJoined(_) => self.others = self.others.saturating_add(1),
             Live::ClientLeft(_) => self.others = self.others.saturating_sub(1),
@@ -199,7 +201,7 @@ impl Session {
         }
     }
 
-    fn record(&mut self, body: Body, now: Instant) {
+    fn record(&mut self, body: Body, at: Stamp, now: Instant) {
         match body {
             Body::SessionCreated(created) => {
                 self.model = format!("{}/{}", created.provider, created.model);
@@ -210,12 +212,12 @@ impl Session {
                 self.context_window = created.context_window;
             }
             Body::SessionState(state) => {
-                self.enter(state.state, state.waiting_for, &state.cause, now);
+                self.enter(state.state, state.waiting_for, &state.cause, at);
                 let wait = state.retry_in_ms.map(Duration::from_millis);
                 self.retry_at = wait.and_then(|wait| now.checked_add(wait));
             }
-            Body::SessionExited(_) => self.enter(State::Exited, None, "", now),
-            Body::SessionReopened(_) => self.enter(State::Idle, None, "", now),
+            Body::SessionExited(_) => self.enter(State::Exited, None, "", at),
+            Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
             Body::SessionSet(set) => {
                 self.posture = set.posture.unwrap_or(self.posture);
                 self.kind = set.kind.unwrap_or(self.kind);
@@ -223,7 +225,10 @@ impl Session {
                     self.name = set.name;
                 }
             }
-            Body::TurnStarted(_) => self.turns = self.turns.saturating_add(1),
+            Body::TurnStarted(_) => {
+                self.turns = self.turns.saturating_add(1);
+                self.began = Some(at);
+            }
             Body::ApprovalRequested(approval) => self.approvals.push(approval),
             Body::ApprovalResolved(resolved) => {
                 let open = |approval: &Approval| approval.approval_id != resolved.approval_id;
@@ -243,13 +248,15 @@ impl Session {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                 }
             }
-            other => self.runs(other),
+            other => self.runs(other, at),
         }
     }
 
     /// What runs, which no snapshot has.
-    fn runs(&mut self, body: Body) {
+    fn runs(&mut self, body: Body, at: Stamp) {
         match body {
+            // The last that began is the one that runs.
+            Body::TurnStarted(_) if self.busy() => self.began = Some(at),
             Body::TurnEnded(_) => self.running.clear(),
             Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
             Body::ToolFinished(finished) => {

@@ -164,6 +164,9 @@ fn scroll(dialog: &mut ApprovalDialog, action: Action, reach: Option<(usize, usi
 }
 
 fn send(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+    if model.is_apart(crate::messages::app::Msg::StaysOpen) {
+        return Vec::new();
+    }
     let Some(Dialog::Approval(dialog)) = model.dialog.take_if(|open| is_approval(open)) else {
         return Vec::new();
     };

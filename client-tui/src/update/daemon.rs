@@ -159,6 +159,12 @@ fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
                 model.transcript.say(tone, words);
             }
             model.link = Link::Live;
+            let language = model.look.language;
+            let apart = [Msg::Apart, Msg::StaysOpen].map(|words| language.say(words));
+            // That there is no connection is not true any more.
+            model
+                .toast
+                .take_if(|toast| apart.contains(&toast.words.as_str()));
         }
         _ => model.transcript.fold(record),
     }

@@ -7,6 +7,7 @@ use proto::params::question::AnswerParams;
 use super::approval::{is_new, set_aside, stray, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
+use crate::messages::app::Msg;
 use crate::model::approval::Asked;
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
@@ -137,6 +138,12 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         turn_to(dialog, next);
         return Vec::new();
     }
+    if model.is_apart(Msg::StaysOpen) {
+        return Vec::new();
+    }
+    let Some(Dialog::Question(dialog)) = &model.dialog else {
+        return Vec::new();
+    };
     let params = AnswerParams {
         question_id: dialog.question.question_id.clone(),
         replies: dialog.replies(),

@@ -58,9 +58,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         model.toast(Tone::Warning, language.say(Msg::EndedKeeps));
         return Vec::new();
     }
-    if matches!(model.link, Link::Lost(_) | Link::Away(_)) {
-        // Whether it would arrive is not known: it stays where it is.
-        model.toast(Tone::Warning, language.say(Msg::Apart));
+    if model.is_apart(Msg::Apart) {
         return Vec::new();
     }
     let Some(session) = &mut model.session else {

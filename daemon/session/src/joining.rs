@@ -119,6 +119,7 @@ impl Actor {
             live: live.into_iter().collect(),
             pending,
             questions,
+            attached: self.fanout.attached(),
         }
     }
 

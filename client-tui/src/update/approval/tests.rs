@@ -425,3 +425,26 @@ fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
         }
     }
 }
+
+#[test]
+fn without_a_connection_nothing_is_answered_and_the_question_stays() {
+    let mut scene = one();
+    let lost = crate::model::Link::Lost(scene.model.now);
+    scene.model.link = lost.clone();
+    assert_eq!(scene.press(&["y"]), []);
+    assert_eq!(shown(&scene), "7.1");
+    assert!(scene.model.toast.is_some(), "it is told");
+    // Words of a no stay as well.
+    assert_eq!(scene.press(&["n", "w", "h", "y", "enter"]), []);
+    scene.model.link = crate::model::Link::Live;
+    let effects = scene.press(&["enter"]);
+    assert_eq!(sent(&effects).note.as_deref(), Some("why"));
+    let asks = vec![ask("Which?", &["a", "b"], false)];
+    let mut scene = Scene::of(Vec::new(), vec![question(2, asks)]);
+    scene.model.link = lost.clone();
+    assert_eq!(scene.press(&["1", "enter"]), []);
+    assert!(matches!(scene.model.dialog, Some(Dialog::Question(_))));
+    scene.model.link = crate::model::Link::Live;
+    let effects = scene.press(&["enter"]);
+    assert!(matches!(&effects[..], [Effect::Call(Call::Reply(_))]));
+}

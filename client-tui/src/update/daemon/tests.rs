@@ -21,6 +21,7 @@ fn sync(seq: u64) -> Event {
         live: Vec::new(),
         pending: Vec::new(),
         questions: Vec::new(),
+        attached: 2,
     })))
 }
 
@@ -81,7 +82,50 @@ fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     assert_eq!(model.composer.text(), "words");
     take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
     assert_eq!(model.link, Link::Live);
+    assert!(
+        model.toast.is_none(),
+        "there is a connection: {:?}",
+        model.toast
+    );
     assert_eq!(crate::update::scene::say(&mut model, "words").len(), 1);
+}
+
+#[test]
+fn who_is_there_is_counted_anew_after_every_outage() {
+    let mut model = attached();
+    for _ in 0..3 {
+        take(
+            &mut model,
+            vec![heard(Heard::Lost), heard(Heard::Reconnected)],
+        );
+        let presence = proto::live::ClientPresence {
+            name: "other".to_owned(),
+            role: proto::hello::Role::Drive,
+        };
+        take(
+            &mut model,
+            vec![live(&Live::ClientJoined(presence)), sync(1)],
+        );
+        assert_eq!(model.session.as_ref().unwrap().others, 1);
+    }
+}
+
+#[test]
+fn a_turn_is_as_old_as_its_record_says_also_for_who_comes_later() {
+    let turn = Body::TurnStarted(proto::record::TurnStarted {
+        prompt_id: proto::PromptId::new(),
+    });
+    let mut model = attached();
+    take(&mut model, vec![record(5, &state(State::Running))]);
+    model.session.as_mut().unwrap().began = None;
+    take(&mut model, vec![record(4, &turn)]);
+    let began = model.session.as_ref().unwrap().began;
+    assert!(began.is_some(), "replayed, and it still runs");
+    take(
+        &mut model,
+        vec![record(6, &state(State::Idle)), record(4, &turn)],
+    );
+    assert_eq!(model.session.as_ref().unwrap().began, None);
 }
 
 #[test]

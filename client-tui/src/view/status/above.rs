@@ -1,5 +1,7 @@
 //! The rows between transcript and composer, each only where there is something to tell.
 
+use std::time::Duration;
+
 use client::text;
 use proto::hello::Role;
 use proto::record::{ChildKind, Todo, TodoStatus};
@@ -96,8 +98,8 @@ fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'sta
 fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
     let language = model.look.language;
     let time = || {
-        let began = session.began?;
-        let time = model.now.saturating_duration_since(began);
+        let ms = model.clock.0.saturating_sub(session.began?.0);
+        let time = Duration::from_millis(u64::try_from(ms).unwrap_or_default());
         Some((2, Ink::Dim, short::duration(time)))
     };
     let stop = || {

@@ -35,7 +35,7 @@ fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     session.usage.cached_tokens = 984_000;
     session.usage.output_tokens = 12_345;
     session.usage.cost_micros = 123_456;
-    session.began = Some(model.now - Duration::from_secs(12));
+    session.began = Some(proto::Stamp(model.clock.0 - 12_000));
     model.session = Some(session);
     model.link = Link::Live;
     model
