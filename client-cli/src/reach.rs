@@ -128,22 +128,29 @@ pub fn utf8(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// The newest session of a directory; `live_first`: one that runs or waits is preferred.
-pub async fn last_session(
-    client: &Client,
-    cwd: &str,
-    live_first: bool,
-) -> Result<SessionSummary, Error> {
-    let mut sessions = newest(client, cwd).await?;
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.active_at));
-    let live = sessions.iter().position(is_live);
-    let index = if live_first { live.unwrap_or(0) } else { 0 };
-    sessions.into_iter().nth(index).ok_or_else(|| {
-        Error::usage(
-            format!("there is no session of `{cwd}` yet"),
-            "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
-        )
-    })
+/// The session of a directory that was active last.
+pub async fn last_session(client: &Client, cwd: &str) -> Result<SessionSummary, Error> {
+    let last = last_if_any(client, cwd).await?;
+    last.ok_or_else(|| none_yet(cwd))
+}
+
+/// The same for who makes one where there is none: `None` only where that is known.
+pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSummary>, Error> {
+    Ok(active_last(newest(client, cwd).await?))
+}
+
+/// What is said where a directory has no session.
+pub fn none_yet(cwd: &str) -> Error {
+    Error::usage(
+        format!("there is no session of `{cwd}` yet"),
+        "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
+    )
+}
+
+/// The one that was active last, whatever the others do.
+fn active_last(sessions: Vec<SessionSummary>) -> Option<SessionSummary> {
+    let at = |session: &SessionSummary| std::cmp::Reverse(session.active_at);
+    sessions.into_iter().min_by_key(at)
 }
 
 /// Whether a session of a directory is at work, or waits, however many are newer.
@@ -163,18 +170,17 @@ pub async fn any_live(client: &Client, cwd: &str) -> Result<bool, Error> {
     Ok(false)
 }
 
+/// Sessions among which the one that was active last is looked for: they come by their age.
+const NEWEST: u64 = 100;
+
 async fn newest(client: &Client, cwd: &str) -> Result<Vec<SessionSummary>, Error> {
     let params = ListParams {
         cwd: Some(cwd.to_owned()),
-        limit: 20,
+        limit: NEWEST,
         ..ListParams::default()
     };
     Ok(client.call::<SessionList>(&params).await?.sessions)
 }
 
-fn is_live(session: &SessionSummary) -> bool {
-    matches!(
-        session.state,
-        State::Running | State::Waiting | State::Paused
-    )
-}
+#[cfg(test)]
+mod tests;

@@ -152,13 +152,22 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
     let open = match args.session {
         Some(session) => interface::named(&client, session).await?,
         None if args.new => Open::New,
-        None => match reach::last_session(&client, &cwd, true).await {
-            Ok(last) => Open::Session(last.session.to_string()),
-            Err(error) if role != Role::Drive => return Err(error),
-            Err(_) => Open::New,
+        None => match last(&client, &cwd, role).await? {
+            Some(session) => Open::Session(session),
+            None => Open::New,
         },
     };
     interface::run(client, role, open, args.model, &args.look).await
+}
+
+/// The session of this directory that was active last; `None`: a new one shall be made. Who does not drive makes none, and
+/// whoever could not be told what there is does not either.
+async fn last(client: &Client, cwd: &str, role: Role) -> Result<Option<String>, Error> {
+    match reach::last_if_any(client, cwd).await? {
+        Some(last) => Ok(Some(last.session.to_string())),
+        None if role != Role::Drive => Err(reach::none_yet(cwd)),
+        None => Ok(None),
+    }
 }
 
 /// A session of this directory: the one that was active last, or a new one.
@@ -169,12 +178,8 @@ async fn here(
     model: Option<String>,
 ) -> Result<String, Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
-    if !new {
-        match reach::last_session(client, &cwd, true).await {
-            Ok(last) => return Ok(last.session.to_string()),
-            Err(error) if role != Role::Drive => return Err(error),
-            Err(_) => {}
-        }
+    if !new && let Some(session) = last(client, &cwd, role).await? {
+        return Ok(session);
     }
     let params = CreateParams {
         session: SessionId::new(),

@@ -44,7 +44,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     if args.last {
-        let last = reach::last_session(client, &cwd, true).await?;
+        let last = reach::last_session(client, &cwd).await?;
         return Ok(Open::Session(last.session.to_string()));
     }
     match &args.resume {

@@ -206,7 +206,7 @@ async fn resume(
                 })
                 .await?
         }
-        None => reach::last_session(client, cwd, false).await?,
+        None => reach::last_session(client, cwd).await?,
     };
     report.session = Some(summary.session);
     report.pid = Some(summary.pid);
