@@ -9,7 +9,7 @@ use proto::{ErrorName, Pid, RequestId};
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Part};
+use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Body, Part};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::session::Session;
@@ -233,9 +233,16 @@ pub(super) fn leave(model: &mut Model) {
     let Some(session) = &mut model.session else {
         return;
     };
-    let Asking { aside, kept, .. } = std::mem::take(&mut session.asking);
+    let asking = std::mem::take(&mut session.asking);
+    let (aside, mut kept) = (asking.aside, asking.kept);
     if aside.is_empty() && kept.is_empty() {
         return;
+    }
+    for (_, dialog) in &mut kept {
+        if let Dialog::Approval(dialog) = dialog {
+            // Rows of a long diff are made again.
+            dialog.body = Body::default();
+        }
     }
     if model.asking.len() >= ASKING_MAX {
         model.asking.remove(0);

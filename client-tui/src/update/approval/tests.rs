@@ -448,3 +448,15 @@ fn without_a_connection_nothing_is_answered_and_the_question_stays() {
     let effects = scene.press(&["enter"]);
     assert!(matches!(&effects[..], [Effect::Call(Call::Reply(_))]));
 }
+
+#[test]
+fn of_sessions_that_were_left_only_the_newest_are_kept() {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    for n in 0..40 {
+        let before = std::mem::take(&mut scene.model.asking);
+        scene = Scene::of(vec![approval(1, "ls")], Vec::new());
+        scene.model.asking = before;
+        leave(&mut scene.model);
+        assert_eq!(scene.model.asking.len(), (n + 1).min(ASKING_MAX));
+    }
+}
