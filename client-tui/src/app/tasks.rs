@@ -39,7 +39,12 @@ impl App {
 
     pub(super) fn follow(&mut self, follow: u64, session: String) {
         self.unfollow();
-        let following = following(self.client.clone(), self.sender.clone(), follow, session);
+        let source = Daemon {
+            client: self.client.clone(),
+            session,
+            followed: None,
+        };
+        let following = following(source, self.sender.clone(), follow);
         self.follower = Some(self.tasks.spawn(following));
     }
 
@@ -72,33 +77,46 @@ pub(super) fn ours(ended: Result<(), JoinError>) {
     }
 }
 
-/// Follows a session until it is told to stop, and tells what is heard. Where there is no daemon, or it does not answer,
-/// it looks again: what is followed keeps where it is.
-async fn following(client: Client, sender: mpsc::Sender<Event>, follow: u64, session: String) {
+/// Where comes from what is heard.
+trait Source {
+    /// The next of it. After an error that passes it can be asked again.
+    fn next(&mut self) -> impl Future<Output = Result<Heard, CallError>> + Send;
+}
+
+/// A session of the daemon.
+struct Daemon {
+    client: Client,
+    session: String,
+    /// It keeps where it is also while there is no daemon.
+    followed: Option<Follow>,
+}
+
+impl Source for Daemon {
+    async fn next(&mut self) -> Result<Heard, CallError> {
+        if let Some(following) = &mut self.followed {
+            return heard(following).await;
+        }
+        let from = From::Snapshot { backlog: BACKLOG };
+        let mut following = self.client.follow(&self.session, from, true).await?;
+        // A person may wait as long as they like.
+        following.bear(Duration::MAX);
+        let attached = self.followed.insert(following).attached();
+        Ok(Heard::Attached {
+            session: attached.session,
+            pid: attached.pid,
+        })
+    }
+}
+
+/// Tells what is heard of a session until nobody listens. Where there is no daemon, or it does not answer, it looks again.
+async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow: u64) {
     let tell = |heard| {
         let sender = sender.clone();
         async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
     };
-    let from = From::Snapshot { backlog: BACKLOG };
-    let mut followed: Option<Follow> = None;
     let mut away = false;
     loop {
-        let told = match &mut followed {
-            Some(following) => heard(following).await,
-            None => match client.follow(&session, from, true).await {
-                Err(error) => Err(error),
-                Ok(mut following) => {
-                    // A person may wait as long as they like.
-                    following.bear(Duration::MAX);
-                    let attached = followed.insert(following).attached();
-                    Ok(Heard::Attached {
-                        session: attached.session,
-                        pid: attached.pid,
-                    })
-                }
-            },
-        };
-        let error = match told {
+        let error = match source.next().await {
             Err(error) => error,
             Ok(heard) => {
                 away = false;

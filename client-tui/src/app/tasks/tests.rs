@@ -1,10 +1,61 @@
+use std::collections::VecDeque;
+
 use super::*;
 
-#[test]
-fn a_daemon_that_does_not_answer_is_waited_for_and_a_no_is_not() {
-    let method = "session.attach".to_owned();
-    let after = Duration::from_secs(60);
-    assert!(passes(&CallError::Timeout { method, after }));
+/// What is told, in its order.
+struct Script(VecDeque<Result<Heard, CallError>>);
+
+impl Source for Script {
+    async fn next(&mut self) -> Result<Heard, CallError> {
+        match self.0.pop_front() {
+            Some(told) => told,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn silent() -> CallError {
+    CallError::Timeout {
+        method: "session.attach".to_owned(),
+        after: Duration::from_secs(60),
+    }
+}
+
+fn attached() -> Heard {
+    Heard::Attached {
+        session: proto::SessionId::new(),
+        pid: proto::Pid(7),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_that_does_not_answer_is_waited_for_and_a_no_is_not() {
     let seq = proto::Seq(3);
-    assert!(!passes(&CallError::Gap { seq }));
+    let script = [
+        // Before it was ever attached: that is told when it is.
+        Err(silent()),
+        Err(silent()),
+        Ok(attached()),
+        Err(silent()),
+        Ok(Heard::Reconnected),
+        Err(silent()),
+        Err(CallError::Gap { seq }),
+    ];
+    let (sender, mut events) = mpsc::channel(16);
+    following(Script(script.into()), sender, 5).await;
+    let mut told = Vec::new();
+    while let Some(event) = events.recv().await {
+        told.push(match event {
+            Event::Heard { follow: 5, heard } => match heard {
+                Heard::Attached { .. } => "attached",
+                Heard::Reconnected => "reconnected",
+                Heard::Away(_) => "away",
+                Heard::Ended(_) => "ended",
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        });
+    }
+    let wanted = ["away", "attached", "away", "reconnected", "away", "ended"];
+    assert_eq!(told, wanted);
 }
