@@ -2,6 +2,8 @@
 //!
 //! Pure. [`Cleaner`] is for text to be read, [`exact`] for text to be judged.
 
+use unicode_width::UnicodeWidthChar;
+
 /// Where in an escape sequence the text stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Within {
@@ -185,23 +187,10 @@ pub fn is_utf8() -> bool {
     })
 }
 
-/// How many columns a character takes, roughly: two for East Asian and pictures, none for marks.
+/// How many columns a character takes by itself: for tables of names and paths, made character by character. By the same
+/// table as the full-screen interface, which counts what is drawn as one character together.
 pub fn width(character: char) -> usize {
-    match character {
-        '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,
-        '\u{1100}'..='\u{115f}'
-        | '\u{2e80}'..='\u{303e}'
-        | '\u{3041}'..='\u{a4cf}'
-        | '\u{ac00}'..='\u{d7a3}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{fe30}'..='\u{fe6f}'
-        | '\u{ff00}'..='\u{ff60}'
-        | '\u{ffe0}'..='\u{ffe6}'
-        | '\u{1f300}'..='\u{1f64f}'
-        | '\u{1f900}'..='\u{1f9ff}'
-        | '\u{20000}'..='\u{3fffd}' => 2,
-        _ => 1,
-    }
+    character.width().unwrap_or(0)
 }
 
 #[cfg(test)]

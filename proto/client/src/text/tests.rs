@@ -42,6 +42,22 @@ fn a_question_shows_what_cannot_be_seen() {
 }
 
 #[test]
+fn a_character_is_as_wide_as_a_terminal_draws_it() {
+    for (character, columns) in [
+        ('a', 1),
+        ('ä', 1),
+        ('中', 2),
+        ('，', 2),
+        ('🚀', 2),
+        ('\u{301}', 0),
+        ('\u{200d}', 0),
+        ('…', 1),
+    ] {
+        assert_eq!(width(character), columns, "{character:?}");
+    }
+}
+
+#[test]
 fn json_stays_json() {
     let raw = serde_json::to_string("a\u{9b}31m\u{7f}\u{1b}b").unwrap();
     let safe = json(&raw);
