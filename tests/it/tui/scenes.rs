@@ -189,19 +189,33 @@ pub fn tool() -> Scene {
 
 /// A person is asked about an edit.
 pub fn approval() -> Scene {
+    let scene = edited(Pause::new(), |answer, _| answer);
+    scene.wait("approval.requested", 1);
+    scene
+}
+
+/// The same, but that the model stops before it asks, until `pause` is opened.
+pub fn approval_later() -> Scene {
+    let scene = edited(Pause::new(), |answer, pause| {
+        answer.held(Place::Middle, pause)
+    });
+    scene.house.block_on(scene.pause.reached());
+    scene
+}
+
+fn edited(pause: Pause, held: impl FnOnce(Answer, &Pause) -> Answer) -> Scene {
     let edit = json!({
         "path": "src/main.rs",
         "old_string": "    let total = add(1, 2);\n",
         "new_string": "    let total: u32 = add(1, 2);\n    // 合计\n    let total = total * 2;\n",
     });
+    let answer = Answer::text("I would change it so:").and_call("edit_file", edit);
     let answers = [
         Answer::call("read_file", json!({"path": "src/main.rs"})),
-        Answer::text("I would change it so:").and_call("edit_file", edit),
+        held(answer, &pause),
         Answer::text("It is changed."),
     ];
-    let scene = scene(FILES, answers, Pause::new(), "Double the total.", |_| {});
-    scene.wait("approval.requested", 1);
-    scene
+    scene(FILES, answers, pause, "Double the total.", |_| {})
 }
 
 /// The model asks something with two parts.
