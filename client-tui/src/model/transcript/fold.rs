@@ -39,10 +39,8 @@ pub(super) struct Known {
     reasons: HashMap<CallId, String>,
     /// The words of prompts that wait.
     prompts: HashMap<PromptId, String>,
-    /// Commands in the background.
+    /// Commands in the background. Calls have a number too, and are shown as calls.
     children: HashMap<Pid, String>,
-    /// Calls that have a number too: they are shown as calls.
-    commands: HashSet<Pid>,
     /// Questions that are open.
     asked: HashMap<QuestionId, Vec<String>>,
     /// The newest turn of which it was told that its commands are not kept.
@@ -366,9 +364,7 @@ impl Transcript {
 
     fn spawned(&mut self, child: ChildSpawned, at: At) {
         match child.kind {
-            ChildKind::Command => {
-                self.known.commands.insert(child.pid);
-            }
+            ChildKind::Command => {}
             ChildKind::Shell => {
                 let command = child.command;
                 self.known.children.insert(child.pid, command.clone());
@@ -382,14 +378,14 @@ impl Transcript {
         }
     }
 
+    /// Of one that was not seen to begin it is not known whether it was in the background.
     fn child_exited(&mut self, child: ChildExited, at: At) {
-        if self.known.commands.remove(&child.pid) {
+        let Some(command) = self.known.children.remove(&child.pid) else {
             return;
-        }
-        let command = self.known.children.remove(&child.pid);
+        };
         let what = What::Child {
             pid: child.pid,
-            command: command.unwrap_or_default(),
+            command,
             exited: Some(child),
         };
         self.push(at, what);

@@ -253,6 +253,27 @@ fn a_stream_that_broke_is_told_and_may_be_finished_yet() {
 }
 
 #[test]
+fn only_what_was_in_the_background_is_told_to_have_ended_there() {
+    let spawned = |seq, pid, kind| {
+        let data = json!({"pid": pid, "kind": kind, "call": "c", "command": "sleep"});
+        event(Some(seq), "child.spawned", &data)
+    };
+    let exited = |seq, pid| {
+        let data = json!({"pid": pid, "code": 0});
+        event(Some(seq), "child.exited", &data)
+    };
+    // The first one began before what is known: most likely a call.
+    let events = [
+        exited(1, 7),
+        spawned(2, 8, "command"),
+        spawned(3, 9, "shell"),
+        exited(4, 8),
+        exited(5, 9),
+    ];
+    assert_eq!(told(&events), ["child sleep false", "child sleep true"]);
+}
+
+#[test]
 fn a_call_runs_prints_and_ends() {
     let line = json!({"type": "line", "text": "3 files"});
     let run = [
@@ -388,7 +409,7 @@ fn facts_of_the_session_are_told_once_each() {
             json!({"pid": 9, "kind": "command", "call": "c", "command": "sleep"}),
             "",
         ),
-        ("child.exited", json!({"pid": 9, "code": 0}), "child  true"),
+        ("child.exited", json!({"pid": 9, "code": 0}), ""),
         (
             "message.user",
             json!({"item": "m1.2", "text": "go on", "voice": "daemon"}),
