@@ -1,12 +1,12 @@
 //! Something to read on the whole screen: the transcript, help, changes.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use proto::Seq;
+use proto::{Event, Seq};
 
 use crate::model::line::Input;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Entry, Transcript, What};
 use crate::render::sheet::Sheet;
 
 /// A part of what is read: generation and id of an entry of the transcript, or 0 and a place.
@@ -83,14 +83,99 @@ pub enum Told {
 pub struct Earlier {
     /// The generation of the transcript that it stands before: another one has another beginning.
     pub generation: u64,
-    /// Pieces, oldest first.
-    pub pieces: Vec<Transcript>,
-    /// The first record of the oldest piece; `None`: nothing was read back.
+    /// All of it, oldest first. Ids are made of the records: they stay whatever is read yet.
+    pub entries: VecDeque<Entry>,
+    /// The oldest records up to the beginning of a turn: what comes before them belongs to the same turn, so they are
+    /// taken again together with it.
+    pub head: Vec<Event>,
+    /// Entries that were made of them.
+    pub of_head: usize,
+    /// Calls of the transcript that began before it, as they are now that their beginning is known; by entry.
+    pub lent: HashMap<u64, Entry>,
+    /// The oldest record; `None`: nothing was read back.
     pub first: Option<Seq>,
     /// More was asked for.
     pub asked: bool,
     /// There is no more, or it cannot be read.
     pub ended: bool,
+}
+
+impl Earlier {
+    /// The generation of its entries. Counted from above: the transcript itself counts from below.
+    pub const GENERATION: u64 = u64::MAX;
+
+    /// Takes what was just before it. A turn that is cut by the two is one again.
+    pub fn take(&mut self, mut records: Vec<Event>, transcript: &Transcript) {
+        let Some(first) = records.iter().find_map(|event| event.seq) else {
+            return;
+        };
+        self.first = Some(first);
+        let mut rest = std::mem::take(&mut self.head);
+        self.entries.drain(..self.of_head.min(self.entries.len()));
+        // The record of its beginning ends all that was before.
+        let begins = |event: &Event| event.kind == "turn.started";
+        let turn = rest.iter().position(begins).map_or(rest.len(), |at| at + 1);
+        let behind = rest.split_off(turn);
+        records.append(&mut rest);
+        let _ = self.put(&behind, transcript);
+        self.of_head = self.put(&records, transcript);
+        self.head = records;
+    }
+
+    /// Puts entries of records before all others; how many.
+    fn put(&mut self, records: &[Event], transcript: &Transcript) -> usize {
+        let mut folded = Transcript::default();
+        for event in records {
+            folded.fold(event);
+        }
+        let mut entries = folded.entries;
+        entries.retain(|entry| !self.lends(entry, transcript));
+        let mut seq = None;
+        let mut nth = 0;
+        for entry in &mut entries {
+            nth = if entry.seq == seq { nth + 1 } else { 0 };
+            seq = entry.seq;
+            entry.id = seq.unwrap_or_default().0 << 16 | nth;
+        }
+        let count = entries.len();
+        for entry in entries.into_iter().rev() {
+            self.entries.push_front(entry);
+        }
+        count
+    }
+
+    /// Whether it is a call that the transcript has too, as it ended there: then it is shown there alone.
+    fn lends(&mut self, entry: &Entry, transcript: &Transcript) -> bool {
+        let What::Tool(began) = &entry.what else {
+            return false;
+        };
+        if began.done.is_some() {
+            return false;
+        }
+        let same = transcript
+            .entries
+            .iter()
+            .find_map(|entry| match &entry.what {
+                What::Tool(tool) if tool.call == began.call => Some((entry, tool)),
+                _ => None,
+            });
+        let Some((shown, tool)) = same else {
+            return false;
+        };
+        let mut tool = tool.clone();
+        tool.tool.clone_from(&began.tool);
+        tool.subject.clone_from(&began.subject);
+        let lent = Entry {
+            id: shown.id,
+            seq: shown.seq,
+            turn: shown.turn,
+            what: What::Tool(tool),
+        };
+        if shown.settled() {
+            self.lent.insert(shown.id, lent);
+        }
+        true
+    }
 }
 
 impl Pager {

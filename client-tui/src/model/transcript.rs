@@ -109,7 +109,7 @@ pub enum What {
 }
 
 /// A call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     pub call: CallId,
     pub tool: String,
@@ -122,7 +122,7 @@ pub struct Tool {
 }
 
 /// How a call ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Done {
     pub status: CallStatus,
     pub duration_ms: u64,

@@ -10,7 +10,6 @@ use proto::Seq;
 use crate::effect::{Answer, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::pager::{At, Earlier, Pager, PartId, Reading, Told};
-use crate::model::transcript::Transcript;
 use crate::model::{Dialog, Model};
 use crate::view::pager::document;
 
@@ -271,32 +270,24 @@ fn renewed(pager: &mut Pager, model: &Model) {
 fn before(pager: &mut Pager, model: &Model, events: &[proto::Event]) {
     let known = beginning(pager, model);
     let is_new = |event: &&proto::Event| event.seq.is_some() && event.seq < known;
-    let Some(first) = events
-        .iter()
-        .filter(is_new)
-        .filter_map(|event| event.seq)
-        .min()
-    else {
+    let records: Vec<_> = events.iter().filter(is_new).cloned().collect();
+    if records.is_empty() {
         pager.earlier.ended = true;
         return;
-    };
-    let place = document(pager, model).top();
-    let at_end = pager.at == At::End;
-    pager.earlier.first = Some(first);
-    let number = u64::try_from(pager.earlier.pieces.len()).unwrap_or(u64::MAX);
-    let mut piece = Transcript::default();
-    for event in events.iter().filter(is_new) {
-        piece.fold(event);
     }
-    // Counted from above: the transcript itself counts from below.
-    piece.generation = u64::MAX - number;
-    let more = piece.entries.len();
-    pager.earlier.pieces.insert(0, piece);
+    let layout = document(pager, model);
+    let (top, row) = layout.top();
+    let below = layout.count().saturating_sub(top);
+    let id = layout.part(top).map(|part| part.id());
+    let at_end = pager.at == At::End;
+    pager.earlier.take(records, &model.transcript);
+    // What was cut between two pages looks another way now.
+    *pager.sheet = RefCell::default();
     if !at_end {
-        pager.at = At::Row {
-            part: place.0 + more,
-            row: place.1,
-        };
+        let layout = document(pager, model);
+        let stays = id.and_then(|id| layout.index(id));
+        let part = stays.unwrap_or_else(|| layout.count().saturating_sub(below));
+        pager.at = At::Row { part, row };
     }
 }
 

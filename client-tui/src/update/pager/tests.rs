@@ -4,11 +4,13 @@ use crossterm::event::KeyCode;
 use proptest::prelude::*;
 use proto::item::{CallStatus, Display, Finish};
 use proto::{CallId, Pid, SessionId};
+use serde_json::json;
 
 use super::*;
 use crate::effect::Trouble;
 use crate::model::session::Session;
-use crate::model::transcript::{Done, Entry, Tool, What};
+use crate::model::transcript::tests::scene;
+use crate::model::transcript::{Done, Entry, Tool, Transcript, What};
 use crate::model::{Look, Place, Tone};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
@@ -427,8 +429,12 @@ fn answer(model: &mut Model, result: Result<Vec<proto::Event>, Trouble>) {
 
 /// A transcript that begins at record 5.
 fn late() -> Model {
+    late_at(5)
+}
+
+fn late_at(first: u64) -> Model {
     let mut model = model();
-    for id in 4..30 {
+    for id in first - 1..first + 25 {
         model
             .transcript
             .entries
@@ -494,7 +500,94 @@ fn what_was_read_back_does_not_stand_before_another_transcript() {
     model.transcript.entries.push(notice(0, "all anew"));
     assert!(has(&model, "all anew") && !has(&model, "before"));
     press(&mut model, &["g"]);
-    assert!(pager(&model).earlier.pieces.is_empty());
+    assert!(pager(&model).earlier.entries.is_empty());
+}
+
+/// A call that begins at one record and ends at another.
+fn call(call: &str, begins: u64, ends: u64) -> [proto::Event; 2] {
+    let line = json!({"type": "line", "text": "done"});
+    [
+        scene::started(begins, call, "bash", &format!("make {call}")),
+        scene::finished(ends, call, "ok", &line),
+    ]
+}
+
+/// The calls that are read, with what they are of; `…` behind one that runs.
+fn calls(model: &Model) -> Vec<String> {
+    let layout = document(pager(model), model);
+    let parts = (0..layout.count()).filter_map(|index| layout.part(index));
+    let told = parts.filter_map(|part| match part {
+        view::pager::Part::Entry(_, entry) => match &entry.what {
+            What::Tool(tool) if tool.done.is_some() => Some(tool.subject.clone()),
+            What::Tool(tool) => Some(format!("{}…", tool.subject)),
+            _ => None,
+        },
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn a_call_that_two_pages_cut_is_one_call() {
+    let [began, ended] = call("a", 3, 8);
+    let [last, over] = call("b", 9, 12);
+    let mut model = model();
+    model.transcript.fold(&over);
+    model.transcript.fold(&event(13));
+    open(&mut model, Reading::Transcript);
+    press(&mut model, &["g"]);
+    answer(&mut model, Ok(vec![event(7), ended, last, event(10)]));
+    assert_eq!(calls(&model), ["", "make b"]);
+    press(&mut model, &["g"]);
+    answer(&mut model, Ok(vec![event(2), began, event(4)]));
+    assert_eq!(calls(&model), ["make a", "make b"]);
+}
+
+#[test]
+fn a_call_that_never_ended_does_not_run_where_another_turn_has_begun() {
+    let [began, _] = call("a", 3, 4);
+    let turn = scene::event(
+        Some(7),
+        "turn.started",
+        &json!({"prompt_id": proto::PromptId::default()}),
+    );
+    let mut model = late_at(9);
+    press(&mut model, &["g"]);
+    answer(&mut model, Ok(vec![turn, event(8)]));
+    press(&mut model, &["g"]);
+    answer(&mut model, Ok(vec![began, event(5)]));
+    assert_eq!(calls(&model), ["make a"]);
+}
+
+proptest! {
+    /// However it is cut into pages, it reads as if it had come at once.
+    #[test]
+    fn pages_make_one_transcript(kinds in prop::collection::vec(0_u8..5, 1..40), cuts in prop::collection::vec(1_usize..8, 1..40)) {
+        let events: Vec<_> = kinds.iter().zip(1..).map(|(kind, seq)| {
+            let name = format!("c{}", seq % 3);
+            match kind {
+                0 => scene::event(Some(seq), "turn.started", &json!({"prompt_id": proto::PromptId::default()})),
+                1 | 2 => call(&name, seq, seq)[0].clone(),
+                3 => call(&name, seq, seq)[1].clone(),
+                _ => event(seq),
+            }
+        }).collect();
+        let mut whole = Transcript::default();
+        events.iter().for_each(|event| whole.fold(event));
+        let words = |entry: &Entry| format!("{:?} {:?}", entry.seq, entry.what);
+        let whole: Vec<_> = whole.entries.iter().map(words).collect();
+        let mut earlier = crate::model::pager::Earlier::default();
+        let (mut rest, mut cuts) = (events.as_slice(), cuts.iter().cycle());
+        while !rest.is_empty() {
+            let at = rest.len().saturating_sub(*cuts.next().unwrap());
+            earlier.take(rest[at..].to_vec(), &Transcript::default());
+            rest = &rest[..at];
+        }
+        let pages: Vec<_> = earlier.entries.iter().map(words).collect();
+        prop_assert_eq!(pages, whole);
+        let ids: std::collections::HashSet<_> = earlier.entries.iter().map(|entry| entry.id).collect();
+        prop_assert_eq!(ids.len(), earlier.entries.len());
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use client::text;
 use ratatui::text::{Line, Span};
 
 use crate::messages::pager::Msg;
-use crate::model::pager::{Pager, PartId, Reading};
-use crate::model::transcript::{Entry, Tool, Transcript, What};
+use crate::model::pager::{Earlier, Pager, PartId, Reading};
+use crate::model::transcript::{Entry, Tool, What};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
 use crate::render::{Cache, diff, wrap};
@@ -30,19 +30,16 @@ pub enum Part<'a> {
 }
 
 /// What was read back, where it still stands before this transcript.
-fn earlier<'a>(pager: &'a Pager, model: &Model) -> &'a [Transcript] {
-    match pager.earlier.generation == model.transcript.generation {
-        true => &pager.earlier.pieces,
-        false => &[],
-    }
+fn earlier<'a>(pager: &'a Pager, model: &Model) -> Option<&'a Earlier> {
+    let stands = pager.earlier.generation == model.transcript.generation;
+    stands.then_some(&pager.earlier)
 }
 
 /// How many parts there are.
 pub fn count(pager: &Pager, model: &Model) -> usize {
     match &pager.what {
         Reading::Transcript => {
-            let pieces = earlier(pager, model).iter();
-            let before: usize = pieces.map(|piece| piece.entries.len()).sum();
+            let before = earlier(pager, model).map_or(0, |earlier| earlier.entries.len());
             before + model.transcript.entries.len()
         }
         Reading::Help => help::SECTIONS,
@@ -55,15 +52,17 @@ pub fn count(pager: &Pager, model: &Model) -> usize {
 pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<Part<'a>> {
     match &pager.what {
         Reading::Transcript => {
-            let mut rest = index;
-            let pieces = earlier(pager, model).iter();
-            for transcript in pieces.chain([&model.transcript]) {
-                match transcript.entries.get(rest) {
-                    Some(entry) => return Some(Part::Entry(transcript.generation, entry)),
-                    None => rest = rest.checked_sub(transcript.entries.len())?,
-                }
+            let transcript = &model.transcript;
+            let Some(earlier) = earlier(pager, model) else {
+                let entry = transcript.entries.get(index)?;
+                return Some(Part::Entry(transcript.generation, entry));
+            };
+            if let Some(entry) = earlier.entries.get(index) {
+                return Some(Part::Entry(Earlier::GENERATION, entry));
             }
-            None
+            let entry = transcript.entries.get(index - earlier.entries.len())?;
+            let entry = earlier.lent.get(&entry.id).unwrap_or(entry);
+            Some(Part::Entry(transcript.generation, entry))
         }
         Reading::Help => (index < help::SECTIONS).then_some(Part::Section(index)),
         Reading::Lines { lines, .. } => {
