@@ -110,6 +110,11 @@ impl Markdown {
             Some(found) => found,
             None => (fence.block, Highlighter::of(&fence.language)?),
         };
+        // Blocks are drawn one after the other, down or up: what lies on the other side is not wanted again.
+        kept.retain(|other, _| match at == block {
+            true => *other <= block,
+            false => *other > fence.block && (at + 1 < block || *other != at || state.is_spent()),
+        });
         while at < block && !state.is_spent() {
             let part = self.blocks.get(at)?;
             debug_assert!(matches!(part.what, What::Code { .. }));

@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::{all, made, plain, rows};
 use crate::model::Look;
+use crate::render::markdown::Markdown;
 use crate::theme::{Ink, Theme};
 
 /// The span with these words, alone.
@@ -261,4 +262,24 @@ fn what_grows_is_seen_and_what_is_whole_stays() {
     assert_eq!(grown(&markdown), (2, expected.to_vec()));
     markdown.push("`\n");
     assert_eq!(grown(&markdown), (3, expected.to_vec()));
+}
+
+#[test]
+fn of_long_code_that_was_drawn_in_order_little_is_kept() {
+    let mut markdown = Markdown::default();
+    let code = "let a = 1; /* open\nstill */ let b = 2;\n".repeat(100);
+    markdown.push(&format!(
+        "```rust\n{code}```\n\nand\n\n```rust\n{code}```\n"
+    ));
+    markdown.finish();
+    let look = Look::default();
+    let down: Vec<_> = (0..markdown.blocks())
+        .map(|block| markdown.lines(block, &look, 80))
+        .collect();
+    let kept = |markdown: &Markdown| markdown.colours.borrow().len();
+    assert!(kept(&markdown) <= 2, "{}", kept(&markdown));
+    for (block, rows) in down.iter().enumerate().rev() {
+        assert_eq!(markdown.lines(block, &look, 80), *rows, "block {block}");
+    }
+    assert!(kept(&markdown) <= 2, "{}", kept(&markdown));
 }
