@@ -1,5 +1,7 @@
 //! What was said: prompts, reasoning, and how answers ended.
 
+use std::borrow::Cow;
+
 use client::text;
 use proto::item::Finish;
 use ratatui::text::{Line, Span};
@@ -21,15 +23,34 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
         false => "> ",
     };
     let mark = span(look, Ink::User, mark);
-    let clean = text::clean(words);
+    let words = words.trim_end();
+    let (words, behind) = match open {
+        true => (words.into(), 0),
+        false => first(words, width(look)),
+    };
+    let clean = text::clean(&words);
     let mut rows = hang(look, &mark, Ink::User, &lines(clean.trim_end()));
-    let more = rows.len().saturating_sub(PROMPT);
+    let more = rows.len().saturating_sub(PROMPT) + behind;
     if more > 1 && !open {
         rows.truncate(PROMPT);
         let hint = left_out(look, Msg::MoreLines, more, width(look).saturating_sub(2));
         rows.push(before("  ".into(), hint));
     }
     rows
+}
+
+/// The lines of a prompt that can be among its first rows, each as far as it can be, and how many are behind them: a
+/// prompt may be a whole file.
+fn first(words: &str, width: usize) -> (Cow<'_, str>, usize) {
+    let shown = PROMPT + 1;
+    let bounded = |line| wrap::beginning(line, width * shown);
+    let whole = words.lines().take(shown).all(|line| bounded(line) == line);
+    let behind = words.lines().skip(shown).count();
+    if whole && behind == 0 {
+        return (words.into(), 0);
+    }
+    let kept: Vec<_> = words.lines().take(shown).map(bounded).collect();
+    (kept.join("\n").into(), behind)
 }
 
 /// A part of reasoning; all of it is one line where it is folded.
