@@ -18,6 +18,7 @@ use crate::theme::Ink;
 use client::text;
 
 pub use document::{Document, Place};
+#[cfg(test)]
 pub use parts::Part;
 
 /// Rows that are not text: the title, and what stands below.
