@@ -8,6 +8,7 @@ use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::record::{FileState, RewoundResult};
 use serde_json::json;
 
+use super::house::until;
 use super::workshop::{Workshop, has_git, results, run};
 
 /// Names of files that are being written.
@@ -306,10 +307,13 @@ async fn what_came_since_it_was_killed_is_left_and_told() {
     let mut case = Case::new().await;
     let all = case.order.clone();
     case.killed(case.log.clone(), "there", "back", &all).await;
-    let half = case.shop.records().into_iter().any(|record| {
-        matches!(&record.body, Body::Notice(notice) if notice.text.contains("that broke off"))
-    });
-    assert!(half, "it is told");
+    // It is in the log soon: who loads a session does not wait for the disk.
+    until("that it is told", || {
+        case.shop.records().into_iter().any(|record| {
+            matches!(&record.body, Body::Notice(notice) if notice.text.contains("that broke off"))
+        })
+    })
+    .await;
     case.shop
         .turn(&[("sh", json!({"command": "echo turn > new2"}))])
         .await;
