@@ -68,7 +68,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         ppid: Pid(0),
         name: None,
         labels: Vec::new(),
-        cwd: "/user/ann/work/app".to_owned(),
+        cwd: "/user/ann/code/app".to_owned(),
         model: "vendor/some-chat".to_owned(),
         kind: Kind::Interactive,
         state: State::Idle,
@@ -190,7 +190,7 @@ pub fn checkpoints(undo: bool) -> CheckpointsOutput {
     };
     CheckpointsOutput {
         turns: vec![
-            turn(1, "make a parser", &["/user/ann/work/app/src/parser.rs"]),
+            turn(1, "make a parser", &["/user/ann/code/app/src/parser.rs"]),
             turn(2, "写一些测试", &["/a/one.rs", "/a/two.rs"]),
             turn(4, "explain it", &[]),
         ],
@@ -208,7 +208,7 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
     };
     let place = Place {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/work/app")
+        ..Place::of("/user/ann/code/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
     model.clock = NOW;

@@ -54,7 +54,7 @@ fn names_and_paths_are_short() {
     assert_eq!(model("odd/"), "odd/");
     let home = Some(Path::new("/user/ann"));
     assert_eq!(path("/user/ann", home), "~");
-    assert_eq!(path("/user/ann/work/x", home), "~/work/x");
+    assert_eq!(path("/user/ann/code/x", home), "~/code/x");
     assert_eq!(path("/user/anna", home), "/user/anna");
     assert_eq!(path("/srv", Some(Path::new("/"))), "/srv");
 }

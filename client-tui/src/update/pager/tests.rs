@@ -19,7 +19,7 @@ use crate::view;
 fn model() -> Model {
     let place = Place {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/work")
+        ..Place::of("/user/ann/code")
     };
     let look = Look {
         rows: 12,

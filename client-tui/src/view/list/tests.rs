@@ -270,7 +270,7 @@ fn going_back_tells_before_what_becomes_of_files() {
         turn: 2,
         turns: 1,
         files: vec![
-            file("/user/ann/work/app/a.rs", RewoundResult::Restored),
+            file("/user/ann/code/app/a.rs", RewoundResult::Restored),
             file("/tmp/b\u{200b}.rs", RewoundResult::ChangedSince),
         ],
         notes: vec!["`rm` ran: what it removed is not kept".to_owned()],
@@ -307,7 +307,7 @@ fn ages_and_paths_are_short() {
     let ann = Some(std::path::Path::new("/user/ann"));
     assert_eq!(words::directory("/user/ann", ann), "~");
     assert_eq!(words::directory("/user/anna/x", ann), "/user/anna/x");
-    let long = "/user/ann/work/customers/acme/services/billing";
+    let long = "/user/ann/code/customers/acme/services/billing";
     assert_eq!(words::directory(long, ann), "…/acme/services/billing");
 }
 

@@ -17,13 +17,13 @@ fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     let place = Place {
         home: Some("/user/ann".into()),
         model: "vendor/some-chat".to_owned(),
-        ..Place::of("/user/ann/work")
+        ..Place::of("/user/ann/code")
     };
     let mut model = Model::new(Look::default(), place, Instant::now());
     model.now += Duration::from_secs(72);
     let mut session = Session::new(SessionId::default(), Pid(12));
     session.name = Some("tidy up".to_owned());
-    session.cwd = "/user/ann/work/shop".to_owned();
+    session.cwd = "/user/ann/code/shop".to_owned();
     session.model = "vendor/some-chat".to_owned();
     session.state = state;
     session.waiting_for = waiting_for;
@@ -79,8 +79,8 @@ fn a_wide_row_has_all_and_a_narrow_one_the_most_important() {
     check(
         &mut model,
         200,
-        "⠋ working ask · some-chat · context 26% · cache 82% · 1.2M tokens · $0.12 · 12 tidy up · ~/work/shop",
-        "⠋ 工作中 ask · some-chat · 上下文 26% · 缓存 82% · 1.2M 词元 · $0.12 · 12 tidy up · ~/work/shop",
+        "⠋ working ask · some-chat · context 26% · cache 82% · 1.2M tokens · $0.12 · 12 tidy up · ~/code/shop",
+        "⠋ 工作中 ask · some-chat · 上下文 26% · 缓存 82% · 1.2M 词元 · $0.12 · 12 tidy up · ~/code/shop",
     );
     check(
         &mut model,
@@ -163,8 +163,8 @@ fn before_the_first_prompt_it_says_where_and_with_what() {
     check(
         &mut model,
         80,
-        "· idle ask · some-chat · ~/work",
-        "· 空闲 ask · some-chat · ~/work",
+        "· idle ask · some-chat · ~/code",
+        "· 空闲 ask · some-chat · ~/code",
     );
     assert!(above_of(&model, 80).is_empty());
     assert!(summary(&model).is_empty());
@@ -179,7 +179,7 @@ fn what_is_not_known_is_not_told() {
     session.usage = proto::outcome::UsageTotals::default();
     assert_eq!(
         told(&row(&model, 200)),
-        "· idle ask · some-chat · 12 tidy up · ~/work/shop"
+        "· idle ask · some-chat · 12 tidy up · ~/code/shop"
     );
     let session = model.session.as_mut().unwrap();
     session.usage.requests = 2;

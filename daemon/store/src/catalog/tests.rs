@@ -35,7 +35,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         ppid: Pid(0),
         name: name.map(str::to_owned),
         labels: Vec::new(),
-        cwd: "/work".to_owned(),
+        cwd: "/proj".to_owned(),
         model: "demo/model".to_owned(),
         kind: Kind::Interactive,
         state: State::Idle,
@@ -398,7 +398,7 @@ fn lists_can_be_narrowed() {
     );
     assert_eq!(
         list(ListParams {
-            cwd: some("/work"),
+            cwd: some("/proj"),
             ..ListParams::default()
         }),
         [2, 1]
