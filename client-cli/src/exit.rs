@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::text;
 
+/// Something that the user has set up said no.
+pub const BLOCKED: u8 = 3;
 /// The command line was wrong.
 pub const USAGE: u8 = 64;
 /// No daemon could be reached or started.
@@ -43,7 +45,7 @@ pub enum Error {
     #[error("standard output is closed")]
     Closed,
     /// Something of the operating system.
-    #[error("{doing}")]
+    #[error("could not {doing}")]
     Io { doing: String, source: io::Error },
     /// The daemon is gone; what that means is said.
     #[error("{what}")]
@@ -113,7 +115,7 @@ impl Error {
             Self::Usage { hint, .. } | Self::Failed { hint, .. } => hint.clone(),
             Self::Call(error) => hint::of(error),
             Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
-            Self::Io { .. } => "see `--verbose` for the system's reason".to_owned(),
+            Self::Io { source, .. } => format!("the system says: {source}"),
             Self::Closed | Self::Away { .. } | Self::Stopped { .. } => String::new(),
         }
     }
@@ -153,6 +155,7 @@ pub fn failure_code(name: ErrorName) -> u8 {
         ErrorName::NotFound | ErrorName::Ambiguous | ErrorName::InvalidParams => USAGE,
         ErrorName::NotAllowed => NOT_PERMITTED,
         ErrorName::InvalidConfig => CONFIG,
+        ErrorName::Blocked => BLOCKED,
         ErrorName::Busy
         | ErrorName::AlreadyResolved
         | ErrorName::ProviderFailed

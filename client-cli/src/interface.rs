@@ -7,7 +7,7 @@ use proto::SessionId;
 use proto::hello::Role;
 use proto::methods::SessionGet;
 use proto::params::session::{CreateParams, OneParams};
-use proto::state::Kind;
+use proto::state::{Kind, Mode};
 
 use crate::commands::setup;
 use crate::exit::Error;
@@ -62,12 +62,21 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
     Ok(Open::Session(found.session.to_string()))
 }
 
+/// What a session is like that is made there.
+#[derive(Debug, Default)]
+pub struct Fresh {
+    pub model: Option<String>,
+    /// It begins in plan mode.
+    pub plan: bool,
+    pub read_only: bool,
+}
+
 /// Runs it; returns the exit code. Before a new session it is looked whether anything could answer it.
 pub async fn run(
     client: Client,
     role: Role,
     open: Open,
-    model: Option<String>,
+    fresh: Fresh,
     look: &Look,
 ) -> Result<u8, Error> {
     if open == Open::New {
@@ -75,11 +84,18 @@ pub async fn run(
     }
     let cwd = reach::cwd(None)?;
     let hello = client.hello().await;
+    let own = client::environment::own(&hello);
     let template = CreateParams {
         session: SessionId::default(),
         cwd: reach::utf8(&cwd)?,
-        env: client::environment::own(&hello.key_variables),
-        model,
+        env: own.shared,
+        env_held: own.held,
+        model: fresh.model,
+        mode: match fresh.plan {
+            true => Mode::Plan,
+            false => Mode::default(),
+        },
+        read_only: fresh.read_only,
         kind: Kind::Interactive,
         ..CreateParams::default()
     };

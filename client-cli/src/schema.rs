@@ -4,7 +4,7 @@
 
 use proto::params::config::{self, Check};
 use proto::params::session::{InspectOutput, QueuedPrompt, SessionSummary, Step};
-use proto::params::{history, process};
+use proto::params::{history, process, rules};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -50,7 +50,8 @@ const ROWS: &[Row] = &[
     one::<Vec<history::DeleteOutput>>("rm"),
     one::<history::PruneOutput>("rm --older-than"),
     one::<history::SearchOutput>("search"),
-    one::<history::StatsOutput>("stats"),
+    one::<commands::stats::Shown<'static>>("stats"),
+    one::<proto::params::hook::ListOutput>("hooks"),
     one::<process::ListOutput>("ps"),
     one::<proto::params::session::PromptOutput>("send"),
     one::<Vec<QueuedPrompt>>("queue"),
@@ -75,6 +76,11 @@ const ROWS: &[Row] = &[
     one::<config::CheckOutput>("config check"),
     one::<String>("config path"),
     one::<config::TrustOutput>("trust"),
+    one::<rules::ListOutput>("permissions"),
+    one::<rules::ListOutput>("permissions list"),
+    one::<rules::ExplainOutput>("permissions explain"),
+    one::<rules::RevokeOutput>("permissions revoke"),
+    lines::<commands::permissions::Line<'static>>("permissions check"),
     one::<Vec<Check>>("doctor"),
 ];
 

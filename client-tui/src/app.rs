@@ -12,12 +12,13 @@ use client::Client;
 use futures::FutureExt as _;
 use proto::Stamp;
 use proto::hello::Role;
+use proto::params::config::TrustGetParams;
 use proto::params::session::CreateParams;
 use proto::state::{State, WaitingFor};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Effect, Leave};
+use crate::effect::{Answer, Call, Effect, Leave};
 use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
@@ -183,6 +184,15 @@ impl App {
     /// What opens at the start.
     fn first(&mut self, open: Open) -> Vec<Effect> {
         match open {
+            // What a new session here would not follow is asked about once, before it is made.
+            Open::New if self.model.place.role == Role::Drive => {
+                vec![Effect::Call(Call::Trust {
+                    params: TrustGetParams {
+                        cwd: self.model.place.template.cwd.clone(),
+                    },
+                    unasked: true,
+                })]
+            }
             Open::New => Vec::new(),
             Open::Session(session) => update::daemon::go_to(&mut self.model, &session),
             Open::Pick => update::list::open(&mut self.model, ListOf::Sessions { here: true }),

@@ -9,12 +9,13 @@ use proto::params::history::{
     CheckpointsOutput, DeleteOutput, DeleteParams, ForkOutput, ForkParams, RewindOutput,
     RewindParams, StatsOutput, StatsParams,
 };
+use proto::params::plan::{self, Plan};
 use proto::params::question::{self, Question};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
     PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
 };
-use proto::params::{history, process};
+use proto::params::{history, hook, process, rules};
 use proto::{Event as Record, Pid};
 
 /// Something to be done.
@@ -86,6 +87,7 @@ pub enum Call {
     Set(Box<SetParams>),
     Approve(approval::AnswerParams),
     Reply(question::AnswerParams),
+    AnswerPlan(plan::AnswerParams),
     /// `edit`: its words are written again when it is taken back.
     Unqueue {
         params: UnqueueParams,
@@ -107,10 +109,22 @@ pub enum Call {
     Fork(ForkParams),
     Inspect(InspectParams),
     Stats(StatsParams),
+    Hooks(hook::ListParams),
+    ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
-    Trust(TrustGetParams),
+    /// `unasked`: nobody wants to know, so only what is held back is told.
+    Trust {
+        params: TrustGetParams,
+        unasked: bool,
+    },
     SetTrust(TrustSetParams),
+    /// The rules in force, all pages of them.
+    Rules(rules::ListParams),
+    Revoke(rules::RevokeParams),
 }
+
+/// What waits for a person: calls, questions and plans.
+pub type Waiting = (Vec<Approval>, Vec<Question>, Vec<Plan>);
 
 /// What became of an effect. Failures of all of them are [`Trouble`]s.
 #[derive(Debug)]
@@ -134,7 +148,7 @@ pub enum Answer {
     },
     Sessions(Result<ListOutput, Trouble>),
     Processes(Result<process::ListOutput, Trouble>),
-    Waiting(Result<(Vec<Approval>, Vec<Question>), Trouble>),
+    Waiting(Result<Waiting, Trouble>),
     Checkpoints {
         undo: bool,
         result: Result<CheckpointsOutput, Trouble>,
@@ -149,12 +163,23 @@ pub enum Answer {
         params: StatsParams,
         result: Result<StatsOutput, Trouble>,
     },
+    /// `reloaded`: they were read again.
+    Hooks {
+        reloaded: bool,
+        result: Result<hook::ListOutput, Trouble>,
+    },
     Deleted(Result<DeleteOutput, Trouble>),
     Trust {
         params: TrustGetParams,
+        unasked: bool,
         result: Result<TrustOutput, Trouble>,
     },
     TrustSet(Result<TrustOutput, Trouble>),
+    Rules(Result<rules::ListOutput, Trouble>),
+    Revoked {
+        rule: String,
+        result: Result<rules::RevokeOutput, Trouble>,
+    },
     Edited(Result<String, Trouble>),
     /// What a directory holds: names, those of directories with a slash at the end.
     Directory {

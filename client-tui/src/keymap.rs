@@ -41,6 +41,8 @@ pub enum Action {
     Sessions,
     Attention,
     Posture,
+    /// Normal or plan.
+    Mode,
     Todos,
     Output,
     Reasoning,
@@ -85,6 +87,7 @@ pub enum Action {
     // Approvals
     AllowOnce,
     AllowSession,
+    AllowAlways,
     Deny,
     EditScope,
     SetAside,
@@ -171,6 +174,7 @@ pub const BINDINGS: &[Binding] = &[
         Msg::Newline,
     ),
     row(C::Composer, &["?"], A::Help, Msg::HelpEmpty),
+    row(C::Composer, &["shift-tab"], A::Mode, Msg::Mode),
     row(C::Composer, &["ctrl-d"], A::Leave, Msg::Leave),
     row(C::Composer, &["esc"], A::Back, Msg::Back),
     row(C::Composer, &["up"], A::Up, Msg::Up),
@@ -252,6 +256,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Menu, &["esc"], A::Close, Msg::MenuClose),
     row(C::Approval, &["y"], A::AllowOnce, Msg::AllowOnce),
     row(C::Approval, &["s"], A::AllowSession, Msg::AllowSession),
+    row(C::Approval, &["a"], A::AllowAlways, Msg::AllowAlways),
     row(C::Approval, &["n"], A::Deny, Msg::Deny),
     row(C::Approval, &["e"], A::EditScope, Msg::EditScope),
     row(C::Approval, &["up", "k"], A::ScrollUp, Msg::ScrollUp),
@@ -318,6 +323,10 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Pager, &["esc", "q"], A::Close, Msg::Close),
     row(C::Confirm, &["y"], A::Yes, Msg::Yes),
     row(C::Confirm, &["n", "esc"], A::No, Msg::No),
+    row(C::Confirm, &["up"], A::ScrollUp, Msg::ScrollUp),
+    row(C::Confirm, &["down"], A::ScrollDown, Msg::ScrollDown),
+    row(C::Confirm, &["pageup"], A::PageUp, Msg::PageUp),
+    row(C::Confirm, &["pagedown"], A::PageDown, Msg::PageDown),
 ];
 
 /// What a key does in a context; `None`: nothing there.

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use client::{CallError, Client};
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, ConfigCheck, ProcessKill, ProcessList, ProviderList,
-    QuestionAnswer, QuestionList, SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit,
-    SessionFork, SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPrompt,
-    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
-    TrustSet,
+    ApprovalAnswer, ApprovalList, ConfigCheck, HookList, HookReload, PlanAnswer, PlanList,
+    ProcessKill, ProcessList, ProviderList, QuestionAnswer, QuestionList, RulesList, RulesRevoke,
+    SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionGet,
+    SessionInspect, SessionInterrupt, SessionList, SessionPrompt, SessionReorder, SessionRewind,
+    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
+use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
-use proto::params::{approval, config, question};
+use proto::params::{approval, config, plan, question};
 use proto::state::{Kind, OnAsk};
 use proto::{Event as Record, RequestId, Seq};
 
@@ -67,16 +68,34 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             let result = asked::<StatsQuery>(client, &params).await;
             Answer::Stats { params, result }
         }
+        Call::Hooks(params) => Answer::Hooks {
+            reloaded: false,
+            result: asked::<HookList>(client, &params).await,
+        },
+        Call::ReloadHooks(params) => Answer::Hooks {
+            reloaded: true,
+            result: asked::<HookReload>(client, &params).await,
+        },
         Call::Delete(params) => Answer::Deleted(asked::<SessionDelete>(client, &params).await),
-        Call::Trust(params) => {
+        Call::Trust { params, unasked } => {
             let result = asked::<TrustGet>(client, &params).await;
-            Answer::Trust { params, result }
+            Answer::Trust {
+                params,
+                unasked,
+                result,
+            }
         }
         Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
+        Call::Rules(params) => Answer::Rules(rules(client, params).await),
+        Call::Revoke(params) => Answer::Revoked {
+            result: asked::<RulesRevoke>(client, &params).await,
+            rule: params.rule,
+        },
         // Calls whose success is told by an event.
         Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
         Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),
         Call::Approve(ref params) => done(plain::<ApprovalAnswer>(client, params).await, call),
+        Call::AnswerPlan(ref params) => done(plain::<PlanAnswer>(client, params).await, call),
         Call::Reply(ref params) => done(plain::<QuestionAnswer>(client, params).await, call),
         Call::Unqueue { ref params, .. } => {
             done(plain::<SessionUnqueue>(client, params).await, call)
@@ -112,6 +131,18 @@ where
     M::Params: Sync,
 {
     Ok(client.call::<M>(params).await?)
+}
+
+/// All pages of the rules in force.
+async fn rules(client: &Client, mut params: ListParams) -> Result<ListOutput, Trouble> {
+    let mut all = asked::<RulesList>(client, &params).await?;
+    while let Some(next) = all.next.filter(|next| *next > params.from) {
+        params.from = next;
+        let page = asked::<RulesList>(client, &params).await?;
+        all.rules.extend(page.rules);
+        all.next = page.next;
+    }
+    Ok(all)
 }
 
 async fn create(client: &Client, params: CreateParams) -> Answer {
@@ -155,13 +186,23 @@ async fn prompt(
 
 async fn waiting(
     client: &Client,
-) -> Result<(Vec<approval::Approval>, Vec<question::Question>), CallError> {
+) -> Result<
+    (
+        Vec<approval::Approval>,
+        Vec<question::Question>,
+        Vec<plan::Plan>,
+    ),
+    CallError,
+> {
     let approvals = approval::ListParams::default();
     let approvals = client.call::<ApprovalList>(&approvals);
     let questions = question::ListParams::default();
     let questions = client.call::<QuestionList>(&questions);
-    let (approvals, questions) = futures::future::try_join(approvals, questions).await?;
-    Ok((approvals.approvals, questions.questions))
+    let plans = plan::ListParams::default();
+    let plans = client.call::<PlanList>(&plans);
+    let (approvals, questions, plans) =
+        futures::future::try_join3(approvals, questions, plans).await?;
+    Ok((approvals.approvals, questions.questions, plans.plans))
 }
 
 /// The last events of a session.

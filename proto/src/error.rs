@@ -65,6 +65,8 @@ names! {
     RequestIdReused = -31015, "request_id_reused";
     /// What was shown has changed: look again.
     Stale = -31016, "stale";
+    /// A hook of the user's does not let it through.
+    Blocked = -31017, "blocked";
     /// A parameter's value makes no sense (data: which). JSON-RPC's own "invalid params".
     InvalidParams = -32602, "invalid_params";
     /// A bug of ours. JSON-RPC's own "internal error".

@@ -64,6 +64,9 @@ pub struct HelloOutput {
     pub home: String,
     /// Names of environment variables that hold providers' keys: a client sends those it has when it creates a session.
     pub key_variables: Vec<String>,
+    /// Names, with `*`, of what commands get of the variables that are otherwise held back from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_variables: Vec<String>,
 }
 
 /// Who the daemon is.

@@ -126,6 +126,10 @@ text_id! {
     /// Questions of the model that wait for a person: `<pid>.<n>`, of the same row as those of approvals.
     QuestionId
 }
+text_id! {
+    /// A plan of the model that waits for a person: `<pid>.<n>`, of the same row as those of approvals.
+    PlanId
+}
 
 /// A moment of the wall clock in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC.
 /// For showing only: durations are measured on the monotonic clock.

@@ -52,7 +52,25 @@ pub struct AssistantMessage {
     pub reasoning: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
+    /// What the vendor wants back unchanged with this message, in order. Not for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thoughts: Vec<Thought>,
     pub finish: Finish,
+}
+
+/// A vendor's own record of its reasoning, signed or encrypted: only it can read it, and it refuses a changed one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Thought {
+    /// The kind of provider that it belongs to. All others leave it out.
+    pub kind: String,
+    /// The raw JSON text, byte for byte as it goes back. Without raw newlines.
+    pub data: String,
+    /// Its place: so many bytes of the message's text stand before it.
+    #[serde(default)]
+    pub text_at: u64,
+    /// Its place: so many of the message's calls stand before it.
+    #[serde(default)]
+    pub calls_at: u64,
 }
 
 /// One tool call as the model wrote it.
@@ -137,3 +155,6 @@ pub enum Display {
         sandbox_stopped: bool,
     },
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@
 pub mod error;
 pub mod frame;
 pub mod hello;
+mod hidden;
+pub mod hook;
 pub mod ids;
 pub mod item;
 pub mod live;
@@ -18,11 +20,12 @@ pub mod secret;
 pub mod state;
 
 pub use error::{ErrorName, Failure};
+pub use hidden::hidden;
 pub use ids::{
-    ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
+    ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
 };
 pub use record::{Body, Event, Record};
-pub use secret::secret_name;
+pub use secret::{held_back, loader_name, secret_name};
 
 /// The protocol versions this build speaks, oldest and newest.
 pub const PROTOCOL: [u32; 2] = [1, 1];

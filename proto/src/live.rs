@@ -174,6 +174,9 @@ pub struct Sync {
     /// Questions of the model that are open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<crate::params::question::Question>,
+    /// Plans of the model that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<crate::params::plan::Plan>,
     /// How many clients follow the session now, the one that reads this included.
     #[serde(default)]
     pub attached: u64,

@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
-use crate::params::{Empty, approval, config, daemon, history, process, question, session};
+use crate::params::{
+    Empty, approval, config, daemon, history, hook, plan, process, question, rules, session,
+};
 
 /// One method of the protocol.
 pub trait Method {
@@ -128,14 +130,30 @@ methods! {
         "Open questions about tool calls, oldest first.";
     ApprovalAnswer = "approval.answer", Approve, true, approval::AnswerParams => Empty,
         "Answers one. The first answer counts.";
+    PermissionExplain = "permission.explain", Watch, false, rules::ExplainParams => rules::ExplainOutput,
+        "What would become of a call: its parts, the rule for each, the verdict. Nothing is done.";
+    RulesList = "rules.list", Watch, false, rules::ListParams => rules::ListOutput,
+        "Permission rules in force, where each stands, and what is wrong with them; page by page.";
+    RulesRevoke = "rules.revoke", Drive, true, rules::RevokeParams => rules::RevokeOutput,
+        "Takes back what was allowed: in a session, always, or in the user's own config.";
+    RulesCheck = "rules.check", Watch, false, rules::CheckParams => rules::CheckOutput,
+        "Runs cases: calls under rules, and the verdicts that are right.";
     QuestionList = "question.list", Watch, false, question::ListParams => question::ListOutput,
         "Questions of models that wait for a person, oldest first.";
     QuestionAnswer = "question.answer", Approve, true, question::AnswerParams => Empty,
         "Answers questions of a model. The first answer counts.";
+    PlanList = "plan.list", Watch, false, plan::ListParams => plan::ListOutput,
+        "Plans of models that wait for a person, oldest first.";
+    PlanAnswer = "plan.answer", Approve, true, plan::AnswerParams => Empty,
+        "Approves a plan, or has the model go on planning. The first answer counts.";
     HistorySearch = "history.search", Watch, false, history::SearchParams => history::SearchOutput,
         "Messages of all sessions that hold some words.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
         "Tokens and cost by day, model and session.";
+    HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
+        "Hooks of a directory or a session: what runs when, whether it is trusted or broken, how it went last.";
+    HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,
+        "Has a session read its hooks again. They count for what is asked next.";
     ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,
         "Configured providers, and whether they have a key.";
     ConfigCheck = "config.check", Watch, false, config::CheckParams => config::CheckOutput,

@@ -6,14 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::hook::HookFinished;
 use crate::item::{AssistantMessage, CallStatus, Display, ToolMessage, UserMessage};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded};
 use crate::params::approval::{Approval, Decision, Scope};
 use crate::params::history::What;
+use crate::params::plan::{self, Plan};
 use crate::params::question::{Question, Reply};
-use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
+use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{
-    ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
+    ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
 };
 
 /// A record of a session's log, without its place in the file.
@@ -97,17 +99,21 @@ bodies! {
     Tool(ToolMessage) = "message.tool";
     PolicyDecided(PolicyDecided) = "policy.decided";
     ToolStarted(ToolStarted) = "tool.started";
+    ToolBlocked(ToolBlocked) = "tool.blocked";
     ToolFinished(ToolFinished) = "tool.finished";
     ApprovalRequested(Approval) = "approval.requested";
     ApprovalResolved(ApprovalResolved) = "approval.resolved";
     QuestionAsked(Question) = "question.asked";
     QuestionAnswered(QuestionAnswered) = "question.answered";
+    PlanProposed(Plan) = "plan.proposed";
+    PlanResolved(PlanResolved) = "plan.resolved";
     TodoUpdated(TodoUpdated) = "todo.updated";
     CheckpointCreated(CheckpointCreated) = "checkpoint.created";
     SessionRewound(SessionRewound) = "session.rewound";
     CacheReset(CacheReset) = "cache.reset";
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
+    HookFinished(HookFinished) = "hook.finished";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
 }
@@ -143,6 +149,11 @@ pub struct SessionCreated {
     pub prefix_sha256: String,
     pub kind: Kind,
     pub posture: Posture,
+    #[serde(default, skip_serializing_if = "Mode::is_normal")]
+    pub mode: Mode,
+    /// Calls that change anything are refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
     pub on_ask: OnAsk,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -160,6 +171,9 @@ pub struct SessionCreated {
     /// Names of the other variables that the client gave; their values were in memory only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_names: Vec<String>,
+    /// Names of variables of the client that commands do not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_held: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Where its first messages come from, if it was forked.
@@ -205,6 +219,11 @@ pub struct SessionSet {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posture: Option<Posture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Whether calls that change anything are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -219,6 +238,9 @@ pub struct SessionSet {
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
+    /// A rule that a person had allowed in this session, and takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<String>,
     /// The name of the client that asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -355,7 +377,8 @@ pub struct PolicyDecided {
     pub verdict: Verdict,
     /// The rule that decided, or what took its place: `fallback`, `always asked`, …
     pub rule: String,
-    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`.
+    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`; `mode`: it is none, but what the session
+    /// may do now.
     pub layer: String,
     pub read_only: bool,
     /// Nobody had to be asked, or nobody was there: what `on_ask` made of an `ask`.
@@ -395,6 +418,28 @@ pub struct ToolStarted {
     /// What it works on: the command, or the path.
     pub subject: String,
     pub read_only: bool,
+    /// It runs once more, outside the sandbox that had stopped it: a person has allowed that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+}
+
+/// `tool.blocked`: the sandbox stopped a call, and a person may let it run once outside. What it came to within is kept
+/// here: it is the call's result unless it runs again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolBlocked {
+    pub call: CallId,
+    pub tool: String,
+    /// Why the sandbox stopped it, for people. A guess by what the command printed.
+    pub reason: String,
+    pub status: CallStatus,
+    pub duration_ms: u64,
+    pub display: Display,
+    /// In the words for the model.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Changed>,
 }
 
 /// `tool.finished`: how the call went, in the words for people. `message.tool` has the words for the model.
@@ -419,7 +464,8 @@ pub struct ApprovalResolved {
     pub approval_id: ApprovalId,
     pub call: CallId,
     pub decision: Decision,
-    /// The rule that the answer leaves for the rest of the session.
+    /// The rule that the answer leaves: with `allow_session` for the rest of the session, with `allow_always` in the file
+    /// of what is kept for the workspace, which is on disk before this record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// Words to the model that came with a no.
@@ -444,6 +490,26 @@ pub struct QuestionAnswered {
     /// Who answered: the client's name; `reasonix` where the daemon had to.
     pub by: String,
     /// The last person who could have answered has left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `plan.resolved`: an approved plan also takes the session back to the mode `normal`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanResolved {
+    pub plan_id: PlanId,
+    pub call: CallId,
+    /// Absent: nobody has answered, and the turn goes on or ends without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<plan::Decision>,
+    /// Words to the model that came with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Who answered: the client's name; `reasonix` where the daemon had to.
+    pub by: String,
+    /// Nobody was there who could have answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -593,6 +659,9 @@ pub struct Usage {
     pub cached_tokens: u64,
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
+    /// Of the prompt's tokens: those that the vendor put into its cache, where it says so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     /// False where the provider reported nothing: the numbers are then 0.
     pub reported: bool,
     /// Millionths of a US dollar; absent where the price is not known.
@@ -601,6 +670,10 @@ pub struct Usage {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// `notice`: something a person should know.

@@ -40,6 +40,8 @@ pub enum WaitingFor {
     Approval,
     /// A person's answers to questions of the model.
     Question,
+    /// A person's yes or no to a plan of the model.
+    Plan,
     /// The next try of a provider request that failed.
     Retry,
     /// A key that a client brought and that was lost with the last life of the daemon.
@@ -82,6 +84,40 @@ impl Posture {
     pub fn named(word: &str) -> Option<Self> {
         let all = [Self::Ask, Self::Auto, Self::Yolo];
         all.into_iter().find(|posture| posture.name() == word)
+    }
+}
+
+/// How the agent works with a person (contract, chapter 50).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    #[default]
+    Normal,
+    /// It looks and plans: calls that change anything are refused until a person has approved a plan.
+    Plan,
+}
+
+impl Mode {
+    /// The word for it: on the wire and in commands.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Plan => "plan",
+        }
+    }
+
+    /// The mode of this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let all = [Self::Normal, Self::Plan];
+        all.into_iter().find(|mode| mode.name() == word)
+    }
+
+    /// Whether it is what a session has where nothing else was said.
+    #[must_use]
+    pub fn is_normal(&self) -> bool {
+        *self == Self::Normal
     }
 }
 

@@ -1,13 +1,17 @@
 //! `cargo bench -p tests`: the first figures of docs/performance.md, each beside its floor. With `-- interface` only those of
-//! the terminal interface.
+//! the terminal interface, with `-- walls` those of the sandbox.
 
-use tests::figures::{FULL, measure, measure_interface, table};
+use tests::figures::{FULL, measure, measure_interface, measure_walls, table};
 
 #[allow(clippy::print_stdout, reason = "the table is what it is for")]
 fn main() {
-    let figures = match std::env::args().any(|argument| argument == "interface") {
-        true => measure_interface(FULL),
-        false => measure(FULL),
+    let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    let figures = if asked("interface") {
+        measure_interface(FULL)
+    } else if asked("walls") {
+        measure_walls(FULL)
+    } else {
+        measure(FULL)
     };
     println!("{}", table(&figures));
 }

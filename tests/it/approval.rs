@@ -99,6 +99,7 @@ async fn one_answers_and_all_others_see_who_it_was() {
     let foreign = Scope {
         rule: "Bash".into(),
         words: "everything".into(),
+        always: false,
     };
     let wide = AnswerParams {
         decision: Decision::AllowSession,
@@ -430,6 +431,7 @@ async fn a_turn_that_is_interrupted_takes_its_questions_with_it() {
 #[test]
 fn a_command_that_was_started_by_a_tool_can_look_but_not_answer() {
     let house = House::new();
+    house.unheld();
     let program = tests::house::client_program();
     let command = format!(
         "{program} inbox -q > seen; {program} inbox allow $(cat seen) > said 2>&1; echo code $?; {program} run --detach x >> said 2>&1; echo code $?",

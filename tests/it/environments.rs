@@ -40,6 +40,8 @@ fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs(
         script.runs("which-one").says("Done.")
     });
     let house = House::playing(&script);
+    // Both places are below `/tmp`, which commands have for themselves within walls.
+    house.unheld();
     let (one, two) = (place(&house, "one"), place(&house, "two"));
     // The first one starts the daemon: its environment is not the others'.
     from(&house, &one, &["run", "--on-ask", "allow", "x"]);

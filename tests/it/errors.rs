@@ -185,6 +185,14 @@ fn produce(name: ErrorName) -> Shown {
                 &json!({"session": "1", "text": "another thing", "request_id": request}),
             )
         }
+        ErrorName::Blocked => {
+            let house = House::playing(&Script::new().says("Hello."));
+            let refuses = r#"{"hooks": {"UserPromptSubmit": [{"command": "exit 2"}]}}"#;
+            std::fs::write(house.home_file("settings.json"), refuses).expect("a hook");
+            house.daemon();
+            let mut raw = house.raw_as(Role::Drive);
+            raw.call("session.create", &create(&house, "allow"))
+        }
         ErrorName::InvalidParams => {
             let house = House::new();
             house.daemon();

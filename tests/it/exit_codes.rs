@@ -95,6 +95,7 @@ fn how_a_turn_ended_is_the_exit_code() {
             &Model::start(Vec::new())
         };
         let house = house(model);
+        house.unheld();
         model.push(row.answers);
         let what = format!("{:?} → {}", row.arguments, row.code);
         let ran = run(&house, row.arguments, "do it");
@@ -276,6 +277,7 @@ fn a_tool_that_answers_for_a_person_is_not_permitted() {
     );
     let model = Model::start([bash(&command), Answer::text("It said no.")]);
     let house = house(&model);
+    house.unheld();
     run(&house, &["--on-ask", "allow"], "try it").expect(0, "completed");
     let told = model.requests()[1].results().remove(0).1;
     assert!(told.contains("code 77"), "{told}");

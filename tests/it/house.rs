@@ -291,7 +291,9 @@ fn no_vendor_is_named_in_the_engine() {
         "kimi",
         "zhipu",
     ];
-    const HOMES: [&str; 3] = [
+    const HOMES: [&str; 4] = [
+        // The names that tools have in another agent, whose hooks run here: no model's vendor is meant.
+        "daemon/hooks/",
         "daemon/providers/",
         "daemon/replay/",
         "daemon/reasonixd/src/settings/",
@@ -318,11 +320,13 @@ fn no_vendor_is_named_in_the_engine() {
 }
 
 #[test]
-fn unsafe_code_is_nowhere() {
+fn unsafe_code_is_only_where_the_walls_are_built() {
+    /// The one crate that may; its own lints want a reason at each place.
+    const HOME: &str = "daemon/sandbox";
     let sources = sources();
-    let rust = sources
-        .iter()
-        .filter(|source| source.is_rust() && source.path != OWN);
+    let rust = sources.iter().filter(|source| {
+        source.is_rust() && source.path != OWN && !source.path.starts_with(&format!("{HOME}/"))
+    });
     let mut found: Vec<_> = rust
         .flat_map(|source| {
             source
@@ -338,7 +342,12 @@ fn unsafe_code_is_nowhere() {
     for (name, directory) in members() {
         let manifest = std::fs::read_to_string(root().join(&directory).join("Cargo.toml"))
             .expect("a crate's manifest");
-        if !manifest.contains("[lints]\nworkspace = true") {
+        let bound = if Path::new(&directory).ends_with(HOME) {
+            manifest.contains("undocumented_unsafe_blocks = \"deny\"")
+        } else {
+            manifest.contains("[lints]\nworkspace = true")
+        };
+        if !bound {
             found.push(format!(
                 "{directory}/Cargo.toml: crate `{name}` does not take the workspace's lints"
             ));

@@ -71,6 +71,7 @@ fn an_allow_rule_covers_its_command_and_nothing_that_hides_beside_it() {
         .iter()
         .fold(Script::new(), |script, command| script.runs(command));
     let house = House::playing(&script.runs("echo plain").says("Done."));
+    house.unheld();
     let statuses = statuses(&house, &["--allow", "Bash(echo:*)"]);
     assert_eq!(
         statuses[..hiding.len()],
@@ -211,6 +212,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
         .runs("cat kept.txt")
         .says("Done.");
     let house = House::playing(&script);
+    house.unheld();
     house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\"]\ndeny = [\"Bash(cat:*)\"]\n//- kept.txt\nx\n");
     assert_eq!(
         statuses(&house, &[]),
@@ -287,6 +289,7 @@ fn a_projects_own_provider_counts_only_when_it_is_trusted() {
 #[test]
 fn rules_that_cannot_be_read_are_told_and_never_loosen() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
+    house.unheld();
     house.settings("[permissions]\nallow = [\"Bash(touch made\", \"Nonsense(x)\", \"Bash(*)(\"]");
     assert_eq!(statuses(&house, &[]), [CallStatus::Denied]);
     let notices: Vec<_> = house

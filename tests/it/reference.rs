@@ -109,9 +109,11 @@ fn settings() -> String {
             Kind::Text => "text".to_owned(),
             Kind::Flag => "`true`, `false`".to_owned(),
             Kind::Texts => "list of texts".to_owned(),
+            Kind::Rules(_) => "list of rules".to_owned(),
             Kind::Place => "directory".to_owned(),
             Kind::Places => "list of directories".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
+            Kind::Variables => "list of names of variables".to_owned(),
             Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),
             Kind::Word(words) => words
                 .iter()

@@ -145,6 +145,7 @@ struct Wrong {
 
 const REPLAY: &str =
     "[[providers]]\nname = \"replay\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"\n";
+const UNHELD: &str = "[sandbox]\nbash = \"off\"\n[[providers]]\nname = \"replay\"\nkind = \"replay\"\nmodel = \"cassette.jsonl\"\n";
 const HELLO: Option<&str> = Some("{\"text\": \"Hello.\"}\n");
 
 const WRONG: &[Wrong] = &[
@@ -248,7 +249,7 @@ const WRONG: &[Wrong] = &[
     },
     Wrong {
         what: "a call that nobody allows",
-        config: REPLAY,
+        config: UNHELD,
         cassette: Some(
             "{\"tool_calls\": [{\"name\": \"bash\", \"arguments\": {\"command\": \"touch made\"}}]}\n{\"text\": \"I could not.\"}\n",
         ),

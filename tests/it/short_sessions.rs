@@ -119,10 +119,17 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
         .flatten()
         .collect();
     assert!(open.is_empty(), "markers: {open:?}");
-    let files: Vec<_> = fs::read_dir(&temporary)
-        .expect("the temporary directory")
-        .flatten()
-        .collect();
+    let entries = |dir: &std::path::Path| -> Vec<_> {
+        let entries = fs::read_dir(dir).expect("a directory").flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    // The daemon has one of its own, in which each session has one.
+    let own = entries(&temporary);
+    assert_eq!(own.len(), 1, "temporary files: {own:?}");
+    let files = until("the sessions' files to go", || {
+        let files: Vec<_> = own.iter().flat_map(|dir| entries(dir)).collect();
+        files.is_empty().then_some(files)
+    });
     assert!(files.is_empty(), "temporary files: {files:?}");
     // One that is long gone from memory is there when it is wanted.
     let _ = house

@@ -9,6 +9,7 @@ mod history;
 mod interface;
 mod load;
 mod search;
+mod walls;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -130,6 +131,7 @@ pub fn measure(size: Size) -> Vec<Figure> {
     figures.extend(memory(&house));
     house.stop_daemon();
     figures.extend(beside(size, &endpoint));
+    figures.extend(walls::figures(size, &endpoint));
     figures.extend(search::figures(size));
     figures.extend(interface::figures(size, &endpoint));
     figures
@@ -142,6 +144,15 @@ pub fn measure(size: Size) -> Vec<Figure> {
 #[must_use]
 pub fn measure_interface(size: Size) -> Vec<Figure> {
     interface::figures(size, &Endpoint::start())
+}
+
+/// Measures what walls cost alone.
+///
+/// # Panics
+/// Something does not work.
+#[must_use]
+pub fn measure_walls(size: Size) -> Vec<Figure> {
+    walls::figures(size, &Endpoint::start())
 }
 
 /// What history and other sessions cost: the floor is the same without them.

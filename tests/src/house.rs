@@ -52,9 +52,18 @@ impl House {
     /// The disk does not want it.
     #[must_use]
     pub fn new() -> Self {
+        Self::below(Path::new("/tmp"))
+    }
+
+    /// The same in another directory than `/tmp`, of which commands within walls have one of their own.
+    ///
+    /// # Panics
+    /// The disk does not want it.
+    #[must_use]
+    pub fn below(directory: &Path) -> Self {
         let root = tempfile::Builder::new()
             .prefix("rx")
-            .tempdir_in("/tmp")
+            .tempdir_in(directory)
             .expect("make a place for the test");
         let house = Self {
             root,
@@ -138,6 +147,11 @@ impl House {
         config.settings.push_str(toml);
         config.settings.push('\n');
         self.write_config(&config);
+    }
+
+    /// Commands run without a sandbox: nothing stands in for a person, and they reach what their user reaches.
+    pub fn unheld(&self) {
+        self.settings("[sandbox]\nbash = \"off\"");
     }
 
     /// A provider `replay` that plays this cassette. A second cassette takes the place of the first.

@@ -228,6 +228,8 @@ struct Story {
     calls: Vec<CallId>,
     judged: BTreeSet<CallId>,
     running: BTreeSet<CallId>,
+    /// Calls that the sandbox stopped, until they run again or have their result.
+    blocked: BTreeSet<CallId>,
     asked: BTreeMap<ApprovalId, CallId>,
     /// Numbers of commands in the background that run.
     children: BTreeSet<Pid>,
@@ -301,13 +303,22 @@ impl Story {
                 );
                 self.calls.remove(0);
                 self.running.remove(&call);
+                self.blocked.remove(&call);
             }
             Body::PolicyDecided(decided) => {
                 self.judged.insert(decided.call);
             }
             Body::ToolStarted(ToolStarted {
-                call, read_only, ..
+                call,
+                read_only,
+                outside,
+                ..
             }) => {
+                assert_eq!(
+                    outside,
+                    self.blocked.remove(&call),
+                    "record {seq}: a call runs outside the sandbox once it was stopped there"
+                );
                 assert!(
                     self.judged.contains(&call),
                     "record {seq}: call {call} runs and was never judged"
@@ -315,6 +326,14 @@ impl Story {
                 // A reader that a crash has cut off is run again; what changes things never is.
                 let fresh = self.running.insert(call);
                 assert!(fresh || read_only, "record {seq}: a call runs twice");
+            }
+            Body::ToolBlocked(blocked) => {
+                assert!(
+                    self.running.remove(&blocked.call),
+                    "record {seq}: call {} is stopped that does not run",
+                    blocked.call
+                );
+                self.blocked.insert(blocked.call);
             }
             Body::ToolFinished(ToolFinished { call, .. }) => {
                 // One that was refused or denied ends without having run.
@@ -364,6 +383,21 @@ impl Story {
                     "record {seq}: questions are answered that were not open"
                 );
             }
+            Body::PlanProposed(plan) => {
+                assert!(
+                    self.calls.contains(&plan.call),
+                    "record {seq}: a plan of no open call"
+                );
+                let known = self.asked.insert(ApprovalId(plan.plan_id.0), plan.call);
+                assert_eq!(known, None, "record {seq}: the same plan is put twice");
+            }
+            Body::PlanResolved(resolved) => {
+                let asked = self.asked.remove(&ApprovalId(resolved.plan_id.0));
+                assert!(
+                    asked.is_some(),
+                    "record {seq}: a plan is answered that was not open"
+                );
+            }
             Body::SessionRewound(_) => assert_eq!(
                 self.open, None,
                 "record {seq}: a session goes back in the middle of a turn"
@@ -389,6 +423,7 @@ impl Story {
             | Body::CheckpointCreated(_)
             | Body::CacheReset(_)
             | Body::Usage(_)
+            | Body::HookFinished(_)
             | Body::Notice(_) => {}
             Body::Unknown { kind, .. } => panic!("record {seq}: nobody writes `{kind}`"),
         }

@@ -3,6 +3,7 @@
 mod away;
 mod back;
 mod input;
+mod plan;
 mod question;
 mod say;
 
@@ -16,6 +17,7 @@ use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
 use proto::methods::SessionGet;
 use proto::params::approval::Approval;
+use proto::params::plan::Plan;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
 use proto::{Body, Event, RequestId, Seq, SessionId};
@@ -23,7 +25,7 @@ use tokio::time::Instant;
 
 use crate::commands::setup;
 use crate::exit::{self, Error};
-use crate::interface::{self, Look};
+use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
 use crate::reply::Replies;
 use crate::signals::{Arrived, Signals};
@@ -129,6 +131,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         client,
         role,
         pending: Vec::new(),
+        plans: Vec::new(),
         questions: Vec::new(),
         queue: Queue::default(),
         away: Vec::new(),
@@ -157,7 +160,11 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
             None => Open::New,
         },
     };
-    interface::run(client, role, open, args.model, &args.look).await
+    let fresh = Fresh {
+        model: args.model,
+        ..Fresh::default()
+    };
+    interface::run(client, role, open, fresh, &args.look).await
 }
 
 /// The session of this directory that was active last; `None`: a new one shall be made. Who does not drive makes none, and
@@ -181,10 +188,12 @@ async fn here(
     if !new && let Some(session) = last(client, &cwd, role).await? {
         return Ok(session);
     }
+    let own = client::environment::own(&client.hello().await);
     let params = CreateParams {
         session: SessionId::new(),
         cwd,
-        env: client::environment::own(&client.hello().await.key_variables),
+        env: own.shared,
+        env_held: own.held,
         credentials: client.credentials().await,
         model,
         kind: Kind::Interactive,
@@ -203,6 +212,8 @@ struct Attached {
     role: Role,
     /// Open questions, oldest first.
     pending: Vec<Approval>,
+    /// Open plans of the model, oldest first.
+    plans: Vec<Plan>,
     /// Open questions of the model, oldest first, with what was answered here of them.
     questions: Vec<Replies>,
     /// Prompts that wait.
@@ -347,6 +358,14 @@ impl Attached {
                 self.pending
                     .retain(|open| open.approval_id != resolved.approval_id);
             }
+            Ok(Body::PlanProposed(plan)) => {
+                self.plans.push(plan);
+                self.how_to_approve()?;
+                drawn(lines);
+            }
+            Ok(Body::PlanResolved(resolved)) => {
+                self.plans.retain(|open| open.plan_id != resolved.plan_id);
+            }
             Ok(Body::QuestionAsked(question)) => {
                 self.questions.push(Replies::new(question));
                 self.how_to_answer()?;
@@ -427,6 +446,7 @@ impl Attached {
         }
         pending.clone_into(&mut self.pending);
         new |= self.open(&sync.questions)?;
+        new |= self.open_plans(&sync.plans)?;
         if new {
             drawn(lines);
         }

@@ -5,7 +5,7 @@ use client_tui::Open;
 use proto::hello::Role;
 
 use crate::exit::Error;
-use crate::interface::{self, Look};
+use crate::interface::{self, Fresh, Look};
 use crate::reach;
 
 /// Talk with a session in the terminal: a new one in this directory, or one that is there.
@@ -23,6 +23,12 @@ pub struct Args {
     /// Provider name, model, or `provider/model` of a new session.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// A new session begins in plan mode: it looks and plans, and changes nothing until you have approved the plan.
+    #[arg(long, conflicts_with_all = ["last", "resume"])]
+    plan: bool,
+    /// A new session only reads: calls that change anything are refused, and no plan lifts that.
+    #[arg(long, conflicts_with_all = ["last", "resume"])]
+    read_only: bool,
     #[command(flatten)]
     look: Look,
 }
@@ -30,7 +36,12 @@ pub struct Args {
 impl Args {
     /// Whether nothing of it was said.
     pub fn is_empty(&self) -> bool {
-        !self.last && self.resume.is_none() && self.model.is_none() && self.look.is_empty()
+        !self.last && self.resume.is_none() && !self.is_about_a_new_one() && self.look.is_empty()
+    }
+
+    /// Whether something was said that only a new session can have.
+    fn is_about_a_new_one(&self) -> bool {
+        self.model.is_some() || self.plan || self.read_only
     }
 }
 
@@ -38,7 +49,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
-    interface::run(client, Role::Drive, open, args.model, &args.look).await
+    let fresh = Fresh {
+        model: args.model,
+        plan: args.plan,
+        read_only: args.read_only,
+    };
+    interface::run(client, Role::Drive, open, fresh, &args.look).await
 }
 
 async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
@@ -50,7 +66,9 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     match &args.resume {
         Some(session) if session.is_empty() => Ok(Open::Pick),
         Some(session) => interface::named(client, session.clone()).await,
-        None if args.model.is_none() && reach::any_live(client, &cwd).await? => Ok(Open::Pick),
+        None if !args.is_about_a_new_one() && reach::any_live(client, &cwd).await? => {
+            Ok(Open::Pick)
+        }
         None => Ok(Open::New),
     }
 }

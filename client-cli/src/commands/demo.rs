@@ -174,10 +174,12 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
     ))?;
     output::line("A scripted model, a real daemon, real tools:\n")?;
     let session = SessionId::new();
+    let own = client::environment::own(&client.hello().await);
     let params = CreateParams {
         session,
         cwd: reach::utf8(&place.project)?,
-        env: client::environment::own(&client.hello().await.key_variables),
+        env: own.shared,
+        env_held: own.held,
         prompt: Some(PROMPT.to_owned()),
         kind: Kind::Interactive,
         on_ask: Some(OnAsk::Allow),

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
-use client::transcript::{Piece, approval_pieces, question_pieces};
+use client::transcript::{Piece, approval_pieces, plan_pieces, question_pieces};
 use client::{CallError, Client, ConnectError};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, ApprovalList, QuestionAnswer};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
+use proto::methods::{ApprovalAnswer, ApprovalList, PlanAnswer, QuestionAnswer};
+use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
+use proto::params::plan::{self, Plan};
 use proto::params::question;
 use proto::{ApprovalId, QuestionId, RequestId};
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ const LINE_MAX: Duration = Duration::from_secs(2);
 
 /// Show what waits for a person, oldest first, and answer it.
 ///
-/// Beside questions about tool calls and of models: sessions that wait for a key of their provider, and paused ones with
+/// Beside questions about tool calls and of models, and plans of models: sessions that wait for a key of their provider, and paused ones with
 /// something waiting in them. Never starts a daemon: without one nothing waits.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -56,15 +57,22 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Allow a call to run.
+    /// Allow a call to run, or approve a plan.
     Allow {
         /// The number of the question, as `inbox` shows it.
         id: String,
         /// Also what is like it, for the rest of the session.
         #[arg(long)]
         session: bool,
+        /// Also what is like it, from now on, in every session of this workspace: `reasonix permissions list` shows
+        /// what is allowed so, `reasonix permissions revoke` takes it back.
+        #[arg(long, conflicts_with = "session")]
+        always: bool,
+        /// With `--session` or `--always`: which of the rules that the question offers [default: the first that fits].
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
     },
-    /// Deny a call, if need be with words for the model.
+    /// Deny a call, or have the model go on planning, if need be with words for it.
     Deny {
         /// The number of the question, as `inbox` shows it.
         id: String,
@@ -106,7 +114,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             }),
         };
     };
-    let (id, decision, note) = match args.verb {
+    let (id, decision, note, rule) = match args.verb {
         None => {
             waits::list(&waits::gather(&client).await?, &args.listing)?;
             return Ok(0);
@@ -115,15 +123,47 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             reply_to(&client, id, &answers).await?;
             return Ok(0);
         }
-        Some(Verb::Allow { id, session: true }) => (id, Decision::AllowSession, None),
-        Some(Verb::Allow { id, session: false }) => (id, Decision::AllowOnce, None),
-        Some(Verb::Deny { id, note }) => (id, Decision::Deny, note),
+        Some(Verb::Allow {
+            id,
+            session,
+            always,
+            rule,
+        }) => {
+            if rule.is_some() && !session && !always {
+                return Err(Error::usage(
+                    "`--rule` says how far a yes reaches that is for more than once",
+                    "give `--session` or `--always` with it",
+                ));
+            }
+            let decision = match (session, always) {
+                (_, true) => Decision::AllowAlways,
+                (true, false) => Decision::AllowSession,
+                (false, false) => Decision::AllowOnce,
+            };
+            (id, decision, None, rule)
+        }
+        Some(Verb::Deny { id, note }) => (id, Decision::Deny, note, None),
     };
+    let mut plans = waits::plans(&client).await?.into_iter();
+    if let Some(open) = plans.find(|plan| plan.plan_id.0 == id) {
+        answer_plan(&client, open, decision, note).await?;
+        return Ok(0);
+    }
     let approvals = client
         .call::<ApprovalList>(&ListParams::default())
         .await?
         .approvals;
-    answer(&client, &approvals, id, decision, note).await?;
+    answer(
+        &client,
+        &approvals,
+        id,
+        Answer {
+            decision,
+            note,
+            rule,
+        },
+    )
+    .await?;
     Ok(0)
 }
 
@@ -190,11 +230,12 @@ async fn watch() -> Result<u8, Error> {
     }
 }
 
-/// Both kinds of questions have numbers of their own.
+/// Each kind of question has numbers of its own.
 fn kind_and_id(waits: &Waits) -> String {
     let kind = match waits {
         Waits::Approval(_) => "approval",
         Waits::Question(_) => "question",
+        Waits::Plan(_) => "plan",
         Waits::Session(_) => "session",
     };
     format!("{kind} {}", waits.id())
@@ -292,13 +333,72 @@ fn told(sent: Result<(), CallError>, id: &str) -> Result<(), Error> {
     }
 }
 
+/// What is said to a question about a call.
+struct Answer {
+    decision: Decision,
+    note: Option<String>,
+    /// The rule that it leaves.
+    rule: Option<String>,
+}
+
+/// The scope of an approval with this rule.
+fn offered(approval: &Approval, rule: &str) -> Result<Scope, Error> {
+    let mut scopes = approval.scopes.iter();
+    scopes
+        .find(|scope| scope.rule == rule)
+        .cloned()
+        .ok_or_else(|| {
+            let rules: Vec<_> = approval
+                .scopes
+                .iter()
+                .map(|scope| format!("`{}`", text::line(&scope.rule)))
+                .collect();
+            let hint = match rules.is_empty() {
+                true => "it can be allowed once".to_owned(),
+                false => format!("offered are {}", rules.join(", ")),
+            };
+            Error::usage("that rule is not offered", hint)
+        })
+}
+
+/// Answers a plan, shown once more.
+async fn answer_plan(
+    client: &Client,
+    open: Plan,
+    decision: Decision,
+    note: Option<String>,
+) -> Result<(), Error> {
+    let decision = match decision {
+        Decision::AllowOnce => plan::Decision::Approve,
+        Decision::Deny => plan::Decision::Reject,
+        Decision::AllowSession | Decision::AllowAlways => {
+            return Err(Error::usage(
+                format!(
+                    "{} is a plan: it is approved once, for its turn",
+                    open.plan_id
+                ),
+                "leave out `--session` and `--always`",
+            ));
+        }
+    };
+    show(plan_pieces(&open));
+    let params = plan::AnswerParams {
+        plan_id: open.plan_id,
+        shown_hash: open.shown_hash,
+        decision,
+        note,
+        request_id: Some(RequestId::new()),
+    };
+    let sent = client.call::<PlanAnswer>(&params).await;
+    told(sent.map(|_| ()), &params.plan_id.0)
+}
+
 /// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.
 async fn answer(
     client: &Client,
     approvals: &[Approval],
     id: String,
-    decision: Decision,
-    note: Option<String>,
+    answer: Answer,
 ) -> Result<(), Error> {
     let shown = approvals
         .iter()
@@ -306,13 +406,17 @@ async fn answer(
     if let Some(approval) = shown {
         show(approval_pieces(approval));
     }
+    let scope = match (&answer.rule, shown) {
+        (Some(rule), Some(approval)) => Some(offered(approval, rule)?),
+        (Some(_), None) | (None, _) => None,
+    };
     let params = AnswerParams {
         approval_id: ApprovalId(id),
         // One that is not open any more: the daemon says who answered it, or what is like it.
         shown_hash: shown.map_or_else(String::new, |approval| approval.shown_hash.clone()),
-        decision,
-        scope: None,
-        note,
+        decision: answer.decision,
+        scope,
+        note: answer.note,
         request_id: Some(RequestId::new()),
     };
     let sent = client.call::<ApprovalAnswer>(&params).await;

@@ -81,6 +81,7 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             shown,
             hidden,
             lost,
+            held_back,
         } => {
             for (name, value) in shown {
                 output::line(&text::line(&format!("{name}={value}")))?;
@@ -93,6 +94,11 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             for name in lost {
                 output::line(&text::line(&format!(
                     "{name} (lost with an earlier life of the daemon; the next prompt from a client that has it brings it)"
+                )))?;
+            }
+            for name in held_back {
+                output::line(&text::line(&format!(
+                    "{name} (held back: commands do not get it; `tools.shell.pass` lets through what is no provider's key)"
                 )))?;
             }
             Ok(())
@@ -120,7 +126,8 @@ fn status(status: InspectOutput) -> Result<(), Error> {
         row("name", name)?;
     }
     let state = commands::ls::state(&summary);
-    row("state", &format!("{state} ({})", summary.cause))?;
+    let held = commands::ls::held(&summary);
+    row("state", &format!("{state} ({}){held}", summary.cause))?;
     if let Some(reason) = &summary.read_only {
         row("read-only", reason)?;
     }

@@ -1,9 +1,10 @@
 //! `reasonix ls`: stored sessions.
 
 use clap::ValueEnum;
+use proto::Stamp;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
-use proto::state::State;
+use proto::state::{Mode, State};
 
 use super::Listing;
 use crate::exit::Error;
@@ -122,12 +123,11 @@ fn row(session: &SessionSummary) -> [String; 8] {
         .map_or_else(String::new, |name| format!("{name}: "));
     [
         session.pid.to_string(),
-        state(session),
+        format!("{}{}", state(session), held(session)),
         session.model.clone(),
         session.turns.to_string(),
         output::short(session.usage.prompt_tokens + session.usage.output_tokens),
-        // Date and time to the minute.
-        session.active_at.to_string().chars().take(16).collect(),
+        format!("{} ago", output::ago(session.active_at)),
         session.cwd.clone(),
         format!("{name}{}", session.last_line),
     ]
@@ -135,7 +135,9 @@ fn row(session: &SessionSummary) -> [String; 8] {
 
 /// The same with what else is known.
 fn long_row(session: &SessionSummary) -> [String; 15] {
-    let [pid, state, model, turns, tokens, active, cwd, last] = row(session);
+    let [pid, state, model, turns, tokens, _, cwd, last] = row(session);
+    // Date and time to the minute.
+    let minute = |at: Stamp| at.to_string().chars().take(16).collect();
     [
         pid,
         state,
@@ -145,8 +147,8 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         output::cost(&session.usage),
         context(session),
         session.posture.name().to_owned(),
-        session.created_at.to_string().chars().take(16).collect(),
-        active,
+        minute(session.created_at),
+        minute(session.active_at),
         session.attached.to_string(),
         session.labels.join(","),
         session.session.to_string(),
@@ -168,6 +170,16 @@ pub fn context(session: &SessionSummary) -> String {
     }
 }
 
+/// What holds back calls that change anything, behind the state.
+pub fn held(session: &SessionSummary) -> &'static str {
+    match (session.mode, session.only_reads) {
+        (Mode::Normal, false) => "",
+        (Mode::Plan, false) => " (plan mode)",
+        (Mode::Normal, true) => " (only reads)",
+        (Mode::Plan, true) => " (plan mode, only reads)",
+    }
+}
+
 /// The state in words, with what it waits for and how it exited.
 pub fn state(session: &SessionSummary) -> String {
     use proto::state::WaitingFor;
@@ -185,6 +197,7 @@ pub fn state(session: &SessionSummary) -> String {
         (State::Waiting, None, _) => "waiting".to_owned(),
         (State::Waiting, Some(WaitingFor::Approval), _) => "waiting: approval".to_owned(),
         (State::Waiting, Some(WaitingFor::Question), _) => "waiting: question".to_owned(),
+        (State::Waiting, Some(WaitingFor::Plan), _) => "waiting: plan".to_owned(),
         (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
         (State::Paused, _, _) if session.pending_approvals > 0 => "paused: approval".to_owned(),

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use proto::record::Rules;
-use proto::state::{OnAsk, Posture};
+use proto::state::{Mode, OnAsk, Posture};
 
 use crate::exit::{self, Error};
 use crate::output;
@@ -23,7 +23,7 @@ pub use report::RunResult;
 ///
 /// Standard input joins the prompt where it is a pipe or a file, or where `-` is given.
 ///
-/// With `--session` or `--continue` the session keeps what `--posture`, `--max-steps`, `--timeout` and `--on-ask` say,
+/// With `--session` or `--continue` the session keeps what `--posture`, `--plan`, `--read-only`, `--max-steps`, `--timeout` and `--on-ask` say,
 /// for all its later turns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -50,6 +50,13 @@ pub struct Args {
     /// How tool calls are approved.
     #[arg(long, value_enum)]
     posture: Option<PostureName>,
+    /// Plan mode: look and plan, change nothing until a person has approved the plan. Where nobody is there to, the run
+    /// ends with the plan, and with exit code 3.
+    #[arg(long)]
+    plan: bool,
+    /// Only read: calls that change anything are refused, and no plan lifts that.
+    #[arg(long)]
+    read_only: bool,
     /// Steps that the turn may have; 0: no limit.
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
@@ -129,6 +136,11 @@ impl From<OnAskName> for OnAsk {
 }
 
 impl Args {
+    /// The mode that was asked for.
+    fn mode(&self) -> Option<Mode> {
+        self.plan.then_some(Mode::Plan)
+    }
+
     fn rules(&self) -> Rules {
         Rules {
             allow: self.allow.clone(),

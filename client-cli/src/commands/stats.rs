@@ -4,7 +4,9 @@ use clap::ValueEnum;
 use proto::Stamp;
 use proto::hello::Role;
 use proto::methods::StatsQuery;
-use proto::params::history::{StatsOutput, StatsParams, StatsRow};
+use proto::params::history::{HookRow, StatsOutput, StatsParams, StatsRow};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Listing;
 use crate::exit::Error;
@@ -12,7 +14,7 @@ use crate::{output, reach, when};
 
 /// Show what requests to models took: tokens, cache hits, cost; also of sessions that have been deleted.
 ///
-/// `reasonix stats --today --json` has the day's cost as `.total.usage.cost_micros`, in millionths of a dollar.
+/// `reasonix stats --today --json` has the day's cost as `.totalCostUsd`, in dollars, and as `.total.usage.cost_micros`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Since midnight.
@@ -21,7 +23,7 @@ pub struct Args {
     /// From then on: a time ago (`7d`), a day (`2026-11-01`), or a moment.
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Stamp>,
-    /// What a row is; `--json` has all three.
+    /// What a row is; `--json` has days, models and sessions always, hooks only where they are asked for.
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
     /// Only sessions of this directory.
@@ -39,6 +41,8 @@ enum By {
     Day,
     Model,
     Session,
+    /// What hooks did: of sessions that are not deleted.
+    Hook,
 }
 
 fn moment(text: &str) -> Result<Stamp, String> {
@@ -55,20 +59,56 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         session: args.session,
         cwd,
         utc_offset_minutes: when::offset_minutes(now, &zone),
+        hooks: args.by == By::Hook,
     };
     let stats = client.call::<StatsQuery>(&params).await?;
     print(&stats, args.by, &args.listing)?;
     Ok(0)
 }
 
+/// What `--json` prints: the answer, and its total again in the names that scripts know.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Stats")]
+#[serde(rename_all = "camelCase")]
+pub struct Shown<'a> {
+    #[serde(flatten)]
+    stats: &'a StatsOutput,
+    /// US dollars, as far as prices are known.
+    total_cost_usd: f64,
+    requests: u64,
+    prompt_tokens: u64,
+    cached_tokens: u64,
+    output_tokens: u64,
+    /// Of the tokens that were sent, those that came from a cache: 0 to 1.
+    cache_hit_ratio: f64,
+}
+
+impl<'a> Shown<'a> {
+    #[allow(clippy::cast_precision_loss, reason = "sums that people read")]
+    fn of(stats: &'a StatsOutput) -> Self {
+        let usage = &stats.total.usage;
+        let ratio = usage.cached_tokens as f64 / usage.prompt_tokens.max(1) as f64;
+        Self {
+            stats,
+            total_cost_usd: usage.cost_micros as f64 / 1e6,
+            requests: usage.requests,
+            prompt_tokens: usage.prompt_tokens,
+            cached_tokens: usage.cached_tokens,
+            output_tokens: usage.output_tokens,
+            cache_hit_ratio: ratio,
+        }
+    }
+}
+
 fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
     if listing.json {
-        return output::json(stats);
+        return output::json(&Shown::of(stats));
     }
     let (head, rows) = match by {
         By::Day => ("DAY", &stats.days),
         By::Model => ("MODEL", &stats.models),
         By::Session => ("SESSION", &stats.sessions),
+        By::Hook => return print_hooks(&stats.hooks, listing.quiet),
     };
     if listing.quiet {
         return rows
@@ -81,6 +121,30 @@ fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
         .map(row)
         .collect();
     output::table([head, "REQUESTS", "SENT", "CACHED", "GOT", "COST"], &rows)
+}
+
+fn print_hooks(hooks: &[HookRow], quiet: bool) -> Result<(), Error> {
+    if quiet {
+        let mut names = hooks.iter().map(|row| crate::text::line(&row.hook));
+        return names.try_for_each(|name| output::line(&name));
+    }
+    let rows: Vec<_> = hooks
+        .iter()
+        .map(|row| {
+            [
+                crate::text::line(&row.hook),
+                row.event.as_str().to_owned(),
+                row.runs.to_string(),
+                row.blocked.to_string(),
+                row.failed.to_string(),
+                output::lasted(row.time_ms),
+            ]
+        })
+        .collect();
+    output::table(
+        ["HOOK", "EVENT", "RUNS", "BLOCKED", "FAILED", "TIME"],
+        &rows,
+    )
 }
 
 fn row(row: &StatsRow) -> [String; 6] {

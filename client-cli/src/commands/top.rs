@@ -4,7 +4,7 @@ use client_tui::Open;
 use proto::hello::Role;
 
 use crate::exit::Error;
-use crate::interface::{self, Look};
+use crate::interface::{self, Fresh, Look};
 
 /// Watch everything that runs: sessions, their commands, what waits for you.
 ///
@@ -19,5 +19,12 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let otherwise = "`reasonix ps` lists what runs, `reasonix ps --json` for programs";
     let client = interface::connect("reasonix top", Role::Drive, otherwise).await?;
-    interface::run(client, Role::Drive, Open::Processes, None, &args.look).await
+    interface::run(
+        client,
+        Role::Drive,
+        Open::Processes,
+        Fresh::default(),
+        &args.look,
+    )
+    .await
 }

@@ -371,6 +371,7 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         "approval.list" => vec![Act::Answer(
             json!({"approvals": [approval("3.1"), approval("3.2")]}),
         )],
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => vec![Act::Answer(json!({"questions": []}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ if call.params["approval_id"] == "9.9" => {
@@ -524,6 +525,7 @@ fn daemon_logs_are_cut_and_cleaned() {
 fn an_answer_that_comes_too_late_is_told_who_answered() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
         "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         _ => vec![Act::Refuse(
             Failure::new(
                 ErrorName::AlreadyResolved,

@@ -142,6 +142,7 @@ fn silence_and_a_pause_are_told_plainly() {
 fn the_inbox_also_shows_who_waits_for_a_key_or_is_paused_with_something_waiting() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
         "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => vec![Act::Unknown],
         _ => {
             let mut key = summary(3, "waiting");

@@ -35,6 +35,7 @@ fn approval(id: &str, at: &str) -> Value {
 fn waiting(approvals: Vec<Value>, questions: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
         "approval.list" => vec![Act::Answer(json!({"approvals": approvals}))],
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => vec![Act::Answer(json!({"questions": questions}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ => vec![Act::Answer(json!({}))],
@@ -108,6 +109,7 @@ fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
 #[test]
 fn a_question_that_is_closed_is_told_by_whom() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => vec![Act::Answer(json!({"questions": []}))],
         _ => vec![Act::Refuse(Failure::new(
             ErrorName::AlreadyResolved,
@@ -153,6 +155,7 @@ fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => {
             let questions = match looks.fetch_add(1, Ordering::SeqCst) {
                 0 | 1 => Vec::new(),
@@ -452,6 +455,7 @@ fn watching_tells_what_comes_and_goes() {
             };
             vec![Act::Answer(json!({"approvals": approvals}))]
         }
+        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
         "question.list" => vec![Act::Answer(json!({"questions": []}))],
         _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
     });

@@ -21,6 +21,10 @@ super::catalog! {
     EndedKeeps = "not sent, it stays written: this session is not followed any more", "未发送，文字保留：已不再跟随此会话";
     Unwritable = "the log cannot be written: {0}", "日志无法写入：{0}";
     Posture = "posture: {0}", "权限姿态：{0}";
+    PlanMode = "plan mode: what changes anything is refused until you approve a plan", "计划模式：在你同意计划之前，任何改动都会被拒绝";
+    NormalMode = "plan mode is off", "已退出计划模式";
+    OnlyReads = "this session only reads: what changes anything is refused; `/safe off` ends it", "本会话只读取：任何改动都会被拒绝；`/safe off` 可解除";
+    NotOnlyReads = "changes are possible again", "已恢复可改动";
     PostureYolo = "With `yolo` every call runs unasked that no rule denies: any command, any file that you can write.", "使用 `yolo` 时，凡未被规则拒绝的调用都会直接执行：任何命令、任何你可写的文件。";
     PostureSure = "Change this session to `yolo`?", "将本会话改为 `yolo`？";
     ClearWhat = "This hides the whole conversation from the model. Files stay as they are; `/redo` takes it back.", "这会对模型隐藏全部对话。文件保持不变；`/redo` 可撤销。";
@@ -65,10 +69,30 @@ super::catalog! {
     CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
     Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
     CostUnknown = "the price is not known", "价格未知";
+    HooksTitle = "hooks", "钩子";
+    HooksNone = "no hooks are set up: docs/hooks.md tells how", "没有配置钩子：参见 docs/hooks.md";
+    HooksReloaded = "hooks were read again: {0}", "已重新读取钩子：{0}";
+    HookAll = "all tools", "所有工具";
+    HookUntrusted = "never runs: the project is not trusted (/trust)", "不会运行：项目未受信任（/trust）";
+    HookBroken = "never runs: {0}", "不会运行：{0}";
+    HookLast = "last: {0}, {1} ms", "上次：{0}，{1} 毫秒";
     StatsTitle = "what was used", "用量统计";
     StatsTotal = "total", "合计";
     StatsDays = "by day", "按日";
     StatsModels = "by model", "按模型";
+    RulesTitle = "permission rules", "权限规则";
+    /// {0}: the workspace, {1}: the posture.
+    RulesWhere = "in {0} · posture {1}", "工作区 {0} · 姿态 {1}";
+    RulesDeny = "never run", "从不执行";
+    RulesAsk = "asked about", "需要询问";
+    RulesAllow = "run without asking", "无需询问即可执行";
+    /// {0}: the rule, {1}: its layer and where it stands.
+    RuleFrom = "  {0}  ({1})", "  {0}（{1}）";
+    RulesNone = "no rule is in force: what changes something is asked about", "没有生效的规则：凡是改动都会询问";
+    RulesProblems = "not understood, or without effect", "未能理解或不起作用";
+    RulesRevoke = "`/permissions revoke RULE` takes back what was allowed", "`/permissions revoke 规则` 收回已允许的规则";
+    /// {0}: the rule, {1}: where it was.
+    RuleRevoked = "{0} is allowed no longer (it was in {1})", "不再允许 {0}（原在 {1}）";
     NeedsYou = "reasonix needs you: {0}", "reasonix 等待你处理：{0}";
     TurnDone = "reasonix has finished: {0}", "reasonix 已完成：{0}";
     SessionBegins = "session {0}", "会话 {0}";

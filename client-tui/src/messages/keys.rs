@@ -9,6 +9,7 @@ super::catalog! {
     Sessions = "switch between sessions", "切换会话";
     Attention = "what waits for you", "查看等待你处理的事项";
     Posture = "change the posture: ask or auto", "切换权限姿态：ask 或 auto";
+    Mode = "change the mode: normal or plan", "切换模式：普通或计划";
     Todos = "show or hide the list of things to do", "显示或隐藏待办列表";
     Output = "open or fold what tools printed", "展开或折叠工具输出";
     Reasoning = "open or fold reasoning", "展开或折叠思考过程";
@@ -50,6 +51,7 @@ super::catalog! {
     PageDown = "page down", "下一页";
     AllowOnce = "yes, once", "允许一次";
     AllowSession = "yes, for this session", "本会话内允许";
+    AllowAlways = "yes, always in this workspace", "在此工作区始终允许";
     Deny = "no, with a note if you like", "拒绝，可附说明";
     EditScope = "choose how far a yes reaches", "选择允许的范围";
     ApprovalAccept = "send the note, take the scope", "发送说明，选定范围";
@@ -108,6 +110,10 @@ super::catalog! {
     SlashContinue = "go on after a pause", "暂停后继续";
     SlashRename = "give the session a name", "为会话命名";
     SlashPosture = "how questions about calls are answered", "工具调用询问的处理方式";
+    SlashPermissions = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
+    SlashPlan = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";
+    SlashNormal = "end plan mode", "退出计划模式";
+    SlashSafe = "only read, whatever the mode", "只读取，不论何种模式";
     SlashTrust = "let this project's settings count", "信任本项目的设置";
     SlashTodos = "show or hide the list of things to do", "显示或隐藏待办列表";
     SlashView = "read the whole transcript", "阅读完整记录";
@@ -116,6 +122,7 @@ super::catalog! {
     SlashContext = "how full the context is, what the cache saves", "上下文占用与缓存命中";
     SlashCost = "what this session has used", "本会话的用量";
     SlashStats = "what all sessions have used", "所有会话的用量";
+    SlashHooks = "which hooks there are; `reload` reads them again", "查看钩子；reload 重新读取";
     SlashExport = "write the session to a file", "将会话写入文件";
     SlashTheme = "change the colours", "更换配色";
     SlashLanguage = "change the language", "更换语言";

@@ -36,6 +36,7 @@ super::catalog! {
     Waiting = "waiting", "等待";
     WaitingApproval = "waiting: approval", "等待：批准";
     WaitingQuestion = "waiting: question", "等待：回答";
+    WaitingPlan = "waiting: plan", "等待：计划";
     WaitingRetry = "waiting: retry", "等待：重试";
     WaitingKey = "waiting: key", "等待：密钥";
     Paused = "paused", "已暂停";
@@ -66,6 +67,7 @@ super::catalog! {
     NextTurn = "next turn", "下一回合";
     By = "by {0}", "来自 {0}";
     Question = "question", "提问";
+    Plan = "plan", "计划";
     AndMore = "(and {0} more)", "（另有 {0} 个）";
     UndoRow = "take the newest rewind back", "撤销最近一次回退";
     Both = "conversation and files", "对话和文件";

@@ -14,6 +14,8 @@ super::catalog! {
     /// How many prompts wait.
     Queued = "{0} queued", "排队 {0}";
     ReadOnly = "read-only", "只读";
+    PlanMode = "plan mode", "计划模式";
+    OnlyReads = "only reads", "只读取";
     Watching = "watching", "旁观";
     Answering = "answers only", "仅可答复";
     Context = "context {0}%", "上下文 {0}%";

@@ -22,9 +22,14 @@ super::catalog! {
     Unknown = "the daemon stopped while it ran; what it did is not known", "守护进程在其运行时停止，结果未知";
     Refused = "not run", "未执行";
     Sandbox = "the sandbox stopped something", "沙箱阻止了部分操作";
+    /// 0: why.
+    SandboxBecause = "the sandbox seems to have stopped it: {0}", "似乎被沙箱阻止：{0}";
+    /// 0: the command.
+    OutsideSandbox = "once outside the sandbox: {0}", "在沙箱外仅此一次：{0}";
     AllOfIt = "all of it: {0}", "完整输出：{0}";
     ResolvedDenied = "{0} said no to {1}", "{0} 拒绝了 {1}";
     ResolvedAlone = "nobody was there to allow {0}", "没有人在场批准 {0}";
+    ResolvedAlways = "{0} allowed {1} always, in this workspace", "{0} 在此工作区始终允许 {1}";
     ResolvedSession = "{0} allowed {1} for this session", "{0} 在本会话内允许了 {1}";
     ACall = "a call", "一次调用";
     Answered = "answered by {0}", "{0} 已回答";
@@ -51,10 +56,16 @@ super::catalog! {
     Reopened = "session reopened by {0}", "{0} 重新打开了会话";
     Suspended = "the daemon hands over to the next one, which goes on here", "守护进程正在交接给新进程，会话将继续";
     ReadOnly = "the session can only be read: {0}", "会话只能读取：{0}";
+    /// Event; hook; what it said.
+    HookWarned = "the {0} hook `{1}` warned: {2}", "{0} 钩子“{1}”警告：{2}";
+    HookBlocked = "the {0} hook `{1}` blocked: {2}", "{0} 钩子“{1}”已阻止：{2}";
+    HookTimeout = "the {0} hook `{1}` took too long: {2}", "{0} 钩子“{1}”超时：{2}";
+    HookError = "the {0} hook `{1}` could not run: {2}", "{0} 钩子“{1}”无法运行：{2}";
     Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
     QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
     AQueuedPrompt = "a queued prompt", "一条排队的提示词";
     PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";
+    Revoked = "{0} took back: {1} is not allowed any more", "{0} 已收回：不再允许 {1}";
     PromptMoved = "{0} moved {1} to place {2}", "{0} 将{1}移到第 {2} 位";
     PromptDropped = "{0} was taken back", "{0}已撤回";
     TheBeginning = "the beginning", "开头";

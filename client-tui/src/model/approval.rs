@@ -1,13 +1,15 @@
-//! A question about a call, while it is open on the screen, and which questions are not to come up by themselves.
+//! A question about a call, or about a plan, while it is open on the screen, and which questions are not to come up by themselves.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
+use proto::item::Display;
 use proto::params::approval::{Approval, Scope};
+use proto::params::plan::Plan;
 use proto::params::question::Question;
-use proto::record::{ApprovalResolved, QuestionAnswered};
-use proto::{ApprovalId, QuestionId};
+use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered};
+use proto::{ApprovalId, PlanId, QuestionId};
 use ratatui::text::Line;
 
 use super::Dialog;
@@ -17,14 +19,17 @@ use crate::render::Made;
 /// The question and what was chosen so far.
 #[derive(Debug)]
 pub struct ApprovalDialog {
+    /// Of a plan: what of it there is of an approval; it has no scopes.
     pub approval: Approval,
+    /// What a yes lets run is not a call, but this plan.
+    pub plan: Option<Plan>,
     /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,
     /// Rows of what would happen that are above what is shown.
     pub scroll: usize,
-    /// Which of the scopes a yes for the session takes.
+    /// Which of the scopes a yes that reaches further takes.
     pub scope: usize,
     pub part: Part,
     /// What would happen, in rows: drawing and scrolling both need them.
@@ -70,6 +75,7 @@ impl ApprovalDialog {
     pub fn new(approval: Approval, now: Instant) -> Self {
         Self {
             approval,
+            plan: None,
             since: now,
             drawn: false,
             scroll: 0,
@@ -79,10 +85,50 @@ impl ApprovalDialog {
         }
     }
 
+    /// A plan as it is put: answered with the same keys, and guarded as every approval is.
+    #[must_use]
+    pub fn of_plan(plan: Plan, now: Instant) -> Self {
+        let approval = Approval {
+            approval_id: ApprovalId(plan.plan_id.0.clone()),
+            session: plan.session,
+            call: plan.call.clone(),
+            tool: String::new(),
+            subject: String::new(),
+            preview: Display::Line {
+                text: String::new(),
+            },
+            rule: String::new(),
+            escape: None,
+            scopes: Vec::new(),
+            shown_hash: plan.shown_hash.clone(),
+            asked_at: plan.asked_at,
+        };
+        Self {
+            plan: Some(plan),
+            ..Self::new(approval, now)
+        }
+    }
+
+    /// What is asked.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        match &self.plan {
+            Some(plan) => Asked::plan(plan),
+            None => Asked::approval(&self.approval),
+        }
+    }
+
     /// What a yes for the session takes; `None`: there is no such yes.
     #[must_use]
     pub fn chosen(&self) -> Option<&Scope> {
         self.approval.scopes.get(self.scope)
+    }
+
+    /// What a yes for always takes: the chosen scope, or the first that may be kept. `None`: there is no such yes.
+    #[must_use]
+    pub fn lasting(&self) -> Option<&Scope> {
+        let chosen = self.chosen().filter(|scope| scope.always);
+        chosen.or_else(|| self.approval.scopes.iter().find(|scope| scope.always))
     }
 }
 
@@ -91,6 +137,7 @@ impl ApprovalDialog {
 pub enum Asked {
     Approval { id: ApprovalId, shown_hash: String },
     Question(QuestionId),
+    Plan { id: PlanId, shown_hash: String },
 }
 
 impl Asked {
@@ -100,6 +147,15 @@ impl Asked {
         Self::Approval {
             id: approval.approval_id.clone(),
             shown_hash: approval.shown_hash.clone(),
+        }
+    }
+
+    /// About a plan.
+    #[must_use]
+    pub fn plan(plan: &Plan) -> Self {
+        Self::Plan {
+            id: plan.plan_id.clone(),
+            shown_hash: plan.shown_hash.clone(),
         }
     }
 
@@ -128,6 +184,7 @@ pub struct Asking {
 pub enum Answered {
     Approval(ApprovalResolved),
     Question(QuestionAnswered),
+    Plan(PlanResolved),
 }
 
 impl Asking {

@@ -6,13 +6,17 @@ use proto::state::Posture;
 
 use super::list::ListDialog;
 use crate::effect::Effect;
+use crate::messages::dialog::Msg;
 
 /// What is asked, and what a yes does; a no does nothing.
 #[derive(Debug)]
 pub struct Confirm {
+    pub title: Msg,
     /// What would happen, a line each.
     pub words: Vec<String>,
     pub then: Then,
+    /// Rows of the words above what is shown, where they are more than fit.
+    pub scroll: usize,
     /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use crossterm::event::KeyCode;
 use proto::params::approval::Approval;
 use proto::params::history::{CheckpointsOutput, RewindOutput};
+use proto::params::plan::Plan;
 use proto::params::process;
 use proto::params::question::Question;
 use proto::params::session::SessionSummary;
-use proto::{ApprovalId, Pid, PromptId, QuestionId, SessionId, Stamp};
+use proto::{ApprovalId, Pid, PlanId, PromptId, QuestionId, SessionId, Stamp};
 
 use super::line::Input;
 
@@ -85,6 +86,7 @@ pub enum Content {
 pub enum Asked {
     Approval(Box<Approval>),
     Question(Box<Question>),
+    Plan(Box<Plan>),
 }
 
 impl Asked {
@@ -94,6 +96,7 @@ impl Asked {
         match self {
             Self::Approval(approval) => approval.asked_at,
             Self::Question(question) => question.asked_at,
+            Self::Plan(plan) => plan.asked_at,
         }
     }
 }
@@ -115,6 +118,7 @@ pub enum Key {
     Prompt(PromptId),
     Approval(ApprovalId, Pid),
     Question(QuestionId, Pid),
+    Plan(PlanId, Pid),
     Choice(Choice),
 }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use proto::hello::Role;
 use proto::params::session::CreateParams;
-use proto::state::Posture;
+use proto::state::{Mode, Posture};
 use proto::{Pid, Seq, SessionId, Stamp};
 
 use crate::messages::Language;
@@ -286,6 +286,22 @@ impl Model {
         if !std::mem::replace(asked.1, true) {
             *asked.0 = now;
         }
+    }
+
+    /// The mode that is in force, or that a new session will get.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.session
+            .as_ref()
+            .map_or(self.place.template.mode, |session| session.mode)
+    }
+
+    /// Whether the session, or the one that will be made, changes nothing.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        self.session
+            .as_ref()
+            .map_or(self.place.template.read_only, |session| session.only_reads)
     }
 
     /// The posture that is in force, or that a new session will get.

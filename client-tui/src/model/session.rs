@@ -6,10 +6,12 @@ use client::queue::Queue;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
 use proto::params::approval::Approval;
+use proto::params::plan::Decision as OnPlan;
+use proto::params::plan::Plan;
 use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Todo};
-use proto::state::{Kind, Posture, State, WaitingFor};
+use proto::state::{Kind, Mode, Posture, State, WaitingFor};
 use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
 
 use super::approval::{Answered, Asked, Asking};
@@ -28,6 +30,9 @@ pub struct Session {
     /// Why the state was entered.
     pub cause: String,
     pub posture: Posture,
+    pub mode: Mode,
+    /// Calls that change anything are refused.
+    pub only_reads: bool,
     pub kind: Kind,
     /// Why it takes no more work, where it cannot be written.
     pub read_only: Option<String>,
@@ -45,6 +50,8 @@ pub struct Session {
     pub approvals: Vec<Approval>,
     /// Open questions of the model, oldest first.
     pub questions: Vec<Question>,
+    /// Open plans of the model, oldest first.
+    pub plans: Vec<Plan>,
     /// What became here of those questions.
     pub asking: Asking,
     /// Other clients that are attached.
@@ -77,6 +84,8 @@ impl Session {
             waiting_for: None,
             cause: String::new(),
             posture: Posture::Ask,
+            mode: Mode::Normal,
+            only_reads: false,
             kind: Kind::Interactive,
             read_only: None,
             usage: UsageTotals::default(),
@@ -88,6 +97,7 @@ impl Session {
             children: Vec::new(),
             approvals: Vec::new(),
             questions: Vec::new(),
+            plans: Vec::new(),
             asking: Asking::default(),
             others: 0,
             seq: Seq::default(),
@@ -112,8 +122,11 @@ impl Session {
         let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
         let questions = self.questions.iter();
         let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
+        let plans = self.plans.iter();
+        let plans = plans.map(|open| (open.asked_at, Asked::plan(open)));
         let mut all: Vec<_> = approvals
             .chain(questions)
+            .chain(plans)
             .filter(|(_, asked)| !self.asking.sent.contains(asked))
             .collect();
         all.sort_by_key(|(at, _)| *at);
@@ -139,6 +152,7 @@ impl Session {
         self.model.clone_from(&summary.model);
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
         self.posture = summary.posture;
+        (self.mode, self.only_reads) = (summary.mode, summary.only_reads);
         self.kind = summary.kind;
         self.read_only.clone_from(&summary.read_only);
         self.usage = summary.usage;
@@ -183,6 +197,7 @@ impl Session {
             Live::Sync(sync) => {
                 self.approvals = sync.pending;
                 self.questions = sync.questions;
+                self.plans = sync.plans;
                 // Who came and went while we were not there was told to nobody.
                 self.others = sync.attached.saturating_sub(1);
             }
@@ -208,6 +223,7 @@ impl Session {
                 self.cwd = created.cwd;
                 self.name = created.name;
                 self.posture = created.posture;
+                (self.mode, self.only_reads) = (created.mode, created.read_only);
                 self.kind = created.kind;
                 self.context_window = created.context_window;
             }
@@ -220,6 +236,8 @@ impl Session {
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
             Body::SessionSet(set) => {
                 self.posture = set.posture.unwrap_or(self.posture);
+                self.mode = set.mode.unwrap_or(self.mode);
+                self.only_reads = set.read_only.unwrap_or(self.only_reads);
                 self.kind = set.kind.unwrap_or(self.kind);
                 if set.name.is_some() {
                     self.name = set.name;
@@ -241,6 +259,15 @@ impl Session {
                 self.questions.retain(open);
                 self.asking.answered = Some(Answered::Question(answered));
             }
+            Body::PlanProposed(plan) => self.plans.push(plan),
+            Body::PlanResolved(resolved) => {
+                if resolved.decision == Some(OnPlan::Approve) {
+                    self.mode = Mode::Normal;
+                }
+                let open = |plan: &Plan| plan.plan_id != resolved.plan_id;
+                self.plans.retain(open);
+                self.asking.answered = Some(Answered::Plan(resolved));
+            }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
@@ -259,6 +286,9 @@ impl Session {
             Body::TurnStarted(_) if self.busy() => self.began = Some(at),
             Body::TurnEnded(_) => self.running.clear(),
             Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
+            Body::ToolBlocked(blocked) => {
+                self.running.retain(|(call, _)| *call != blocked.call);
+            }
             Body::ToolFinished(finished) => {
                 self.running.retain(|(call, _)| *call != finished.call);
             }
@@ -275,6 +305,8 @@ impl Session {
             | Body::ApprovalResolved(_)
             | Body::QuestionAsked(_)
             | Body::QuestionAnswered(_)
+            | Body::PlanProposed(_)
+            | Body::PlanResolved(_)
             | Body::TodoUpdated(_)
             | Body::Usage(_)
             | Body::PromptQueued(_)
@@ -288,6 +320,7 @@ impl Session {
             | Body::CheckpointCreated(_)
             | Body::SessionRewound(_)
             | Body::CacheReset(_)
+            | Body::HookFinished(_)
             | Body::Notice(_)
             | Body::Unknown { .. } => {}
         }

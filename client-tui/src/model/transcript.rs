@@ -9,6 +9,7 @@ mod tail;
 mod thought;
 
 use proto::Event;
+use proto::hook::HookFinished;
 use proto::item::{CallStatus, Display, Finish};
 use proto::live::Live;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
@@ -115,6 +116,8 @@ pub struct Tool {
     pub tool: String,
     /// The command, or the path.
     pub subject: String,
+    /// It runs once more, outside the sandbox that had stopped it.
+    pub outside: bool,
     /// What it prints while it runs: the end of it, at most 16 KiB.
     pub output: String,
     /// `None` while it runs.
@@ -129,6 +132,8 @@ pub struct Done {
     pub display: Display,
     /// The file that holds all of an output that was cut.
     pub spill: Option<String>,
+    /// Why the sandbox stopped it, where a person may let it run once more.
+    pub blocked: Option<String>,
 }
 
 impl Entry {
@@ -185,6 +190,8 @@ pub enum Told {
     ReadOnly {
         reason: String,
     },
+    /// A hook warned, blocked or failed.
+    Hook(Box<HookFinished>),
     /// What commands change in this turn cannot be taken back.
     Unkept {
         why: String,
@@ -197,6 +204,11 @@ pub enum Told {
         text: String,
     },
     /// A prompt that waits has another place, from 1.
+    /// A rule that was allowed in the session was taken back.
+    Revoked {
+        by: String,
+        rule: String,
+    },
     PromptMoved {
         by: String,
         which: String,

@@ -9,7 +9,7 @@ use proto::params::history::{
 use proto::params::session::{CreateOutput, InspectOutput};
 use proto::record::RewoundResult;
 
-use super::{commands, composer, daemon, list, pager};
+use super::{commands, composer, daemon, hooks, list, pager, permissions};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::model::confirm::{Confirm, Then};
@@ -83,6 +83,7 @@ fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Waiting(_)
         | Answer::Preview { .. }
         | Answer::TrustSet(_)
+        | Answer::Revoked { .. }
         | Answer::Edited(_)
         | Answer::Directory { .. }
         | Answer::Copied { .. }
@@ -94,6 +95,8 @@ fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Rewound { .. }
         | Answer::Inspected(_)
         | Answer::Stats { .. }
+        | Answer::Hooks { .. }
+        | Answer::Rules(_)
         | Answer::Trust { .. }
         | Answer::Earlier { .. } => {}
     }
@@ -123,7 +126,9 @@ fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Earlier { .. } => pager::take(model, answer),
         Answer::Forked(result) => forked(model, result),
         Answer::Deleted(result) => deleted(model, result),
+        Answer::Rules(result) => permissions::show(model, result),
         Answer::Stats { params, result } => stats(model, &params, result),
+        Answer::Hooks { reloaded, result } => hooks::shown(model, reloaded, result),
         other => {
             told(model, other);
             Vec::new()
@@ -149,10 +154,21 @@ fn told(model: &mut Model, answer: Answer) {
         Answer::Done { what, result } => done(model, &what, result),
         Answer::Rewound { params, result } => rewound(model, &params, result),
         Answer::Inspected(Ok(inspected)) => context(model, &inspected),
+        // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
+        Answer::Trust {
+            unasked: true,
+            ref result,
+            ..
+        } if model.dialog.is_some()
+            || !result
+                .as_ref()
+                .is_ok_and(|trust| !trust.trusted && !trust.held_back.is_empty()) => {}
         Answer::Trust {
             params,
             result: Ok(trust),
+            ..
         } => held_back(model, params.cwd, trust),
+        Answer::Revoked { rule, result } => permissions::revoked(model, &rule, result),
         Answer::TrustSet(Ok(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
         Answer::Edited(Ok(text)) => model.composer.restore(&text, language),
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
@@ -188,6 +204,8 @@ fn told(model: &mut Model, answer: Answer) {
         | Answer::Earlier { .. }
         | Answer::Forked(_)
         | Answer::Deleted(_)
+        | Answer::Hooks { .. }
+        | Answer::Rules(_)
         | Answer::Stats { .. } => {}
     }
 }
@@ -457,8 +475,10 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     });
     super::approval::keep(model);
     model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleTrust,
         words,
         then: Then::Do(vec![Effect::Call(yes)]),
+        scroll: 0,
         since: model.now,
         drawn: false,
         back: None,

@@ -1,9 +1,10 @@
-//! Keys of the approval, and which question comes up when.
+//! Keys of the approval and of the plan, and which question comes up when.
 
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use proto::params::approval::{AnswerParams, Decision};
+use proto::params::plan;
 use proto::{ErrorName, Pid, RequestId};
 
 use crate::effect::{Answer, Call, Effect};
@@ -62,6 +63,9 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
                 Action::AllowOnce => Some((Decision::AllowOnce, None)),
                 Action::AllowSession if dialog.chosen().is_some() => {
                     Some((Decision::AllowSession, None))
+                }
+                Action::AllowAlways if dialog.lasting().is_some() => {
+                    Some((Decision::AllowAlways, None))
                 }
                 action => {
                     turn_to(dialog, action);
@@ -171,10 +175,25 @@ fn send(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effe
         return Vec::new();
     };
     if let Some(session) = &mut model.session {
-        session.asking.sent.push(Asked::approval(&dialog.approval));
+        session.asking.sent.push(dialog.asked());
+    }
+    if let Some(open) = dialog.plan {
+        return vec![Effect::Call(Call::AnswerPlan(plan::AnswerParams {
+            plan_id: open.plan_id,
+            shown_hash: open.shown_hash,
+            decision: match decision {
+                Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
+                    plan::Decision::Approve
+                }
+                Decision::Deny => plan::Decision::Reject,
+            },
+            note,
+            request_id: Some(RequestId::new()),
+        }))];
     }
     let scope = match decision {
         Decision::AllowSession => dialog.chosen().cloned(),
+        Decision::AllowAlways => dialog.lasting().cloned(),
         Decision::AllowOnce | Decision::Deny => None,
     };
     vec![Effect::Call(Call::Approve(AnswerParams {
@@ -194,7 +213,7 @@ fn is_approval(dialog: &Dialog) -> bool {
 /// What the dialog asks, where it asks something.
 fn asked(dialog: &Dialog) -> Option<Asked> {
     match dialog {
-        Dialog::Approval(dialog) => Some(Asked::approval(&dialog.approval)),
+        Dialog::Approval(dialog) => Some(dialog.asked()),
         Dialog::Question(dialog) => Some(Asked::question(&dialog.question)),
         Dialog::List(_) | Dialog::Pager(_) | Dialog::Confirm(_) => None,
     }
@@ -274,7 +293,7 @@ pub(super) fn come_up_again(model: &mut Model, session: Pid) {
     }
 }
 
-/// Opens the oldest question about a call, or of the model, that is open and not set aside, where nothing else is open;
+/// Opens the oldest question about a call, about a plan, or of the model, that is open and not set aside, where nothing else is open;
 /// closes one that was answered elsewhere. Called after every event.
 pub fn offer(model: &mut Model) -> Vec<Effect> {
     close(model);
@@ -310,6 +329,10 @@ pub fn told(model: &mut Model, answer: &Answer) {
             shown_hash: params.shown_hash.clone(),
         },
         Call::Reply(params) => Asked::Question(params.question_id.clone()),
+        Call::AnswerPlan(params) => Asked::Plan {
+            id: params.plan_id.clone(),
+            shown_hash: params.shown_hash.clone(),
+        },
         _ => return,
     };
     // What another one has answered is not asked again: the session tells of it soon.
@@ -339,6 +362,11 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
                 let mut open = session.approvals.iter();
                 open.find(|open| Asked::approval(open) == asked)
                     .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
+            }
+            Asked::Plan { .. } => {
+                let mut open = session.plans.iter();
+                open.find(|open| Asked::plan(open) == asked)
+                    .map(|open| Dialog::Approval(ApprovalDialog::of_plan(open.clone(), model.now)))
             }
             Asked::Question(id) => {
                 let mut open = session.questions.iter();
@@ -384,6 +412,7 @@ fn close(model: &mut Model) {
     };
     let mut open: Vec<Asked> = session.approvals.iter().map(Asked::approval).collect();
     open.extend(session.questions.iter().map(Asked::question));
+    open.extend(session.plans.iter().map(Asked::plan));
     // What is asked is known when the replay is at its end.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
@@ -415,7 +444,17 @@ fn who(model: &Model, shown: &Asked, answered: &Answered) -> Option<String> {
             let decision = match answered.decision {
                 Decision::AllowOnce => Msg::AllowedOnce,
                 Decision::AllowSession => Msg::AllowedSession,
+                Decision::AllowAlways => Msg::AllowedAlways,
                 Decision::Deny => Msg::Denied,
+            };
+            let by = client::text::line(&answered.by);
+            Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))
+        }
+        (Asked::Plan { id, .. }, Answered::Plan(answered)) if *id == answered.plan_id => {
+            let decision = match answered.decision {
+                Some(plan::Decision::Approve) => Msg::PlanApproved,
+                Some(plan::Decision::Reject) => Msg::PlanRejected,
+                None => Msg::PlanClosed,
             };
             let by = client::text::line(&answered.by);
             Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))

@@ -8,10 +8,10 @@ use proto::params::history::{
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{RewoundFile, RewoundResult};
-use proto::state::Posture;
+use proto::state::{Mode, Posture};
 use proto::{RequestId, SessionId};
 
-use super::{daemon, everywhere, list, pager, submit};
+use super::{daemon, everywhere, hooks, list, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
@@ -41,9 +41,12 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
     let wrong = match row.command {
         Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
+        Command::Safe => !matches!(arguments, "" | "off"),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
+        Command::Permissions => permissions::is_wrong(arguments),
         Command::Copy => copied(arguments).is_none(),
+        Command::Hooks => !matches!(arguments, "" | "reload"),
         _ => arguments.is_empty() && needed,
     };
     if row.arguments.is_empty() && !arguments.is_empty() {
@@ -136,7 +139,14 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
         },
-        Command::Trust => called(Call::Trust(TrustGetParams { cwd: here(model) })),
+        Command::Permissions => permissions::ask(session, here(model), arguments),
+        Command::Plan => everywhere::set_mode(model, Mode::Plan),
+        Command::Normal => everywhere::set_mode(model, Mode::Normal),
+        Command::Safe => everywhere::only_reads(model, arguments.is_empty()),
+        Command::Trust => called(Call::Trust {
+            params: TrustGetParams { cwd: here(model) },
+            unasked: false,
+        }),
         Command::Copy => copy(model, arguments),
         Command::Diff => diff(model),
         Command::Context => called(Call::Inspect(InspectParams {
@@ -145,6 +155,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         })),
         Command::Cost => stats(Some(session)),
         Command::Stats => stats(None),
+        Command::Hooks => hooks::asked(model, arguments),
         Command::Export => export(model, session, arguments),
         Command::Theme => theme(model, arguments),
         Command::Language => language(model, arguments),
@@ -237,8 +248,10 @@ pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) 
 /// Asks before something is done that cannot be taken back easily.
 fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
     model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
         words,
         then,
+        scroll: 0,
         since: model.now,
         drawn: false,
         back: None,

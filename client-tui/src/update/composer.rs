@@ -122,6 +122,7 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
         | Action::Leave
         | Action::Back
         | Action::Editor
+        | Action::Mode
         | Action::ScrollUp
         | Action::ScrollDown => return Some(everywhere::act(model, action)),
         Action::Up => vertical(model, false),

@@ -11,6 +11,7 @@ use crate::keymap::{self, Action, Context};
 use crate::model::confirm::Then;
 use crate::model::list::ListDialog;
 use crate::model::{Dialog, Model};
+use crate::view;
 
 /// Takes a key; `None`: it means nothing here. Only `y` is a yes; Enter is nothing.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
@@ -26,11 +27,35 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let then = match action {
         Some(Action::Yes) => Some(confirm.then.clone()),
         Some(Action::No) => None,
+        Some(action) if scrolls(action) => {
+            scroll(model, action);
+            return Some(Vec::new());
+        }
         _ => return swallow(key),
     };
     let back = confirm.back.take();
     model.dialog = back.map(|list| Dialog::List(again(*list, model.now)));
     Some(then.map_or_else(Vec::new, |then| self::yes(model, then)))
+}
+
+fn scrolls(action: Action) -> bool {
+    use Action::{PageDown, PageUp, ScrollDown, ScrollUp};
+    matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
+}
+
+fn scroll(model: &mut Model, action: Action) {
+    let Some(Dialog::Confirm(confirm)) = &mut model.dialog else {
+        return;
+    };
+    let (last, page) = view::confirm::reach(confirm, &model.look);
+    let (at, page) = (confirm.scroll.min(last), page.saturating_sub(1).max(1));
+    confirm.scroll = match action {
+        Action::ScrollUp => at.saturating_sub(1),
+        Action::ScrollDown => at.saturating_add(1).min(last),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page).min(last),
+        _ => at,
+    };
 }
 
 /// The list as it was, which asks at once what has become of it.

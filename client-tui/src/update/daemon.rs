@@ -210,6 +210,10 @@ fn durable(model: &mut Model, record: &Record, new: bool) -> Vec<Effect> {
             let asked = asked.map_or(String::new(), |ask| ask.question.clone());
             effects.extend(call(model, Msg::NeedsYou, &asked));
         }
+        Body::PlanProposed(plan) if new => {
+            let first = plan.plan.trim().lines().next().unwrap_or_default();
+            effects.extend(call(model, Msg::NeedsYou, first));
+        }
         Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
             let said = ended.text.lines().next().unwrap_or_default().to_owned();
             effects.extend(call(model, Msg::TurnDone, &said));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proto::RequestId;
 use proto::hello::Role;
-use proto::params::session::SetParams;
-use proto::state::Posture;
+use proto::params::session::{CreateParams, SetParams};
+use proto::state::{Mode, Posture};
 
 use super::{approval, list, pager};
 use crate::effect::{Call, Effect, Leave};
@@ -45,6 +45,13 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 Posture::Auto | Posture::Yolo => Posture::Ask,
             };
             set_posture(model, next)
+        }
+        Action::Mode => {
+            let next = match model.mode() {
+                Mode::Normal => Mode::Plan,
+                Mode::Plan => Mode::Normal,
+            };
+            set_mode(model, next)
         }
         Action::Todos => {
             let none = |session: &Session| session.todos.is_empty();
@@ -167,11 +174,13 @@ pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
         return posture_is(model, posture);
     }
     model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![
             language.say(Msg::PostureYolo).to_owned(),
             language.say(Msg::PostureSure).to_owned(),
         ],
         then: Then::Posture(posture),
+        scroll: 0,
         since: model.now,
         drawn: false,
         back: None,
@@ -197,5 +206,60 @@ pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
         posture: Some(posture),
         request_id: Some(RequestId::new()),
         ..SetParams::default()
+    })))]
+}
+
+/// Sets the mode, of the session or of the one that the first prompt will make.
+pub fn set_mode(model: &mut Model, mode: Mode) -> Vec<Effect> {
+    let words = match mode {
+        Mode::Plan => Msg::PlanMode,
+        Mode::Normal => Msg::NormalMode,
+    };
+    let set = SetParams {
+        mode: Some(mode),
+        ..SetParams::default()
+    };
+    held(model, set, words, |template| template.mode = mode)
+}
+
+/// Has the session, or the one that the first prompt will make, change nothing; or lifts that.
+pub fn only_reads(model: &mut Model, only: bool) -> Vec<Effect> {
+    let words = match only {
+        true => Msg::OnlyReads,
+        false => Msg::NotOnlyReads,
+    };
+    let set = SetParams {
+        read_only: Some(only),
+        ..SetParams::default()
+    };
+    held(model, set, words, |template| template.read_only = only)
+}
+
+/// Changes what holds calls back, and says so: the words stay true until the session says otherwise.
+fn held(
+    model: &mut Model,
+    set: SetParams,
+    words: Msg,
+    template: impl FnOnce(&mut CreateParams),
+) -> Vec<Effect> {
+    let language = model.look.language;
+    if !model.may_drive() {
+        return Vec::new();
+    }
+    let Some(session) = &model.session else {
+        if model.link != Link::None {
+            model.toast(Tone::Info, language.say(Msg::Loading));
+            return Vec::new();
+        }
+        template(&mut model.place.template);
+        model.toast(Tone::Info, language.say(words));
+        return Vec::new();
+    };
+    let session = session.id.to_string();
+    model.toast(Tone::Info, language.say(words));
+    vec![Effect::Call(Call::Set(Box::new(SetParams {
+        session,
+        request_id: Some(RequestId::new()),
+        ..set
     })))]
 }

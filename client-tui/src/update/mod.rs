@@ -7,8 +7,10 @@ pub mod composer;
 pub mod confirm;
 pub mod daemon;
 pub mod everywhere;
+pub mod hooks;
 pub mod list;
 pub mod pager;
+mod permissions;
 pub mod question;
 pub mod submit;
 

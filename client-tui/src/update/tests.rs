@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proto::hello::Role;
 use proto::params::history::What;
 use proto::params::session::{Signal, When};
-use proto::state::Posture;
+use proto::state::{Mode, Posture};
 use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, toast};
@@ -67,6 +67,15 @@ fn everywhere(action: Action) {
             }
             let effects = press(&mut model, &["ctrl-o"]);
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Ask)));
+        }
+        Action::Mode => {
+            let effects = press(&mut model, &["shift-tab"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+            if let Some(session) = &mut model.session {
+                session.mode = Mode::Plan;
+            }
+            let effects = press(&mut model, &["shift-tab"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
         }
         Action::Todos => {
             to_do(&mut model);
@@ -211,9 +220,37 @@ fn said(command: Command) {
             let effects = press(&mut model, &["y"]);
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Yolo)));
         }
+        Command::Hooks => {
+            let effects = say(&mut model, "/hooks");
+            assert!(matches!(call(&effects), Call::Hooks(_)));
+            let effects = say(&mut model, "/hooks reload");
+            assert!(
+                matches!(call(&effects), Call::ReloadHooks(params) if !params.session.is_empty())
+            );
+        }
+        Command::Permissions => {
+            let effects = say(&mut model, "/permissions");
+            assert!(matches!(call(&effects), Call::Rules(params) if params.session.is_some()));
+        }
+        Command::Plan => {
+            let effects = say(&mut model, "/plan");
+            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+        }
+        Command::Normal => {
+            let effects = say(&mut model, "/normal");
+            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
+        }
+        Command::Safe => {
+            let effects = say(&mut model, "/safe");
+            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(true)));
+            let effects = say(&mut model, "/safe off");
+            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(false)));
+        }
         Command::Trust => {
             let effects = say(&mut model, "/trust");
-            assert!(matches!(call(&effects), Call::Trust(params) if params.cwd == "/proj"));
+            assert!(
+                matches!(call(&effects), Call::Trust { params, unasked: false } if params.cwd == "/proj")
+            );
         }
         Command::Todos => {
             let before = model.look.todos;

@@ -1,4 +1,4 @@
-//! A question about a call: what would happen, why it is asked, and the keys that answer.
+//! A question about a call or a plan: what would happen, why it is asked, and the keys that answer.
 
 use std::rc::Rc;
 
@@ -13,6 +13,7 @@ use crate::messages::dialog::Msg;
 use crate::model::approval::{ApprovalDialog, Asked, Part};
 use crate::model::session::Session;
 use crate::model::{Dialog, Look, Model};
+use crate::render::markdown::Markdown;
 use crate::render::{Made, diff};
 use crate::theme::Ink;
 
@@ -25,7 +26,7 @@ const KEYS_MAX: usize = 8;
 /// Its rows, at most `rows` of them.
 pub fn panel(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> Panel {
     let look = &model.look;
-    let head = head(&dialog.approval, model, width);
+    let head = head(dialog, model, width);
     if let Part::Scopes(at) = &dialog.part {
         return scopes(dialog, *at, head, look, width, rows);
     }
@@ -58,15 +59,20 @@ pub fn reach(model: &Model) -> (usize, usize) {
     let (lower, long) = lower(dialog, model, width, rows);
     let body =
         rows_of(dialog, &model.look, width).len() + covers(dialog, long, &model.look, width).len();
-    let head = head(&dialog.approval, model, width).len();
+    let head = head(dialog, model, width).len();
     framed::reach(body, rows.saturating_sub(head + lower.rows.len()))
 }
 
 /// The title, and what is told at present.
-fn head(approval: &Approval, model: &Model, width: usize) -> Vec<Line<'static>> {
+fn head(dialog: &ApprovalDialog, model: &Model, width: usize) -> Vec<Line<'static>> {
     let look = &model.look;
-    let words = look.language.say(title_of(&approval.tool));
-    let end = position(model, &Asked::approval(approval));
+    let title = match dialog.plan {
+        Some(_) => Msg::TitlePlan,
+        None if dialog.approval.escape.is_some() => Msg::TitleOutside,
+        None => title_of(&dialog.approval.tool),
+    };
+    let words = look.language.say(title);
+    let end = position(model, &dialog.asked());
     let mut rows = vec![framed::title(words, &end, look, width)];
     rows.extend(toast::rows(model, width, framed::TOAST));
     rows
@@ -115,8 +121,29 @@ fn scroll_keys() -> (String, String) {
 fn rows_of(dialog: &ApprovalDialog, look: &Look, width: usize) -> Rc<Vec<Line<'static>>> {
     // The question of a dialog never changes.
     let made = Made::of(look, width, 0);
-    let make = || body(&dialog.approval, look, width);
+    let make = || match &dialog.plan {
+        Some(plan) => plan_rows(&plan.plan, look, width),
+        None => body(&dialog.approval, look, width),
+    };
     dialog.body.rows(made, make)
+}
+
+/// The plan, rendered, and what a yes means. What cannot be seen is written out before.
+fn plan_rows(plan: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let written: Vec<String> = plan.split('\n').map(client::text::exact).collect();
+    let mut markdown = Markdown::default();
+    markdown.push(&written.join("\n"));
+    markdown.finish();
+    let inner = width.saturating_sub(2).max(2);
+    let lines = (0..markdown.blocks()).flat_map(|block| markdown.lines(block, look, inner));
+    let mut rows: Vec<_> = lines.flat_map(|line| marked(&line, look, width)).collect();
+    rows.extend(words(
+        look.language.say(Msg::PlanMeans),
+        Ink::Dim,
+        look,
+        width,
+    ));
+    rows
 }
 
 /// Everything that is judged, and why it is asked.
@@ -152,6 +179,15 @@ fn body(approval: &Approval, look: &Look, width: usize) -> Vec<Line<'static>> {
             rows.extend(diff_rows(diff, look, width));
         }
     }
+    if let Some(reason) = &approval.escape {
+        let stopped = look
+            .language
+            .fill(Msg::StoppedBecause, &[&on_one_line(reason)]);
+        rows.extend(words(&stopped, Ink::Warning, look, width));
+        let means = look.language.say(Msg::OutsideMeans);
+        rows.extend(words(means, Ink::Dim, look, width));
+        return rows;
+    }
     let rule = on_one_line(&approval.rule);
     let because = look.language.fill(Msg::Because, &[&rule]);
     rows.extend(words(&because, Ink::Dim, look, width));
@@ -172,30 +208,51 @@ fn diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// What a yes for the session covers, where it is too long to stand beside its key.
+/// What a yes that reaches further covers, where it is too long to stand beside its key.
 fn covers(dialog: &ApprovalDialog, long: bool, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let Some(scope) = dialog.chosen().filter(|_| long) else {
-        return Vec::new();
-    };
-    let covers = look
-        .language
-        .fill(Msg::SessionCovers, &[&scope_words(scope, look)]);
-    words(&covers, Ink::Text, look, width)
+    let session = dialog.chosen().map(|scope| (Msg::SessionCovers, scope));
+    let always = dialog.lasting().map(|scope| (Msg::AlwaysCovers, scope));
+    let both = session.into_iter().chain(always).filter(|_| long);
+    both.flat_map(|(message, scope)| {
+        let covers = look.language.fill(message, &[&scope_words(scope, look)]);
+        words(&covers, Ink::Text, look, width)
+    })
+    .collect()
 }
 
 fn scope_words(scope: &Scope, look: &Look) -> String {
     let rule = on_one_line(&scope.rule);
-    let command = rule
-        .strip_prefix("Bash(")
-        .and_then(|rest| rest.strip_suffix(')'));
+    let command = inside(&rule, "Bash(");
     let words = match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
         Some(Ok(begin)) => look.language.fill(Msg::ScopeBegins, &[begin]),
         Some(Err(_)) => look.language.say(Msg::ScopeExact).to_owned(),
+        None if inside(&rule, "Edit(").is_some() => {
+            let file = inside(&rule, "Edit(").unwrap_or_default();
+            look.language.fill(Msg::ScopeFile, &[file])
+        }
+        None if inside(&rule, "WebFetch(domain:").is_some() => {
+            let host = inside(&rule, "WebFetch(domain:").unwrap_or_default();
+            look.language.fill(Msg::ScopeHost, &[host])
+        }
         None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
         // A rule that this build has no words for, in those of the daemon.
         None => on_one_line(&scope.words),
     };
     look.language.fill(Msg::ScopeWords, &[&words, &rule])
+}
+
+/// A scope in the list: whether it may be kept beyond the session.
+fn reaching(scope: &Scope, look: &Look) -> String {
+    let words = scope_words(scope, look);
+    match scope.always {
+        true => words,
+        false => look.language.fill(Msg::ScopeSessionOnly, &[&words]),
+    }
+}
+
+/// What stands in the parentheses of a rule.
+fn inside<'a>(rule: &'a str, before: &str) -> Option<&'a str> {
+    rule.strip_prefix(before)?.strip_suffix(')')
 }
 
 /// The rows below what is judged, and whether the scope was too long for them.
@@ -211,7 +268,11 @@ fn lower(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> (
         return (Panel::of(lines), false);
     }
     if let Part::Note(note) = &dialog.part {
-        return (self::note(note, look, width), false);
+        let title = match dialog.plan {
+            Some(_) => Msg::PlanNoteTitle,
+            None => Msg::NoteTitle,
+        };
+        return (self::note(title, note, look, width), false);
     }
     let full = answer_keys(dialog, look, width, false);
     match full.len() > room {
@@ -228,7 +289,19 @@ fn answer_keys(
 ) -> Vec<Line<'static>> {
     let say = |message| look.language.say(message);
     let of = |action, words: &str| Hint::of(Context::Approval, action, words);
-    let mut keys = vec![of(Action::AllowOnce, say(Msg::KeyOnce))];
+    if dialog.plan.is_some() {
+        let keys = [
+            of(Action::AllowOnce, say(Msg::KeyApprove)),
+            of(Action::Deny, say(Msg::KeyKeepPlanning)),
+            aside(look),
+        ];
+        return hints(&keys, look, width);
+    }
+    let once = match dialog.approval.escape {
+        Some(_) => Msg::KeyOutside,
+        None => Msg::KeyOnce,
+    };
+    let mut keys = vec![of(Action::AllowOnce, say(once))];
     if let Some(scope) = dialog.chosen() {
         let words = match long {
             true => say(Msg::KeySessionLong).to_owned(),
@@ -237,6 +310,15 @@ fn answer_keys(
                 .fill(Msg::KeySession, &[&scope_words(scope, look)]),
         };
         keys.push(of(Action::AllowSession, &words));
+    }
+    if let Some(scope) = dialog.lasting() {
+        let words = match long {
+            true => say(Msg::KeyAlwaysLong).to_owned(),
+            false => look
+                .language
+                .fill(Msg::KeyAlways, &[&scope_words(scope, look)]),
+        };
+        keys.push(of(Action::AllowAlways, &words));
     }
     keys.push(of(Action::Deny, say(Msg::KeyDeny)));
     if dialog.approval.scopes.len() > 1 {
@@ -251,13 +333,13 @@ fn aside(look: &Look) -> Hint {
     Hint::of(Context::Approval, Action::SetAside, words)
 }
 
-fn note(note: &crate::model::line::Input, look: &Look, width: usize) -> Panel {
+fn note(title: Msg, note: &crate::model::line::Input, look: &Look, width: usize) -> Panel {
     let say = |message| look.language.say(message);
     let keys = [
         Hint::of(Context::Approval, Action::Accept, say(Msg::KeySend)),
         Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
     ];
-    framed::writing(say(Msg::NoteTitle), note, &keys, look, width)
+    framed::writing(say(title), note, &keys, look, width)
 }
 
 /// The list of scopes.
@@ -290,7 +372,7 @@ fn scopes(
         let from = list.len();
         list.extend(framed::behind(
             mark,
-            &scope_words(scope, look),
+            &reaching(scope, look),
             ink,
             look,
             width,

@@ -6,7 +6,7 @@ mod state;
 mod words;
 
 use proto::hello::Role;
-use proto::state::Posture;
+use proto::state::{Mode, Posture};
 use ratatui::text::Line;
 
 use super::Panel;
@@ -63,6 +63,12 @@ fn line(model: &Model, width: usize) -> Line<'static> {
     }
     right.extend(place(model));
     right.insert(0, posture(model));
+    if model.mode() == Mode::Plan {
+        right.insert(0, Group::new(1, Ink::Accent, say(Msg::PlanMode)));
+    }
+    if model.only_reads() {
+        right.insert(0, Group::new(1, Ink::Warning, say(Msg::OnlyReads)));
+    }
     fit::line(&model.look, left, right, width)
 }
 

@@ -2,6 +2,9 @@
 
 use proto::params::approval::Scope;
 use proto::record::Verdict;
+use proto::state::Mode;
+
+use crate::walls::Strength;
 
 /// The whole of a decision: the same for deciding, showing and logging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +14,7 @@ pub struct Decision {
     pub rule: String,
     /// What kind of reason decided; `rule` says it in words.
     pub basis: Basis,
-    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`.
+    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`; [`Stance::LAYER`] where it is none.
     pub layer: String,
     /// The simple commands or paths that were judged.
     pub parts: Vec<String>,
@@ -33,6 +36,8 @@ pub enum Basis {
     AlwaysAsked,
     /// It could not be understood well enough to be covered by anything.
     NotAnalysed,
+    /// What the session may do now, whatever the rules say: plan mode, a session that only reads.
+    Stance,
 }
 
 /// What holds a call that is allowed.
@@ -40,6 +45,35 @@ pub enum Basis {
 pub enum Confinement {
     /// File tools: writes only below the writable roots, by directory handles.
     Files,
+    /// A command within walls, and how strongly they hold.
+    Walls(Strength),
     /// Nothing but the user's rights: a command without a sandbox layer.
     None,
+}
+
+/// What a session may do now, before any rule is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stance {
+    pub mode: Mode,
+    /// Calls that change anything are refused. No mode and no plan lifts it.
+    pub read_only: bool,
+    /// The turn carries out a plan that a person has approved.
+    pub window: bool,
+}
+
+impl Stance {
+    /// What stands in the place of a layer in decisions that the stance made.
+    pub const LAYER: &'static str = "mode";
+    pub const PLAN_MODE: &'static str = "plan mode";
+    pub const READ_ONLY: &'static str = "read-only session";
+
+    /// Why a call that changes something is refused: what stands in the place of a rule.
+    #[must_use]
+    pub fn refuses(self) -> Option<&'static str> {
+        match (self.read_only, self.mode) {
+            (true, _) => Some(Self::READ_ONLY),
+            (false, Mode::Plan) => Some(Self::PLAN_MODE),
+            (false, Mode::Normal) => None,
+        }
+    }
 }

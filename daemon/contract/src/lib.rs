@@ -6,13 +6,17 @@
 pub mod codec;
 pub mod decision;
 pub mod provider;
+pub mod scrub;
 pub mod secret;
 pub mod spawn;
 pub mod tool;
+pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
-pub use decision::{Basis, Confinement, Decision};
-pub use provider::{Part, Provider, ProviderError, Request};
+pub use decision::{Basis, Confinement, Decision, Stance};
+pub use provider::{Ground, Part, Provider, ProviderError, Request};
+pub use scrub::scrub;
 pub use secret::Secret;
-pub use spawn::{Child, ChildEvent, ChildExit, Command, Spawn, SpawnError};
+pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
 pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};
+pub use walls::{Strength, Walls};

@@ -1,9 +1,12 @@
 //! A model somewhere: bytes in, neutral parts out.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use proto::item::{Finish, ToolCall};
+use proto::Pid;
+use proto::item::{Finish, Thought, ToolCall};
 
 use crate::secret::Secret;
 
@@ -19,6 +22,18 @@ pub struct Request {
     pub attempt: u32,
     /// Assistant messages that the conversation holds already (a cassette finds its place by it).
     pub answered: u64,
+    /// Where a provider that is a program runs.
+    pub ground: Ground,
+}
+
+/// What a program of a session runs with.
+#[derive(Clone, Debug, Default)]
+pub struct Ground {
+    pub session: Pid,
+    /// The session's working directory.
+    pub cwd: PathBuf,
+    /// The environment of the session's commands: it has no keys.
+    pub env: Arc<Vec<(String, String)>>,
 }
 
 /// What an answer is made of, in the order it comes. After `Done` nothing comes.
@@ -26,6 +41,8 @@ pub struct Request {
 pub enum Part {
     Text(String),
     Reasoning(String),
+    /// What has to go back to the vendor unchanged. Comes before `Done`, in order.
+    Thought(Thought),
     /// A call begins or its arguments grow: for showing only.
     CallDelta {
         index: u32,
@@ -40,11 +57,13 @@ pub enum Part {
     Done(Finish),
 }
 
-/// Token counts as the vendor reported them.
+/// Token counts as the vendor reported them. Prompt tokens are all that the model read, from the cache or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
+    /// Those that went into the cache with this request, where the vendor tells.
+    pub cache_write_tokens: u64,
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
 }

@@ -1,11 +1,14 @@
 //! The one way to start a process.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use proto::Pid;
 use proto::params::process::ChildProcess;
+
+use crate::walls::{Strength, Walls};
 
 /// A program to start, fully said: nothing is inherited.
 #[derive(Clone, Debug)]
@@ -19,7 +22,14 @@ pub struct Command {
     pub title: String,
     /// Its own number in the process table, where it runs in the background.
     pub number: Option<Pid>,
+    /// What it may touch. `None`: nothing but the user's rights holds it.
+    pub walls: Option<Arc<Walls>>,
+    /// What stands on its standard input, at most [`STDIN_MAX`] bytes. `None`: nothing.
+    pub stdin: Option<String>,
 }
+
+/// The longest text that a child is given on its standard input, in bytes.
+pub const STDIN_MAX: usize = 16 * 1024 * 1024;
 
 /// Something a child did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +74,14 @@ pub enum SpawnError {
 
 /// Starts processes. Implemented by `procs`, handed out by the daemon's assembly.
 pub trait Spawn: Send + Sync {
-    /// Starts a command in the scope of a session; it is gone when the session or the daemon is gone.
+    /// How strongly [`Walls`] would be held here. It does not change. Asked just after the start it may block for
+    /// some ten milliseconds, until it has been tried out.
+    fn strength(&self) -> Strength {
+        Strength::None
+    }
+
+    /// Starts a command in the scope of a session; it is gone when the session or the daemon is gone. With walls it
+    /// runs within them or not at all: where they cannot be held, it does not start.
     fn spawn(
         &self,
         session: Pid,

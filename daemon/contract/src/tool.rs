@@ -12,6 +12,7 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
 use crate::spawn::Spawn;
+use crate::walls::Walls;
 
 /// What the model is told of a tool, and what the scheduler and the policy look at.
 #[derive(Clone, Debug)]
@@ -71,6 +72,8 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
     /// The list of what is to be done, where the call wrote it anew.
     pub todos: Option<Vec<Todo>>,
+    /// Why its walls seem to have stopped it, for people. A call outside of them might do it.
+    pub blocked: Option<String>,
 }
 
 impl Outcome {
@@ -98,6 +101,7 @@ impl Outcome {
             spill: None,
             changed: Vec::new(),
             todos: None,
+            blocked: None,
         }
     }
 }
@@ -120,6 +124,8 @@ pub struct CallContext {
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
+    /// What its commands may touch. `None`: nothing but the user's rights holds them.
+    pub walls: Option<Arc<Walls>>,
 }
 
 /// The session's side of commands in the background: their numbers, and the word that they came and went.
@@ -187,6 +193,12 @@ pub trait Tool: Send + Sync {
 
     /// What a person is to be asked. Such a call never runs: its result is the answers. `arguments` have been parsed.
     fn questions(&self, _arguments: &Map<String, Value>) -> Option<Vec<Ask>> {
+        None
+    }
+
+    /// The plan that a person is to approve. Such a call never runs: its result is the answer. `arguments` have been
+    /// parsed.
+    fn plan(&self, _arguments: &Map<String, Value>) -> Option<String> {
         None
     }
 

@@ -6,8 +6,9 @@
 use contract::Family;
 use serde_json::{Map, Value};
 
+use crate::command;
 use crate::readers;
-use crate::shell::{self, Analysis};
+use crate::shell;
 
 /// A call of a tool. Its arguments have been parsed by the tool: canonical names, right types.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +43,16 @@ pub struct Subjects {
     /// reads: what its words may name.
     pub paths: Vec<Subject>,
     pub command: Option<String>,
+    /// The command starts git, by that name: what its repository has it run must be known
+    /// ([`Context::git_programs`](crate::Context::git_programs)).
+    pub git: bool,
     /// The arguments do not say what the call is about: a path or command is missing or is no text.
     /// Such a call is never allowed.
     pub unclear: bool,
 }
+
+/// Paths of one command that are looked up. One that names more asks, as some of them were not.
+const PATHS_MAX: usize = 512;
 
 /// Tools that copy: the source is only read.
 const COPIES: &[&str] = &["copy_file", "copy"];
@@ -60,6 +67,16 @@ pub(crate) fn is_mcp(tool: &str) -> bool {
 /// Which paths and which command a call is about.
 #[must_use]
 pub fn subjects(call: &Call<'_>) -> Subjects {
+    let mut found = about(call);
+    if let Some(command) = found.command.take() {
+        found.take_command(&command);
+        found.command = Some(command);
+    }
+    found
+}
+
+/// The same without the files of a command.
+pub(crate) fn about(call: &Call<'_>) -> Subjects {
     let mut found = Subjects::default();
     if is_mcp(call.tool) {
         return found;
@@ -67,7 +84,6 @@ pub fn subjects(call: &Call<'_>) -> Subjects {
     match call.family {
         Family::Bash => match call.arguments.get("command") {
             Some(Value::String(command)) => {
-                found.take_command(command);
                 found.command = Some(command.clone());
             }
             // A companion of `bash` (its output, its end) names no command; `bash` itself must.
@@ -118,12 +134,30 @@ impl Subjects {
         }
     }
 
-    /// The files that a command may show, where it is known to only read.
+    /// The files that the shell opens for a command, and those that a part of it may show, where that only reads.
     fn take_command(&mut self, command: &str) {
-        if let Analysis::Simple { words, .. } = shell::analyse(command) {
-            let places = readers::places(&words).unwrap_or_default().places;
-            for place in places {
-                self.add(&place.text, Access::Read);
+        let script = shell::read(command);
+        let readings = command::readings_of(&script, false, true);
+        for (index, part) in script.parts.iter().enumerate() {
+            self.git |= part.program() == Some("git");
+            for (word, access) in part.redirections.iter().filter_map(command::target) {
+                if self.paths.len() < PATHS_MAX
+                    && word.is_known()
+                    && !word.glob
+                    && !word.text.is_empty()
+                {
+                    self.add(&command::path_of(word), access);
+                }
+            }
+            if readings
+                .get(index)
+                .is_some_and(|reading| reading.is_some_and(|reading| reading.files))
+            {
+                for place in readers::places(&script, index).places {
+                    if self.paths.len() < PATHS_MAX {
+                        self.add(&place.text, Access::Read);
+                    }
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use contract::{Stance, Strength};
 use proto::state::Posture;
 
 use crate::call::Access;
@@ -32,18 +33,6 @@ pub struct ResolvedPath {
     pub error: Option<String>,
 }
 
-/// How strongly commands are held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sandbox {
-    /// Nothing but the user's rights.
-    #[default]
-    None,
-    /// Some layer holds, but not all of it (sockets, network): it does not stand in for a person.
-    Partial,
-    /// Files, processes and network are held by the kernel.
-    Full,
-}
-
 /// Everything that a decision depends on beside rules and call.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -56,11 +45,28 @@ pub struct Context {
     pub user_home: PathBuf,
     /// Variables that earlier commands have changed for this one.
     pub altered: Vec<String>,
+    /// Programs that the repository of the root has git run where it only shows something, each in words
+    /// ([`git_programs`](crate::git_programs)); also why that is not known, where it is not.
+    pub git_programs: Vec<String>,
     /// The agent's own directories: a command that names one is always asked about.
     pub masked: Vec<PathBuf>,
     pub posture: Posture,
-    pub sandbox: Sandbox,
+    /// What the session may do now. Looked at before all rules.
+    pub stance: Stance,
+    /// How strongly commands are held.
+    pub sandbox: Strength,
+    /// What is closed to tools, or denied by a rule over paths, is not wholly closed to commands by the sandbox.
+    pub leaks: bool,
+    /// Why a command would run held by less than the settings demand, where it would: nobody but a person allows that.
+    pub unconfined: Option<String>,
     /// Whether the user trusts the directory. Where not, a looser posture that came from it must not stand in
     /// `posture`, and its allow rules do not count.
     pub trusted: bool,
+}
+
+impl Context {
+    /// Whether the kernel keeps commands from everything that is closed to tools.
+    pub(crate) fn holds_paths(&self) -> bool {
+        self.sandbox == Strength::Full && !self.leaks
+    }
 }

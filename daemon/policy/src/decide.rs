@@ -3,18 +3,27 @@
 //! Pure and total. Here are the order of the checks and what a posture lifts; what a command is about stands
 //! in `command`, what a file tool is about in `files`.
 
-use contract::{Basis, Confinement, Decision, Family};
+use std::collections::HashSet;
+
+use contract::{Basis, Confinement, Decision, Family, Stance};
 use proto::params::approval::Scope;
 use proto::record::Verdict;
 use proto::state::Posture;
 
 use crate::budget::Budget;
-use crate::call::{Call, Subjects, is_mcp, subjects};
+use crate::call::{Call, Subjects, about, is_mcp};
 use crate::command;
-use crate::context::{Context, Sandbox};
+use contract::Strength;
+
+use crate::context::Context;
+use crate::explain::{ExplainedPart, Explanation};
 use crate::files;
 use crate::grants;
 use crate::ruleset::{Layer, RuleSet};
+use crate::shell::{Doubt, Span, Via};
+
+/// Parts of one command that are written down with its decision.
+const SHOWN_MAX: usize = 64;
 
 /// Tools whose question only a person answers.
 const PERSONS_OWN: &[&str] = &["remember", "forget", "exit_plan_mode"];
@@ -65,6 +74,7 @@ impl Finding {
             Verdict::Deny => 2,
         };
         let basis = match (self.verdict, self.basis) {
+            (_, Basis::Stance) => 5,
             (Verdict::Deny, Basis::Rule) => 4,
             (_, Basis::AlwaysAsked) => 3,
             (_, Basis::Rule) => 2,
@@ -94,9 +104,33 @@ impl Finding {
 /// What the judging of a call came to, before the posture.
 pub(crate) struct Judged {
     pub(crate) finding: Finding,
-    pub(crate) parts: Vec<String>,
+    pub(crate) parts: Vec<JudgedPart>,
+    /// Why a command line is not understood as a whole.
+    pub(crate) doubt: Option<Doubt>,
     pub(crate) read_only: bool,
     pub(crate) scopes: Vec<Scope>,
+}
+
+/// One command or path of a call, and what it came to by itself.
+pub(crate) struct JudgedPart {
+    pub(crate) text: String,
+    pub(crate) span: Option<Span>,
+    pub(crate) via: Vec<Via>,
+    pub(crate) doubt: Option<Doubt>,
+    pub(crate) finding: Finding,
+}
+
+impl JudgedPart {
+    /// A part that is no command.
+    pub(crate) fn of(text: &str, finding: Finding) -> Self {
+        Self {
+            text: text.to_owned(),
+            span: None,
+            via: Vec::new(),
+            doubt: None,
+            finding,
+        }
+    }
 }
 
 /// What all judging needs.
@@ -118,22 +152,29 @@ impl Case<'_> {
     }
 }
 
-/// Judges a call. `context.paths` are the call's [`subjects`], resolved.
+/// Judges a call. `context.paths` are the call's [`subjects`](crate::subjects), resolved.
 #[must_use]
 pub fn decide(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Decision {
+    explain(rules, context, call).decision
+}
+
+/// The same, with what each part came to and why.
+#[must_use]
+pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanation {
     let mut case = Case {
         rules,
         context,
         call,
         budget: Budget::new(),
     };
-    let subjects = subjects(call);
+    let subjects = about(call);
     let judged = match (whole(&case), &subjects) {
         (Some(denied), _) => {
-            let parts = parts_of(&subjects);
+            let parts = parts_of(&subjects, &denied);
             Judged {
                 finding: denied,
                 parts,
+                doubt: None,
                 read_only: call.read_only_tool,
                 scopes: Vec::new(),
             }
@@ -160,14 +201,14 @@ fn whole(case: &Case<'_>) -> Option<Finding> {
     Some(Finding::rule(Verdict::Deny, case.rules, index))
 }
 
-fn parts_of(subjects: &Subjects) -> Vec<String> {
-    let mut parts: Vec<String> = subjects.command.iter().cloned().collect();
-    if !parts.is_empty() {
-        return parts;
+fn parts_of(subjects: &Subjects, finding: &Finding) -> Vec<JudgedPart> {
+    if let Some(command) = &subjects.command {
+        return vec![JudgedPart::of(command, finding.clone())];
     }
+    let mut parts: Vec<JudgedPart> = Vec::new();
     for subject in &subjects.paths {
-        if !parts.contains(&subject.text) {
-            parts.push(subject.text.clone());
+        if parts.iter().all(|part| part.text != subject.text) {
+            parts.push(JudgedPart::of(&subject.text, finding.clone()));
         }
     }
     parts
@@ -212,44 +253,44 @@ fn plain(case: &Case<'_>) -> Judged {
     Judged {
         finding,
         parts: Vec::new(),
+        doubt: None,
         read_only,
-        scopes: grants::tool(case.call.tool),
+        scopes: grants::tool(case.call),
     }
 }
 
 /// Puts the posture on top.
-fn finish(case: &Case<'_>, judged: Judged) -> Decision {
+fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     let Judged {
         finding,
         parts,
+        doubt,
         read_only,
         scopes,
     } = judged;
-    let confinement = match case.call.family {
-        Family::Read | Family::Edit if !is_mcp(case.call.tool) => Confinement::Files,
-        Family::Read | Family::Edit | Family::Bash | Family::Session => Confinement::None,
-    };
     // Commands are held by the sandbox alone.
-    let commands = case.call.family == Family::Bash && !is_mcp(case.call.tool);
-    let lifted = match case.context.posture {
-        Posture::Ask => false,
-        Posture::Auto => {
-            let held = !commands || case.context.sandbox == Sandbox::Full;
-            finding.basis == Basis::Fallback && held
-        }
-        Posture::Yolo => finding.basis != Basis::AlwaysAsked,
+    let confinement = match case.call.family {
+        Family::Session => Confinement::None,
+        Family::Read | Family::Edit | Family::Bash if is_mcp(case.call.tool) => Confinement::None,
+        Family::Read | Family::Edit => Confinement::Files,
+        Family::Bash => match case.context.sandbox {
+            Strength::None => Confinement::None,
+            strength @ (Strength::Partial | Strength::Full) => Confinement::Walls(strength),
+        },
     };
-    let asks = finding.verdict == Verdict::Ask;
-    let lifted = asks && lifted && !finding.firm;
-    let verdict = if lifted {
+    let refused = case.context.stance.refuses().filter(|_| !read_only);
+    if let Some(why) = refused {
+        return refuse(why, parts, doubt, confinement);
+    }
+    let lifter = lifter(case, &finding);
+    let verdict = if lifter.is_some() {
         Verdict::Allow
     } else {
         finding.verdict
     };
-    let rule = match case.context.posture {
-        Posture::Yolo if lifted => format!("posture `yolo` over: {}", finding.rule),
-        Posture::Auto if lifted => format!("posture `auto` over: {}", finding.rule),
-        Posture::Ask | Posture::Auto | Posture::Yolo => finding.rule,
+    let rule = match lifter {
+        Some(lifter) => format!("{lifter} over: {}", finding.rule),
+        None => finding.rule,
     };
     // A grant would not lift a rule that asks, nor what is always asked.
     let grantable = matches!(finding.basis, Basis::Fallback | Basis::NotAnalysed) && !finding.firm;
@@ -258,14 +299,69 @@ fn finish(case: &Case<'_>, judged: Judged) -> Decision {
     } else {
         Vec::new()
     };
-    Decision {
+    let decision = Decision {
         verdict,
         rule,
         basis: finding.basis,
         layer: finding.layer.to_string(),
-        parts,
+        parts: shown(&parts),
         scopes,
         read_only,
         confinement,
+    };
+    Explanation {
+        decision,
+        doubt,
+        parts: parts.into_iter().map(ExplainedPart::of).collect(),
     }
+}
+
+/// What answers an ask in a person's place, where something does: their approval of a plan, or the posture.
+fn lifter(case: &Case<'_>, finding: &Finding) -> Option<&'static str> {
+    if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
+        return None;
+    }
+    if case.context.stance.window {
+        return Some("the approved plan");
+    }
+    match case.context.posture {
+        Posture::Ask => None,
+        Posture::Auto => {
+            let commands = case.call.family == Family::Bash && !is_mcp(case.call.tool);
+            let held = !commands || case.context.sandbox == Strength::Full;
+            (finding.basis == Basis::Fallback && held).then_some("posture `auto`")
+        }
+        Posture::Yolo => Some("posture `yolo`"),
+    }
+}
+
+/// A call that changes something, where the session changes nothing now.
+fn refuse(
+    why: &str,
+    parts: Vec<JudgedPart>,
+    doubt: Option<Doubt>,
+    confinement: Confinement,
+) -> Explanation {
+    Explanation {
+        decision: Decision {
+            verdict: Verdict::Deny,
+            rule: why.to_owned(),
+            basis: Basis::Stance,
+            layer: Stance::LAYER.to_owned(),
+            parts: shown(&parts),
+            scopes: Vec::new(),
+            read_only: false,
+            confinement,
+        },
+        doubt,
+        parts: parts.into_iter().map(ExplainedPart::of).collect(),
+    }
+}
+
+/// The texts of the parts, each once.
+fn shown(parts: &[JudgedPart]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let texts = parts.iter().map(|part| part.text.as_str());
+    let first = texts.filter(|text| !text.is_empty() && seen.insert(*text));
+    first.take(SHOWN_MAX).map(str::to_owned).collect()
 }

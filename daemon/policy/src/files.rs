@@ -8,7 +8,7 @@ use proto::record::Verdict;
 use crate::budget::Exhausted;
 use crate::call::{Access, Subject, Subjects};
 use crate::context::ResolvedPath;
-use crate::decide::{Case, Finding, Judged, general};
+use crate::decide::{Case, Finding, Judged, JudgedPart, general};
 use crate::grants;
 use crate::pathrules::Place;
 use crate::ruleset::Tightening;
@@ -25,8 +25,17 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
             "the arguments do not say which path is meant",
         ));
     }
+    let mut parts: Vec<JudgedPart> = Vec::new();
     for subject in &subjects.paths {
-        findings.push(one(case, subject));
+        let finding = one(case, subject);
+        findings.push(finding.clone());
+        match parts.iter_mut().find(|part| part.text == subject.text) {
+            Some(part) => {
+                let both = vec![part.finding.clone(), finding];
+                part.finding = Finding::strictest(both).unwrap_or_else(Case::writer_fallback);
+            }
+            None => parts.push(JudgedPart::of(&subject.text, finding)),
+        }
     }
     if !read_only
         && !subjects
@@ -40,12 +49,6 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
             None => Case::writer_fallback(),
         });
     }
-    let mut parts: Vec<String> = Vec::new();
-    for subject in &subjects.paths {
-        if !parts.contains(&subject.text) {
-            parts.push(subject.text.clone());
-        }
-    }
     let finding = Finding::strictest(findings)
         .unwrap_or_else(|| Case::unclear("nothing is known of this call"));
     let edits = subjects
@@ -53,13 +56,14 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
         .iter()
         .any(|subject| subject.access == Access::Edit);
     let scopes = if edits {
-        grants::edit()
+        grants::edit(case)
     } else {
-        grants::tool(case.call.tool)
+        grants::tool(case.call)
     };
     Judged {
         finding,
         parts,
+        doubt: None,
         read_only,
         scopes,
     }

@@ -29,6 +29,23 @@ pub(crate) fn global(word: &str) -> Option<bool> {
     word.starts_with('-').then(|| VALUED.contains(&word))
 }
 
+/// Where the subcommand of a git command stands: behind the program and its global options.
+pub(crate) fn globals(words: &[Word]) -> usize {
+    let mut at = 1;
+    while let Some(valued) = words.get(at).and_then(|word| global(&word.text)) {
+        at += if valued { 2 } else { 1 };
+    }
+    at.min(words.len().max(1))
+}
+
+/// Whether the options before the subcommand change nothing.
+pub(crate) fn harmless_globals(words: &[Word]) -> bool {
+    let before = words.get(1..globals(words)).unwrap_or_default();
+    before
+        .iter()
+        .all(|word| GIT_GLOBALS.contains(&word.text.as_str()))
+}
+
 /// Subcommands that only read, but for the options that `options` knows.
 const GIT_READERS: &[&str] = &[
     "status",
@@ -58,6 +75,35 @@ const GIT_READERS: &[&str] = &[
     "version",
     "--version",
 ];
+
+/// Whether a name is that of a subcommand that only reads.
+pub(crate) fn is_reader(name: &str) -> bool {
+    GIT_READERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Whether a git command that only reads, given without its program, looks neither at files nor at objects: no config
+/// makes it run anything.
+pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
+    const PLACES: &[&str] = &[
+        "--show-toplevel",
+        "--show-prefix",
+        "--show-cdup",
+        "--git-dir",
+        "--git-common-dir",
+        "--absolute-git-dir",
+        "--is-inside-work-tree",
+        "--is-bare-repository",
+        "--abbrev-ref",
+        "HEAD",
+    ];
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    match words.as_slice() {
+        ["--version" | "version"] | ["branch", "--show-current"] => true,
+        ["remote"] | ["remote", "-v"] => true,
+        ["rev-parse", rest @ ..] => rest.iter().all(|word| PLACES.contains(word)),
+        _ => false,
+    }
+}
 
 /// Whether a git command, given without its program, only reads.
 pub(crate) fn only_reads(arguments: &[Word]) -> bool {
@@ -170,9 +216,11 @@ pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
         "merge" | "pull" | "cherry-pick" | "revert" => "s",
         _ => "",
     };
+    // Asked where things are, not told.
+    let asks = subcommand.text == "rev-parse";
     let transport = |text: &str| text.contains("ext::") || text.contains("fd::");
     rest.iter()
-        .find(|word| has_option(&word.text, short, LONG, true) || transport(&word.text))
+        .find(|word| (!asks && has_option(&word.text, short, LONG, true)) || transport(&word.text))
         .map(|word| format!("`{}` is not covered by a prefix", word.text))
 }
 

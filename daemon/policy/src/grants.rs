@@ -1,14 +1,24 @@
 //! What a yes may cover beyond the one call.
 //!
-//! A scope is a rule that the answer leaves in the session; one that would not even cover the call itself, or
-//! not exactly what it says, is not offered. Called by `decide`.
+//! A scope is a rule that the answer leaves, in the session or always; one that would not even cover the call itself,
+//! or not exactly what it says, is not offered. Which calls are never the same twice stands in `grants/passing`.
+//! Called by `decide`.
+
+mod passing;
 
 use proto::params::approval::Scope;
+use proto::record::Verdict;
 
+use crate::call::{Access, Call, is_mcp};
+use crate::command::Line;
+use crate::context::ResolvedPath;
+use crate::decide::{Case, Finding};
 use crate::options;
+use crate::pathrules::{Base, PathPattern};
 use crate::programs;
 use crate::rule::{self, List, Matcher};
-use crate::shell::{self, Analysis, Word};
+use crate::ruleset;
+use crate::shell::{self, Word};
 
 /// Tools with subcommands, and the subcommands that may be granted with any further arguments.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
@@ -47,24 +57,39 @@ const SINGLE: &[&str] = &[
     "gofmt",
 ];
 
-/// Scopes for a command, narrowest first.
-pub(crate) fn command(line: &str, analysis: &Analysis) -> Vec<Scope> {
+/// Scopes for a command, narrowest first. `of_parts`: what allows each of its parts, or does not.
+pub(crate) fn command(whole: &Line<'_>, of_parts: &[Finding]) -> Vec<Scope> {
     let mut scopes = Vec::new();
-    let line = shell::trim(line);
-    let readable = match analysis {
-        Analysis::Simple { .. } => true,
-        Analysis::NotPlain { reason, .. } => reason.was_read(),
-    };
+    let line = shell::trim(whole.command);
+    let readable = !whole.script.is_hard();
     let exact = format!("Bash({line})");
     // What another line has in common with this one is no grant: here-documents and the like are never the same.
     if readable && !line.contains('\n') && is_line(&exact, line) {
         scopes.push(Scope {
             rule: exact,
-            words: "this exact command, for the rest of the session".to_owned(),
+            words: "this exact command".to_owned(),
+            always: !passing::is_passing(&whole.script),
         });
     }
-    if let Analysis::Simple { words, .. } = analysis {
-        scopes.extend(prefix(words));
+    // A prefix only where it would allow the line: one part is missing, and that is a plain command.
+    let parts = whole.script.parts.iter().zip(of_parts);
+    let mut missing = parts.filter(|(_, finding)| finding.verdict != Verdict::Allow);
+    let first = missing
+        .next()
+        .or_else(|| whole.script.parts.first().zip(of_parts.first()));
+    if let (Some((part, _)), None, None) = (first, missing.next(), whole.script.doubt) {
+        let plain = part.via.is_empty() && part.assignments.is_empty() && part.doubt.is_none();
+        let copies = part
+            .redirections
+            .iter()
+            .all(|to| *to == shell::Redirection::Copy);
+        let known = part
+            .words
+            .iter()
+            .all(|word| word.value == shell::Value::Known && !word.coded);
+        if plain && copies && known {
+            scopes.extend(prefix(&part.words));
+        }
     }
     scopes
 }
@@ -109,20 +134,57 @@ fn prefix(words: &[Word]) -> Option<Scope> {
         rule::parse(&rule, List::Allow).is_ok_and(|rule| rule.matcher == Matcher::Words(expected));
     says_so.then(|| Scope {
         rule,
-        words: format!("`{text}` with any arguments, for the rest of the session"),
+        words: format!("`{text}` with any arguments"),
+        always: true,
     })
 }
 
-/// Scopes for a file tool.
-pub(crate) fn edit() -> Vec<Scope> {
-    vec![Scope {
+/// Scopes for a file tool: all editing, in this session; always only the one file that it is about.
+pub(crate) fn edit(case: &Case<'_>) -> Vec<Scope> {
+    let mut scopes = vec![Scope {
         rule: "Edit".to_owned(),
-        words: "editing files in the workspace, for the rest of the session".to_owned(),
-    }]
+        words: "editing files in the workspace".to_owned(),
+        always: false,
+    }];
+    scopes.extend(one_file(case));
+    scopes
+}
+
+/// The one file that is edited, as the rules have it: below the workspace's root from there, else whole.
+fn one_file(case: &Case<'_>) -> Option<Scope> {
+    let mut edited = case.context.paths.iter();
+    let file = edited.find(|path| path.access == Access::Edit)?;
+    let place = file.absolute.as_ref()?;
+    let is_other = |path: &ResolvedPath| path.absolute.as_ref() != Some(place);
+    if case.context.paths.iter().any(is_other) || file.directory {
+        return None;
+    }
+    let (base, path) = match place.strip_prefix(&case.context.root) {
+        Ok(below) => (Base::Root, below),
+        Err(_) => (Base::Absolute, place.as_path()),
+    };
+    let text = path.to_str()?;
+    let literal = PathPattern {
+        base,
+        glob: text.trim_start_matches('/').to_owned(),
+    };
+    // A name with wildcards in it would be a rule over others.
+    let plain = !text.is_empty()
+        && !text
+            .chars()
+            .any(|c| c.is_control() || "*?[]{}\\".contains(c));
+    let rule = format!("Edit({text})");
+    let read = rule::parse(&rule, List::Allow).ok().filter(|_| plain)?;
+    (read.matcher == Matcher::Path(literal)).then(|| Scope {
+        words: format!("editing `{text}`"),
+        rule,
+        always: true,
+    })
 }
 
 /// Scopes for any other tool.
-pub(crate) fn tool(name: &str) -> Vec<Scope> {
+pub(crate) fn tool(call: &Call<'_>) -> Vec<Scope> {
+    let name = call.tool;
     let plain = !name.is_empty()
         && name
             .chars()
@@ -130,8 +192,23 @@ pub(crate) fn tool(name: &str) -> Vec<Scope> {
     if !plain {
         return Vec::new();
     }
-    vec![Scope {
+    let mut scopes = Vec::new();
+    if name == "web_fetch"
+        && let Some(host) = ruleset::host(call)
+        && let rule = format!("WebFetch(domain:{host})")
+        && rule::parse(&rule, List::Allow).is_ok()
+    {
+        scopes.push(Scope {
+            words: format!("fetching from `{host}`"),
+            rule,
+            always: true,
+        });
+    }
+    // Whoever has seen one call of it has not seen them all: always only what a server gives under a name.
+    scopes.push(Scope {
         rule: name.to_owned(),
-        words: format!("every call of `{name}`, for the rest of the session"),
-    }]
+        words: format!("every call of `{name}`"),
+        always: is_mcp(name),
+    });
+    scopes
 }

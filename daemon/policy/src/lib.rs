@@ -6,12 +6,17 @@
 
 mod budget;
 mod call;
+pub mod cases;
 mod command;
 mod context;
 mod dangers;
 mod decide;
+mod escape;
+mod examples;
+mod explain;
 mod files;
 mod git;
+mod gitconfig;
 mod grants;
 mod options;
 mod pathrules;
@@ -27,12 +32,21 @@ mod unattended;
 mod variables;
 
 pub use call::{Access, Call, Subject, Subjects, subjects};
-pub use context::{Context, ResolvedPath, Sandbox};
-pub use decide::decide;
+pub use context::{Context, ResolvedPath};
+pub use decide::{decide, explain};
+pub use escape::{escape, stays_inside};
+pub use examples::Examples;
+pub use explain::{ExplainedPart, Explanation};
+pub use gitconfig::{
+    GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
+    git_reader_hooks,
+};
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
-pub use shell::{Analysis, Reason, Word, analyse};
+pub use shell::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word, read};
 pub use unattended::{Unattended, unasked, unattended};
 
+#[cfg(test)]
+extern crate self as policy;
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,11 @@
 //! A grant by prefix covers none of them, and a command with one of them does not only read. Errs on the
 //! side of finding too much: the answer is then a question. Called by `decide` and `programs`.
 
-use crate::dangers::{NEVER, SUBCOMMANDS, WRITERS, danger_of};
+use crate::dangers::{NEVER, SUBCOMMANDS, WRITERS, dangers_of};
 use crate::git;
 use crate::programs;
 use crate::sed;
-use crate::shell::{Word, is_assignment};
+use crate::shell::{self, Word, is_assignment};
 
 /// What in a command no prefix grant covers, if there is anything. The first `named` words stand in the rule.
 pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
@@ -20,9 +20,9 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     let from = named.saturating_sub(1).max(1);
     let extra = words.get(from..).unwrap_or_default();
     let said = |what: &str| Some(format!("`{what}` is not covered by a prefix"));
-    if let Some(inner) = launched(program, words).filter(|inner| named > *inner) {
+    if let Some(inner) = shell::launched(words).filter(|inner| named > *inner) {
         // The rule names the launcher and what it launches: the rest is that program's.
-        return risk(&words[inner..], named - inner);
+        return risk(words.get(inner..).unwrap_or_default(), named - inner);
     }
     if NEVER.contains(&program) || programs::is_launcher(program) {
         return said(program);
@@ -40,28 +40,72 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
             glob.text
         ));
     }
-    if let Some(found) =
-        danger_of(program).and_then(|danger| extra.iter().find(|word| danger.has(&word.text)))
-    {
+    if let Some(found) = dangerous(program, words, extra) {
         return said(&found.text);
     }
     subcommand(program, words, named).or_else(|| special(program, words, extra, named))
 }
 
-/// Where the program stands that a simple launcher starts, if its own arguments are of the plainest form.
-fn launched(program: &str, words: &[Word]) -> Option<usize> {
-    let word = |index: usize| words.get(index).map(|word| word.text.as_str());
-    let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-    let inner = match program {
-        "npx" | "bunx" | "uvx" | "nohup" | "time" | "command" | "setsid" | "sudo" => 1,
-        "timeout" | "gtimeout" if word(1).is_some_and(number) => 2,
-        "nice" if word(1) == Some("-n") => 3,
-        "nice" => 1,
-        _ => return None,
+/// The first option that runs, loads or writes something.
+fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w Word> {
+    if program == "git" {
+        return None;
+    }
+    let subcommand = words.get(1).map_or("", |word| word.text.as_str());
+    let asks = match program {
+        "docker" | "podman" | "nerdctl" => matches!(
+            subcommand,
+            "ps" | "images"
+                | "logs"
+                | "inspect"
+                | "stats"
+                | "top"
+                | "events"
+                | "version"
+                | "info"
+                | "port"
+                | "diff"
+                | "history"
+        ),
+        "kubectl" | "oc" => matches!(
+            subcommand,
+            "logs" | "explain" | "top" | "version" | "api-resources"
+        ),
+        _ => false,
     };
-    word(inner)
-        .filter(|name| !name.starts_with('-') && !is_assignment(name))
-        .map(|_| inner)
+    let rows = dangers_of(program);
+    let mut own = true;
+    extra.iter().find(|word| {
+        let text = word.text.as_str();
+        // Behind `--` stand the words of somebody else.
+        if text == "--" && program == "cargo" {
+            own = false;
+        }
+        if !own {
+            return text.starts_with("--logfile");
+        }
+        if asks && !text.starts_with("--") {
+            return false;
+        }
+        // Where a report is only printed, and in which of the known forms.
+        let printed = [
+            "--cov-report=term",
+            "--reporter=",
+            "--reporters=",
+            "--format=",
+            "--formatter=",
+        ];
+        let plain = |value: &str| {
+            !value.is_empty() && value.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+        };
+        if printed.iter().any(|start| {
+            text.strip_prefix(start)
+                .is_some_and(|value| plain(value) || value.is_empty())
+        }) {
+            return false;
+        }
+        rows.iter().any(|row| row.has(text))
+    })
 }
 
 /// Programs without any option that could do harm.
@@ -129,18 +173,88 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
         "code for `{program}` is covered only if the rule names it"
     ));
     let base = programs::base(program);
+    let extra = words.get(named.max(1)..).unwrap_or_default();
+    let named_words = words.get(1..named).unwrap_or_default();
+    // These have subcommands that are like those of other builders.
+    let builds = match base {
+        "dotnet" => ["build", "test", "restore", "format", "clean", "list"].as_slice(),
+        "deno" => &["test", "lint", "fmt", "check", "task", "bench"],
+        "bun" => &["test", "install", "run", "build"],
+        "swift" => &["build", "test", "format"],
+        _ => &[],
+    };
+    if let [first, ..] = named_words
+        && builds.contains(&first.text.as_str())
+    {
+        let bad = dangerous(base, words, extra)
+            .or_else(|| extra.iter().find(|word| loads_code(&word.text)));
+        return bad.map(|word| format!("`{}` is not covered by a prefix", word.text));
+    }
     // Shells read options everywhere, and editors and clients take commands anywhere.
     let scripts = [
-        "python", "pypy", "node", "deno", "bun", "ruby", "perl", "php", "lua", "tsx", "ts-node",
-        "Rscript", "sh", "bash", "dash", "zsh",
+        "python", "pypy", "node", "ruby", "perl", "php", "lua", "tsx", "ts-node", "Rscript", "sh",
+        "bash", "dash", "zsh",
     ];
     if !scripts.iter().any(|name| base.starts_with(name)) {
-        return refused;
+        let jar = base == "java"
+            && named_words.iter().any(|word| word.text == "-jar")
+            && named_words.len() > 1;
+        return if jar { None } else { refused };
     }
-    let named = words.get(1..named).unwrap_or_default();
-    let module = matches!(named, [option, name, ..] if option.text == "-m" && base.starts_with("py") && !name.text.starts_with('-'));
-    let script = matches!(named, [script, ..] if !script.text.starts_with('-') && script.text.contains(['.', '/']));
-    if module || script { None } else { refused }
+    match named_words {
+        [option, module, ..]
+            if option.text == "-m" && base.starts_with("py") && !module.text.starts_with('-') =>
+        {
+            if module.text == "json.tool" {
+                return second_file(words, 3, "json.tool");
+            }
+            // The module's own options, where it is a program that is known.
+            let inner = words.get(2..).unwrap_or_default();
+            let rest = inner.get(1..).unwrap_or_default();
+            let bad = dangerous(&module.text, inner, rest);
+            bad.map(|word| format!("`{}` is not covered by a prefix", word.text))
+        }
+        [option, ..] if base.starts_with("node") && option.text == "--test" => {
+            let bad = extra.iter().find(|word| loads_code(&word.text));
+            bad.map(|word| format!("`{}` is not covered by a prefix", word.text))
+        }
+        [script, ..] if !script.text.starts_with('-') && script.text != "inspect" => None,
+        _ => refused,
+    }
+}
+
+/// Options of node and its like that take code from elsewhere.
+fn loads_code(text: &str) -> bool {
+    let name = text.split('=').next().unwrap_or(text);
+    matches!(
+        name,
+        "-r" | "--require"
+            | "--import"
+            | "--loader"
+            | "--experimental-loader"
+            | "-e"
+            | "--eval"
+            | "-p"
+            | "--print"
+            | "--env-file"
+            | "--preload"
+            | "--config"
+            | "-c"
+            | "--import-map"
+            | "--test-reporter"
+            | "--test-reporter-destination"
+            | "--test-global-setup"
+            | "--inspect"
+            | "--inspect-brk"
+            | "-C"
+            | "--cwd"
+            | "--node-options"
+            | "--reporter-outfile"
+            | "--coverage-dir"
+            | "--outdir"
+            | "--outfile"
+            | "--cert"
+    )
 }
 
 fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
@@ -159,7 +273,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
     let launches = matches!(
         found.text.as_str(),
         "exec" | "x" | "dlx" | "tool" | "unshare"
-    );
+    ) || shell::launches_by(program, &found.text);
     let risk = risky.contains(&found.text.as_str()) && (launches || named < 2);
     risk.then(|| format!("`{program} {}` is not covered by a prefix", found.text))
 }
@@ -170,14 +284,9 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
     match program {
         "git" => {
             // Options before the subcommand are the rule's own, or not covered.
-            let mut at = 1;
-            while let Some(valued) = words.get(at).and_then(|word| git::global(&word.text)) {
-                at += if valued { 2 } else { 1 };
-                if at > named {
-                    return refused(
-                        "options of git before its subcommand are not covered by a prefix",
-                    );
-                }
+            let at = git::globals(words);
+            if at > 1 && at > named && !git::harmless_globals(words) {
+                return refused("options of git before its subcommand are not covered by a prefix");
             }
             let (subcommand, rest) = words.get(at..).and_then(<[Word]>::split_first)?;
             if rest.iter().any(Word::may_become_option) {
@@ -190,23 +299,19 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "sed" | "gsed" => {
             sed::does_more(extra).then(|| "this sed script is not covered by a prefix".to_owned())
         }
+        // An operand is the new name.
+        "hostname" => extra
+            .iter()
+            .find(|word| !word.text.starts_with('-'))
+            .map(|word| format!("`{}` would be the new name", word.text)),
         // An operand of digits sets the clock.
         "date" => extra
             .iter()
             .find(|word| word.text.chars().all(|c| c.is_ascii_digit() || c == '.'))
             .map(|word| format!("`{}` sets the clock", word.text)),
-        // `e` of the older style, and `E` elsewhere, print environments; `-e` alone is not told apart.
-        "ps" => extra
-            .iter()
-            .find(|word| word.text.contains(['e', 'E']))
+        "ps" => shows_environments(extra)
             .map(|word| format!("`{}` may show the environments of processes", word.text)),
-        "uniq" => (words
-            .iter()
-            .skip(1)
-            .filter(|word| !word.text.starts_with('-'))
-            .count()
-            > 1)
-        .then(|| "the second file of `uniq` is written".to_owned()),
+        "uniq" => second_file(words, 1, "uniq"),
         "tar" | "bsdtar" | "gtar" => {
             (!tar_lists(&words[1..])).then(|| "`tar` is covered only when it lists".to_owned())
         }
@@ -215,7 +320,14 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "make" | "gmake" | "just" | "rake" => extra
             .iter()
             .find(|word| is_assignment(&word.text) || word.text.contains('='))
+            .filter(|word| !is_switch(&word.text))
             .map(|word| format!("`{}` changes what `{program}` runs", word.text)),
+        // `in out`: the second is written, and `-r` writes anywhere.
+        "xxd" => extra
+            .iter()
+            .any(|word| word.text.starts_with("-r"))
+            .then(|| "`xxd -r` writes files".to_owned())
+            .or_else(|| second_file(words, 1, "xxd")),
         "curl" => extra
             .iter()
             .find(|word| word.text.to_ascii_lowercase().contains("file:"))
@@ -230,6 +342,44 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         _ => None,
     }
+}
+
+/// `ps eww` shows environments, `ps -ef` does not: without a sign the letter means another thing.
+fn shows_environments(extra: &[Word]) -> Option<&Word> {
+    let mut value = false;
+    extra.iter().find(|word| {
+        let text = word.text.as_str();
+        let is_value = std::mem::replace(
+            &mut value,
+            text.starts_with('-') && text.ends_with(['o', 'p', 'u', 'C']),
+        );
+        match text.strip_prefix('-') {
+            _ if is_value => text.to_ascii_lowercase().contains("env"),
+            Some(letters) => !letters
+                .chars()
+                .all(|c| "AacCdefFHjlLmNopTuUwxyZ".contains(c)),
+            None => text.contains(['e', 'E']),
+        }
+    })
+}
+
+/// `V=1`, `VERBOSE=yes`: a variable of make that turns something on or off.
+fn is_switch(text: &str) -> bool {
+    let Some((name, value)) = text.split_once('=') else {
+        return false;
+    };
+    let plain = name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let value = value.chars().all(|c| c.is_ascii_digit())
+        || matches!(value, "yes" | "no" | "true" | "false");
+    plain && value && name != "SHELL" && !name.ends_with("FLAGS") && name != "MAKEFILES"
+}
+
+fn second_file(words: &[Word], from: usize, program: &str) -> Option<String> {
+    let operands = words
+        .iter()
+        .skip(from)
+        .filter(|word| !word.text.starts_with('-'));
+    (operands.count() > 1).then(|| format!("the second file of `{program}` is written"))
 }
 
 /// Whether a command's operands are files that it changes or shows, whatever else it is.

@@ -76,6 +76,15 @@ impl PathPattern {
         Ok(Self { base, glob })
     }
 
+    /// As it could be written.
+    fn text(&self) -> String {
+        match self.base {
+            Base::Root => self.glob.clone(),
+            Base::Home => format!("~/{}", self.glob),
+            Base::Absolute => format!("/{}", self.glob),
+        }
+    }
+
     /// The literal folders at its beginning.
     fn fixed(&self) -> String {
         let fixed: Vec<&str> = self
@@ -134,6 +143,8 @@ pub(crate) struct PathRules {
     waiting: Vec<(Base, Vec<(String, usize)>)>,
     /// Base and literal beginning of every pattern.
     fixed: Vec<(Base, String, usize)>,
+    /// As they could be written in a rule.
+    texts: Vec<String>,
 }
 
 impl PathRules {
@@ -145,6 +156,7 @@ impl PathRules {
             sets: Vec::new(),
             waiting: Vec::new(),
             fixed: Vec::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -153,8 +165,14 @@ impl PathRules {
         self.fixed.first().map(|(.., rule)| *rule)
     }
 
+    /// All patterns, as they could be written.
+    pub(crate) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
     pub(crate) fn add(&mut self, pattern: &PathPattern, rule: usize) {
         self.fixed.push((pattern.base, pattern.fixed(), rule));
+        self.texts.push(pattern.text());
         let folder = pattern.glob.strip_suffix("/**");
         let literal = folder.unwrap_or(&pattern.glob);
         if !is_wild(literal) {
@@ -232,7 +250,7 @@ impl PathRules {
                 return Ok(Some(rule));
             }
             for (_, set, rules) in self.sets.iter().filter(|(of, ..)| *of == base) {
-                if !budget.take(64 + 4 * text.len() as u64) {
+                if !budget.take(128 + 8 * text.len() as u64) {
                     return Err(Exhausted);
                 }
                 if let Some(index) = set.matches(text.as_str()).first() {

@@ -123,6 +123,42 @@ const LAUNCHERS: &[&str] = &[
     "netcat",
     "make-kpkg",
     "trickle",
+    "ip",
+    "choom",
+    "cpulimit",
+    "softlimit",
+    "aa-exec",
+    "sshpass",
+    "multitime",
+    "logsave",
+    "ccache",
+    "distcc",
+    "run-mailcap",
+    "grc",
+    "ssh-agent",
+    "pexec",
+    "chronic",
+    "ifne",
+    "sponge",
+    "parallel-ssh",
+    "pssh",
+    "cset",
+    "lxc",
+    "lxc-execute",
+    "machinectl",
+    "systemd-nspawn",
+    "systemd-inhibit",
+    "snap",
+    "flatpak",
+    "distrobox",
+    "toolbox",
+    "vagrant",
+    "heroku",
+    "ansible",
+    "ansible-playbook",
+    "puppet",
+    "salt",
+    "chef-client",
 ];
 
 /// Programs that run code given to them: in an argument, a file or on standard input.
@@ -205,7 +241,6 @@ const INTERPRETERS: &[&str] = &[
     "gawk",
     "mawk",
     "nawk",
-    "awk",
     "sqlite3",
     "psql",
     "mysql",
@@ -233,6 +268,42 @@ const INTERPRETERS: &[&str] = &[
     "lualatex",
     "tex",
     "pdftex",
+    "gs",
+    "red",
+    "rvim",
+    "rview",
+    "joe",
+    "pg",
+    "tasksh",
+    "yash",
+    "sash",
+    "links",
+    "w3m",
+    "lynx",
+    "elinks",
+    "mutool",
+    "lwp-request",
+    "awk",
+    "jjs",
+    "cscript",
+    "wscript",
+    "mshta",
+    "byebug",
+    "pry",
+    "pdb",
+    "bpftrace",
+    "stap",
+    "dtrace",
+    "cobc",
+    "crash",
+    "ginsh",
+    "troff",
+    "nroff",
+    "groff",
+    "pic",
+    "eqn",
+    "zathura",
+    "yelp",
 ];
 
 /// The program without its directory.
@@ -256,45 +327,6 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     let name = base(program);
     let plain = unversioned(name);
     INTERPRETERS.contains(&name) || (!plain.is_empty() && INTERPRETERS.contains(&plain))
-}
-
-/// Shells: what they are given is a line in its turn.
-pub(crate) fn is_shell(program: &str) -> bool {
-    const SHELLS: &[&str] = &[
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "ksh",
-        "mksh",
-        "ash",
-        "fish",
-        "csh",
-        "tcsh",
-        "rbash",
-        "eval",
-        "source",
-        ".",
-        "trap",
-        "env",
-        "su",
-        "script",
-        "watch",
-        "ssh",
-        "parallel",
-        "nix-shell",
-        "flock",
-        "busybox",
-        "toybox",
-        "xargs",
-        "npx",
-        "entr",
-        "watchexec",
-        "hyperfine",
-        "at",
-        "batch",
-    ];
-    SHELLS.contains(&base(program))
 }
 
 /// Whether some argument of a plain command is, or may be, a command in its turn.
@@ -396,16 +428,16 @@ const FILE_READERS: &[&str] = &[
 
 /// Programs that only read, and no files.
 const PLAIN_READERS: &[&str] = &[
-    "pwd", "echo", "printf", "true", "false", "basename", "dirname", "which", "type", "whoami",
-    "id", "groups", "uname", "date", "seq", "nproc", "uptime", "free", "ps", "test", "[", "arch",
-    "tty", "locale", "cal", "expr", "factor", "numfmt",
+    "cd", ":", "pwd", "echo", "printf", "true", "false", "basename", "dirname", "which", "type",
+    "whoami", "id", "groups", "uname", "date", "seq", "nproc", "uptime", "free", "ps", "test", "[",
+    "arch", "tty", "locale", "cal", "expr", "factor", "numfmt", "sleep", "lscpu", "hostname",
 ];
 
 /// Programs whose version may be asked. None whose front end looks into the directory for which program, or which
 /// version of itself, to run (`cargo`, `rustc`, `go`, `yarn` and the like): that would be the repository's code.
 const VERSIONED: &[&str] = &[
     "node", "python", "python3", "pip", "pip3", "ruby", "perl", "java", "javac", "gcc", "g++",
-    "clang", "cmake", "make", "docker", "bash",
+    "clang", "cmake", "make", "docker", "bash", "php", "lua",
 ];
 
 /// Whether a plain command is known to only read. The program must be named without a directory: `./ls` is
@@ -416,7 +448,17 @@ pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
     if program == "git" {
         return git::only_reads(arguments).then_some(Reading { files: true });
     }
-    if VERSIONED.contains(&program) && matches!(arguments, [only] if only.text == "--version") {
+    if program == "command" {
+        // Tells where a program is.
+        let asks = matches!(arguments, [option, names @ ..] if matches!(option.text.as_str(), "-v" | "-V")
+            && !names.is_empty() && !names.iter().any(Word::may_become_option));
+        return asks.then_some(Reading { files: false });
+    }
+    let version =
+        |word: &Word| matches!(word.text.as_str(), "--version" | "-v" | "-V" | "-version");
+    if VERSIONED.contains(&program)
+        && matches!(arguments, [only] if only.text == "--version" || (program != "bash" && program != "docker" && version(only)))
+    {
         return Some(Reading { files: false });
     }
     let files = FILE_READERS.contains(&program);

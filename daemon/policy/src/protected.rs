@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use crate::shell::Word;
+
 /// What a command must not touch without a person: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
 const IN_COMMANDS: &[&str] = &[
@@ -41,6 +43,90 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
     }
     // The repository's own folder as a whole: moved away, replaced, linked, entered.
     has_repository(&lower).then_some(".git")
+}
+
+/// Whether the shell may put such a file in the place of a word: `.git/hook*`, `.mcp.js?n`.
+pub(crate) fn glob(word: &Word) -> Option<&'static str> {
+    if !word.glob {
+        return None;
+    }
+    let parts: Vec<&str> = word.text.split('/').collect();
+    parts
+        .iter()
+        .find_map(|part| {
+            if !part.contains(['*', '?', '[']) {
+                return None;
+            }
+            let lower = part.to_ascii_lowercase();
+            // A wildcard stands for no dot at the beginning; one alone is everybody's.
+            IN_COMMANDS_ALONE.iter().copied().find(|name| {
+                let dot = name.starts_with('.');
+                let begins = if dot {
+                    lower.starts_with('.') && lower.len() > 2
+                } else {
+                    lower.len() > 1
+                };
+                begins && may_match(&lower, name)
+            })
+        })
+        .or_else(|| {
+            // Below the repository's own folder anything may be meant.
+            parts
+                .iter()
+                .any(|part| part.eq_ignore_ascii_case(".git"))
+                .then_some(".git")
+        })
+}
+
+/// Names of files and folders by themselves.
+const IN_COMMANDS_ALONE: &[&str] = &[
+    ".git",
+    ".reasonix",
+    "reasonix.toml",
+    ".mcp.json",
+    ".vscode",
+    ".zed",
+    ".idea",
+];
+
+/// Whether a pattern of one name may match a name. Brackets are taken for any character, or any few of them.
+fn may_match(pattern: &str, name: &str) -> bool {
+    let mut simple = String::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        if c == '[' {
+            rest.by_ref().find(|c| *c == ']');
+            simple.push('*');
+        } else {
+            simple.push(c);
+        }
+    }
+    let pattern: Vec<char> = simple.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    // What of the pattern may have been used up to match the name so far.
+    let mut at: Vec<bool> = vec![false; pattern.len() + 1];
+    at[0] = true;
+    let stars = |at: &mut Vec<bool>| {
+        for (index, c) in pattern.iter().enumerate() {
+            if *c == '*' && at[index] {
+                at[index + 1] = true;
+            }
+        }
+    };
+    stars(&mut at);
+    for c in name {
+        let mut next = vec![false; pattern.len() + 1];
+        for (index, p) in pattern.iter().enumerate() {
+            if at[index] && *p == '*' {
+                next[index] = true;
+            } else if at[index] && (*p == '?' || *p == c) {
+                next[index + 1] = true;
+            }
+        }
+        at = next;
+        stars(&mut at);
+    }
+    at.last().copied().unwrap_or(false)
 }
 
 /// Whether a part of a command names one of the agent's own directories, by its path or by the variable that says it.

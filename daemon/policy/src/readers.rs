@@ -1,14 +1,14 @@
-//! Which files a command that only reads may show: the words of it that may be paths.
+//! Which files a command that only reads may show: the words of it that may be paths, from where the line has moved to.
 //!
 //! Looks at words only, and finds too much rather than too little: a pattern that happens to look like a path is
 //! looked up too, and mostly leads nowhere. Called by `call`, which has the places resolved, and by `command`.
 
-use crate::call::{Access, Subject};
-use crate::programs::{self, Reading};
-use crate::shell::Word;
+use crate::shell::{Part, Script, Word};
 
 /// Places that are looked up for one command; a command with more of them asks.
 const PLACES_MAX: usize = 256;
+/// Moves of a line that are followed.
+const MOVES_MAX: usize = 8;
 /// Letters before a value in a cluster of short options (`-rfFILE`) that are looked past.
 const CLUSTER_MAX: usize = 4;
 
@@ -18,15 +18,6 @@ pub(crate) struct Place {
     pub(crate) text: String,
     /// The shell puts in names from below this directory.
     pub(crate) glob: bool,
-}
-
-impl Place {
-    pub(crate) fn subject(&self) -> Subject {
-        Subject {
-            text: self.text.clone(),
-            access: Access::Read,
-        }
-    }
 }
 
 /// The places that a plain command may read.
@@ -39,12 +30,28 @@ pub(crate) struct Places {
     pub(crate) walks: bool,
 }
 
-/// What a command shows of files, if it is known to only read.
-pub(crate) fn places(words: &[Word]) -> Option<Places> {
-    let Some(Reading { files: true }) = programs::reading(words) else {
-        return None;
+/// What a part of a line, which is known to only read, shows of files.
+pub(crate) fn places(script: &Script, index: usize) -> Places {
+    let Some(part) = script.parts.get(index) else {
+        return Places::default();
     };
-    let (program, arguments) = words.split_first()?;
+    let mut found = places_here(&part.words);
+    let before = script.parts.get(..index).unwrap_or_default();
+    let moves: Vec<&Part> = before
+        .iter()
+        .filter(|part| part.program() == Some("cd"))
+        .collect();
+    if !moves.is_empty() {
+        found.move_by(&moves);
+    }
+    found
+}
+
+/// The same from the current directory.
+fn places_here(words: &[Word]) -> Places {
+    let Some((program, arguments)) = words.split_first() else {
+        return Places::default();
+    };
     let mut found = Places {
         walks: walks(&program.text, arguments),
         ..Places::default()
@@ -56,10 +63,40 @@ pub(crate) fn places(words: &[Word]) -> Option<Places> {
     for word in arguments {
         found.take(word, program.text != "find");
     }
-    Some(found)
+    found
 }
 
 impl Places {
+    /// The places as they are after some `cd`: any of them may have failed, so both are looked at.
+    fn move_by(&mut self, moves: &[&Part]) {
+        let mut at = vec![String::new()];
+        for part in moves {
+            let operands: Vec<&Word> = part
+                .words
+                .iter()
+                .skip(1)
+                .filter(|word| word.text != "--")
+                .collect();
+            let [to] = operands.as_slice() else {
+                self.unclear = Some("where the command has moved to is not known");
+                return;
+            };
+            let plain =
+                to.is_known() && !to.glob && !to.text.is_empty() && !to.text.starts_with('-');
+            if !plain || (to.text.starts_with('~') && !to.tilde) || at.len() > MOVES_MAX {
+                self.unclear = Some("where the command has moved to is not known");
+                return;
+            }
+            let next: Vec<String> = at.iter().map(|base| joined(base, &to.text)).collect();
+            at.extend(next);
+        }
+        for place in std::mem::take(&mut self.places) {
+            for base in &at {
+                self.add(&joined(base, &place.text), place.glob);
+            }
+        }
+    }
+
     fn add(&mut self, text: &str, glob: bool) {
         let place = Place {
             text: text.to_owned(),
@@ -127,6 +164,15 @@ impl Places {
             "" => self.add(".", true),
             base => self.add(base, true),
         }
+    }
+}
+
+/// A path from a directory.
+fn joined(base: &str, text: &str) -> String {
+    if base.is_empty() || text.starts_with(['/', '~']) {
+        text.to_owned()
+    } else {
+        format!("{}/{text}", base.trim_end_matches('/'))
     }
 }
 

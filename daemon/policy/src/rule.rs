@@ -5,12 +5,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::pathrules::PathPattern;
-use crate::shell::{self, Analysis};
+use crate::shell;
 use crate::textrules::{End, Pattern};
 
 /// In which list a rule stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum List {
     Allow,
     Ask,
@@ -301,13 +304,19 @@ fn line(text: &str, tightens: bool) -> Matcher {
 }
 
 fn words(prefix: &str) -> Result<Matcher, String> {
-    match shell::analyse(prefix) {
-        Analysis::Simple { words, .. } => Ok(Matcher::Words(
+    // Most prefixes are letters and blanks: ten thousand of them are read without a parser.
+    if let Some(words) = shell::plain_words(prefix) {
+        return Ok(Matcher::Words(words));
+    }
+    let script = shell::read(prefix);
+    let doubt = script.doubt;
+    match script.into_plain() {
+        Some(words) => Ok(Matcher::Words(
             words.into_iter().map(|word| word.text).collect(),
         )),
-        Analysis::NotPlain { reason, .. } => Err(format!(
+        None => Err(format!(
             "a prefix must be the beginning of one plain command, but {}",
-            reason.words()
+            doubt.map_or("it is more, or less, than that", |doubt| doubt.words())
         )),
     }
 }

@@ -21,6 +21,8 @@ use crate::textrules::TextRules;
 pub enum Layer {
     User,
     Project,
+    /// Allowed always, by a person's answer: kept for the workspace, beyond any session.
+    Kept,
     /// Given by a person's answer, for the rest of the session.
     Session,
     /// `--allow`, `--ask`, `--deny` of one run.
@@ -33,6 +35,7 @@ impl fmt::Display for Layer {
         f.write_str(match self {
             Self::User => "user",
             Self::Project => "project",
+            Self::Kept => "kept",
             Self::Session => "session",
             Self::Run => "run",
             Self::BuiltIn => "built-in",
@@ -112,6 +115,22 @@ impl RuleSet {
         }
         set.finish(&mut problems);
         (set, problems)
+    }
+
+    /// The paths of all rules that deny this access, as they could be written: for whoever has them held by other means
+    /// too. Rules for a whole family are not among them.
+    #[must_use]
+    pub fn denied_paths(&self, access: Access) -> &[String] {
+        match access {
+            Access::Read => self.deny.read.texts(),
+            Access::Edit => self.deny.edit.texts(),
+        }
+    }
+
+    /// Whether a rule denies all of this access, whatever the path.
+    #[must_use]
+    pub fn denies_all(&self, access: Access) -> bool {
+        self.deny.family(access).is_some()
     }
 
     pub(crate) fn source(&self, index: usize) -> &Source {
@@ -285,7 +304,8 @@ fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
     targets
 }
 
-fn host(call: &Call<'_>) -> Option<String> {
+/// The host that a call wants to reach, in lower case.
+pub(crate) fn host(call: &Call<'_>) -> Option<String> {
     let url = call.arguments.get("url")?.as_str()?.trim();
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use contract::{Basis, Confinement, Decision, Family};
+use contract::{Basis, Confinement, Decision, Family, Stance, Strength};
 use proto::record::{Rules, Verdict};
 use proto::state::{OnAsk, Posture};
 use serde_json::{Map, Value, json};
@@ -12,10 +12,19 @@ use crate::*;
 mod altered;
 mod bound;
 mod commands;
+mod corpus;
+#[cfg(unix)]
+mod differential;
+mod escape;
+mod examples;
 mod files;
+mod forms;
+mod gitconfig;
 mod grants;
+mod matrix;
 mod postures;
 mod properties;
+mod scripts;
 
 const ROOT: &str = "/home/someone/project";
 
@@ -23,7 +32,11 @@ const ROOT: &str = "/home/someone/project";
 struct Scene {
     rules: Rules,
     posture: Posture,
-    sandbox: Sandbox,
+    stance: Stance,
+    sandbox: Strength,
+    leaks: bool,
+    unconfined: Option<String>,
+    git_programs: Vec<String>,
 }
 
 /// `allow Bash(x); deny Edit(y)`: a list and a rule each.
@@ -31,7 +44,11 @@ fn scene(rules: &str) -> Scene {
     Scene {
         rules: read_rules(rules),
         posture: Posture::Ask,
-        sandbox: Sandbox::None,
+        stance: Stance::default(),
+        sandbox: Strength::None,
+        leaks: false,
+        unconfined: None,
+        git_programs: Vec::new(),
     }
 }
 
@@ -58,7 +75,12 @@ impl Scene {
         self
     }
 
-    fn sandbox(mut self, sandbox: Sandbox) -> Self {
+    fn stance(mut self, stance: Stance) -> Self {
+        self.stance = stance;
+        self
+    }
+
+    fn sandbox(mut self, sandbox: Strength) -> Self {
         self.sandbox = sandbox;
         self
     }
@@ -85,6 +107,7 @@ impl Scene {
             "bash" => (Family::Bash, false),
             "bash_output" | "kill_shell" => (Family::Bash, true),
             "read_file" | "grep" | "glob" | "ls" => (Family::Read, true),
+            "ask" | "todo_write" | "exit_plan_mode" => (Family::Session, true),
             _ => (Family::Edit, false),
         };
         let call = Call {
@@ -127,8 +150,12 @@ impl Scene {
             cwd: root.clone(),
             user_home: user_home.clone(),
             altered: Vec::new(),
+            git_programs: self.git_programs.clone(),
             posture: self.posture,
+            stance: self.stance,
             sandbox: self.sandbox,
+            leaks: self.leaks,
+            unconfined: self.unconfined.clone(),
             masked: vec![PathBuf::from("/agent/home")],
             trusted: true,
         }

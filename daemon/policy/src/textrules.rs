@@ -179,6 +179,40 @@ impl TextRules {
         }
     }
 
+    /// Whether some rule may hold for a command of this program, whatever its further words.
+    pub(crate) fn speaks_of(&self, program: &str, budget: &mut Budget) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let mut at = 0_usize;
+        for byte in program.bytes() {
+            // A rule whose fixed part ends inside of the name goes on with anything.
+            if self.opens(at, budget) {
+                return true;
+            }
+            match self.child(at, byte, budget) {
+                Some(child) => at = child,
+                // Out of steps: it may.
+                None => return !budget.take(1),
+            }
+        }
+        let here = self.nodes.get(at).is_some_and(|node| !node.here.is_empty());
+        here || self.child(at, b' ', budget).is_some() || !budget.take(1)
+    }
+
+    fn opens(&self, at: usize, budget: &mut Budget) -> bool {
+        let here = self
+            .nodes
+            .get(at)
+            .map_or(&[][..], |node| node.here.as_slice());
+        here.iter().any(|index| {
+            let pattern = self.patterns.get(*index as usize);
+            let open = pattern
+                .is_none_or(|(pattern, _)| !pattern.pieces.is_empty() || pattern.end == End::Open);
+            open || !budget.take(1)
+        })
+    }
+
     /// The first rule that the text matches. Words in `text` have one blank between them.
     pub(crate) fn find(&self, text: &str, anchor: Anchor, budget: &mut Budget) -> Option<Found> {
         if self.is_empty() {

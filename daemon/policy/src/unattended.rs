@@ -2,7 +2,7 @@
 //!
 //! Called by the session for a decision whose verdict is `Ask`; total for the others too.
 
-use contract::{Basis, Confinement, Decision};
+use contract::{Basis, Confinement, Decision, Strength};
 use proto::record::Verdict;
 use proto::state::OnAsk;
 
@@ -16,12 +16,19 @@ pub enum Unattended {
     Wait,
 }
 
-/// Answers a decision in the place of a person. `attached`: whether an approver is there to be asked.
+/// Answers a decision in the place of a person. `attached`: whether an approver is there to be asked;
+/// `accept_partial`: the user takes walls that hold in part for walls.
 ///
-/// `sandboxed` allows what only the fallback asked about and what the file tools' confinement holds.
+/// `sandboxed` allows what only the fallback asked about and what a confinement holds: that of the file tools, or the
+/// walls around commands.
 /// `allow` says yes to every ask but those that are always a person's. Deny rules hold in each.
 #[must_use]
-pub fn unattended(decision: &Decision, on_ask: OnAsk, attached: bool) -> Unattended {
+pub fn unattended(
+    decision: &Decision,
+    on_ask: OnAsk,
+    attached: bool,
+    accept_partial: bool,
+) -> Unattended {
     match decision.verdict {
         Verdict::Allow => return Unattended::Allow,
         Verdict::Deny => return Unattended::Deny(format!("denied: {}", decision.rule)),
@@ -35,7 +42,7 @@ pub fn unattended(decision: &Decision, on_ask: OnAsk, attached: bool) -> Unatten
         )),
         OnAsk::Allow if decision.basis != Basis::AlwaysAsked => Unattended::Allow,
         OnAsk::Sandboxed
-            if decision.basis == Basis::Fallback && decision.confinement == Confinement::Files =>
+            if decision.basis == Basis::Fallback && held(decision.confinement, accept_partial) =>
         {
             Unattended::Allow
         }
@@ -46,7 +53,16 @@ pub fn unattended(decision: &Decision, on_ask: OnAsk, attached: bool) -> Unatten
     }
 }
 
-/// The same for questions of the model: they have no answer but a person's. Nothing is denied: the model is told that
+/// Whether a confinement holds well enough to stand in for a person.
+fn held(confinement: Confinement, accept_partial: bool) -> bool {
+    match confinement {
+        Confinement::Files | Confinement::Walls(Strength::Full) => true,
+        Confinement::Walls(Strength::Partial) => accept_partial,
+        Confinement::Walls(Strength::None) | Confinement::None => false,
+    }
+}
+
+/// The same for questions and plans of the model: they have no answer but a person's. Nothing is denied: the model is told that
 /// nobody is there.
 #[must_use]
 pub fn unasked(on_ask: OnAsk, attached: bool) -> bool {
@@ -64,7 +80,15 @@ fn words(decision: &Decision, why: &str) -> String {
         decision.rule
     );
     let attach = "attach to the session and answer";
+    let asked = match decision.confinement {
+        // Else it would have been allowed, and the reader wonders why it was not.
+        Confinement::Walls(Strength::Partial) if decision.basis == Basis::Fallback => format!(
+            "{asked}. The sandbox here is partial, and stands in for a person only with `sandbox.accept_partial = true`"
+        ),
+        Confinement::Files | Confinement::Walls(_) | Confinement::None => asked,
+    };
     match decision.basis {
+        Basis::Stance => asked,
         Basis::AlwaysAsked => format!("{asked}. No rule lifts this question: {attach}"),
         Basis::Rule => format!("{asked}. What would allow it: `--on-ask allow`, or {attach}"),
         Basis::NotAnalysed => format!(

@@ -4,18 +4,22 @@
 //! except when nobody listens to it any more. Called only by `procs`.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Child, ChildEvent, ChildExit, SpawnError};
+use contract::{Child, ChildEvent, ChildExit, SpawnError, Walls};
 use futures::StreamExt;
+use proto::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::ChildStderr;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use crate::found::Findings;
 use crate::grip::{GIVE_UP, Grip, NUDGE};
-use crate::spawner::Launcher;
+use crate::prepare::{Prepared, prepare};
+use crate::spawner::{Launched, Launcher};
 use crate::table::Entry;
 use crate::warden::Warden;
 use crate::wire::{self, Ended, Order, Spec, Status};
@@ -33,6 +37,9 @@ const COMPLAINT: u64 = 1000;
 /// One start.
 pub(crate) struct Job {
     pub launcher: Launcher,
+    pub findings: Findings,
+    pub session: Pid,
+    pub walls: Option<Arc<Walls>>,
     pub spec: Spec,
     pub warden: Option<Warden>,
     /// For messages.
@@ -45,6 +52,9 @@ pub(crate) struct Job {
 pub(crate) async fn run(job: Job) {
     let Job {
         launcher,
+        findings,
+        session,
+        walls,
         mut spec,
         warden,
         program,
@@ -55,13 +65,12 @@ pub(crate) async fn run(job: Job) {
         program: program.clone(),
         reason,
     };
-    let launched = launcher.launch().await;
-    // The thread must be able to end while we run.
-    drop(launcher);
-    let mut launched = match launched {
+    // The thread must be able to end while we run: the way to it is gone when this has been done.
+    let launched = launch(launcher, &findings, (session, walls), &mut spec).await;
+    let (mut launched, held) = match launched {
         Ok(launched) => launched,
-        Err(error) => {
-            let _ = reply.send(Err(failed(format!("its helper did not start: {error}"))));
+        Err(reason) => {
+            let _ = reply.send(Err(failed(reason)));
             return;
         }
     };
@@ -89,7 +98,7 @@ pub(crate) async fn run(job: Job) {
                 NotBegun::Told(reason) => failed(reason),
                 NotBegun::Lost(reason) => failed(complained(reason, &mut launched.stderr).await),
             };
-            drop(entry);
+            drop((held, entry));
             let _ = reply.send(Err(error));
             return;
         }
@@ -113,6 +122,8 @@ pub(crate) async fn run(job: Job) {
             grip,
         };
         let exit = watch.run_out(&sender).await;
+        // In this order: who waits for the row to go finds nothing of the command on the disk either.
+        drop(held);
         drop(entry);
         gone.send_replace(true);
         exit
@@ -134,6 +145,28 @@ pub(crate) async fn run(job: Job) {
     );
     // A reader that went away does not want to know.
     let _ = sender.send(ChildEvent::Exited(exit)).await;
+}
+
+/// Has the helper started, within what the walls need, and says what must be kept for as long as it is there.
+async fn launch(
+    launcher: Launcher,
+    findings: &Findings,
+    (session, walls): (Pid, Option<Arc<Walls>>),
+    spec: &mut Spec,
+) -> Result<(Launched, sandbox::Stubs), String> {
+    let ended = || "the thread that starts processes has ended".to_owned();
+    let found = findings.settled().await.ok_or_else(ended)?;
+    let Prepared {
+        opening,
+        inner,
+        before,
+        held,
+    } = prepare(session, walls, found.walls).await?;
+    spec.inner = inner;
+    spec.argv.splice(0..0, before);
+    let launched = launcher.launch(opening).await;
+    let launched = launched.map_err(|error| format!("its helper did not start: {error}"))?;
+    Ok((launched, held))
 }
 
 type StatusLines = Lines<BufReader<OwnedReadHalf>>;

@@ -27,9 +27,16 @@ pub mod options;
 pub mod warden;
 
 mod drive;
+mod found;
 mod grip;
 mod inner;
 mod mechanism;
+#[cfg(target_os = "linux")]
+mod place;
+#[cfg(not(target_os = "linux"))]
+#[path = "place_none.rs"]
+mod place;
+mod prepare;
 mod probe;
 mod recipe;
 mod spawner;
@@ -39,6 +46,12 @@ mod wire;
 pub mod child;
 mod tree;
 
-pub use mechanism::{Bound, Mechanism};
-pub use options::{Helper, Limits, Namespaces, Options};
+pub use mechanism::{Bound, Held, Mechanism};
+pub use options::{Helper, Layers, Limits, Options};
 pub use procs::Procs;
+
+/// Whether walls keep a command from abstract Unix sockets where `sandbox.network` gives it the network of the machine.
+#[must_use]
+pub fn holds_abstract_sockets() -> bool {
+    sandbox::Inner::holds_abstract_sockets()
+}

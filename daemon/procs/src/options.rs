@@ -16,18 +16,25 @@ pub struct Options {
     /// The file mode mask of commands. `None`: the daemon's own at the time of the start. A daemon that
     /// narrows its mask for its own files says here what the person's was.
     pub umask: Option<u32>,
-    pub namespaces: Namespaces,
+    pub layers: Layers,
     /// The process that started the daemon and adopts what a killed helper leaves, where there is one.
     pub warden: Option<Warden>,
 }
 
-/// Whether each command gets a process namespace.
+/// By what commands are held: the strongest, or one that was chosen and nothing in its place where it does not work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Namespaces {
-    /// Where one can be opened.
+pub enum Layers {
+    /// The strongest that works here.
     #[default]
     Auto,
-    /// Never: commands are held by their helper alone.
+    /// Bubblewrap, or nothing.
+    Bubblewrap,
+    /// System calls of our own, or nothing.
+    Direct,
+    /// No namespaces: commands are held together by their helper, and within walls by Landlock and seccomp.
+    Landlock,
+    /// No namespaces and no walls: commands are held together by their helper alone. For tests, which show by it what
+    /// is so on other machines.
     Off,
 }
 
@@ -41,7 +48,7 @@ impl Options {
             helper: Helper::this_binary()?,
             limits: Limits::default(),
             umask: None,
-            namespaces: Namespaces::Auto,
+            layers: Layers::Auto,
             warden: Warden::of_this_process(),
         })
     }

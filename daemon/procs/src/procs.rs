@@ -3,10 +3,10 @@
 //! Knows nothing of how a command is held together; that is `drive` here and `child` in the helper.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, Spawn, SpawnError};
+use contract::{Child, Command, STDIN_MAX, Spawn, SpawnError, Strength};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -14,8 +14,10 @@ use proto::params::process::ChildProcess;
 use tokio::sync::oneshot;
 
 use crate::drive;
+use crate::found::Findings;
 use crate::mechanism::Mechanism;
 use crate::options::Options;
+use crate::place::Places;
 use crate::spawner::Launcher;
 use crate::table::Table;
 use crate::wire::Spec;
@@ -27,7 +29,9 @@ pub struct Procs {
     options: Options,
     table: Arc<Table>,
     /// Empty until the thread has found out.
-    mechanism: Arc<OnceLock<Mechanism>>,
+    findings: Findings,
+    /// The loopbacks of sessions.
+    places: Places,
     /// Shared with starts that have not begun: they must neither keep the thread nor miss its end.
     thread: Arc<Mutex<Option<Thread>>>,
 }
@@ -43,11 +47,13 @@ impl Procs {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(options: Options) -> io::Result<Arc<Self>> {
-        let mechanism = Arc::new(OnceLock::new());
-        let (launcher, handle) = Launcher::start(options.clone(), Arc::clone(&mechanism))?;
+        let (found, findings) = Findings::open();
+        let places = Places::default();
+        let (launcher, handle) = Launcher::start(options.clone(), found, places.clone())?;
         Ok(Arc::new(Self {
             options,
-            mechanism,
+            findings,
+            places,
             table: Table::new(),
             thread: Arc::new(Mutex::new(Some(Thread { launcher, handle }))),
         }))
@@ -56,8 +62,15 @@ impl Procs {
     /// How commands are held together here. Known some milliseconds after the start.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
-        let found = self.mechanism.get();
-        found.cloned().unwrap_or(Mechanism::Looking)
+        let found = self.findings.now();
+        found.map_or(Mechanism::Looking, |found| found.mechanism)
+    }
+
+    /// Waits until it is known how commands are held here: [`Procs::mechanism`] and [`Spawn::strength`] do not
+    /// change afterwards.
+    pub async fn settled(&self) -> Strength {
+        let found = self.findings.settled().await;
+        found.map_or(Strength::None, |found| found.mechanism.strength())
     }
 
     /// The commands that run, oldest first.
@@ -88,6 +101,7 @@ impl Procs {
         self.table.close();
         self.table.stop(None, grace_ms);
         self.table.until_none(None).await;
+        self.places.clear();
         let thread = lock(&self.thread).take();
         if let Some(Thread { launcher, handle }) = thread {
             drop(launcher);
@@ -102,6 +116,11 @@ fn lock(thread: &Mutex<Option<Thread>>) -> MutexGuard<'_, Option<Thread>> {
 }
 
 impl Spawn for Procs {
+    fn strength(&self) -> Strength {
+        let found = self.findings.soon();
+        found.map_or(Strength::None, |found| found.mechanism.strength())
+    }
+
     fn spawn(
         &self,
         session: Pid,
@@ -110,6 +129,8 @@ impl Spawn for Procs {
         let table = Arc::clone(&self.table);
         let thread = Arc::clone(&self.thread);
         let (title, number) = (command.title.clone(), command.number);
+        let walls = command.walls.clone();
+        let findings = self.findings.clone();
         let spec = Spec::new(command, &self.options);
         let warden = self.options.warden;
         async move {
@@ -124,10 +145,21 @@ impl Spawn for Procs {
                     reason,
                 });
             };
+            if spec
+                .stdin
+                .as_ref()
+                .is_some_and(|text| text.len() > STDIN_MAX)
+            {
+                let reason = format!("its standard input is longer than {STDIN_MAX} bytes");
+                return Err(SpawnError::Start { program, reason });
+            }
             let (reply, started) = oneshot::channel();
             // In a task of its own: a caller that goes away must not leave a half-started command.
             tokio::spawn(drive::run(drive::Job {
                 launcher,
+                findings,
+                session,
+                walls,
                 spec,
                 warden,
                 program: program.clone(),
@@ -150,5 +182,6 @@ impl Spawn for Procs {
 
     fn stop_session(&self, session: Pid, grace_ms: u64) {
         self.table.stop(Some(session), grace_ms);
+        self.places.forget(session);
     }
 }

@@ -6,23 +6,25 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use proto::Pid;
+use rustix::fs::{Mode, OFlags};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::mechanism::Mechanism;
+use crate::found::Found;
 use crate::options::{Helper, Options};
+use crate::place::Places;
 use crate::probe;
-use crate::recipe::Recipe;
+use crate::recipe::{Around, Purpose, Recipe};
 
 /// Starts that may wait for the thread; a further one waits in its task.
 const QUEUE: usize = 64;
@@ -38,7 +40,16 @@ pub(crate) struct Launched {
     pub namespace: bool,
 }
 
+/// What is opened around a helper besides the process namespace. Nothing, for a command without walls.
+#[derive(Default)]
+pub(crate) struct Opening {
+    pub plan: Option<sandbox::Plan>,
+    /// Whose loopback it shares. `None`: one of its own.
+    pub session: Option<Pid>,
+}
+
 struct Job {
+    opening: Opening,
     /// Where the sockets and pipes are to be registered.
     runtime: Handle,
     reply: oneshot::Sender<io::Result<Launched>>,
@@ -52,28 +63,35 @@ impl Launcher {
     /// Starts the thread, which first finds out how helpers are best started, and says so there.
     pub fn start(
         options: Options,
-        found: Arc<OnceLock<Mechanism>>,
+        found: watch::Sender<Option<Found>>,
+        places: Places,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (sender, mut jobs) = mpsc::channel::<Job>(QUEUE);
         let thread = Builder::new()
             .name("procs-spawner".to_owned())
             .spawn(move || {
-                let (recipe, mechanism) = probe::strongest(&options);
-                tracing::info!(%mechanism, "how commands are held together");
-                found.get_or_init(|| mechanism);
+                let (recipe, what) = probe::strongest(&options);
+                tracing::info!(mechanism = %what.mechanism, "how commands are held together");
+                found.send_replace(Some(what));
                 while let Some(job) = jobs.blocking_recv() {
                     let _inside = job.runtime.enter();
                     // Nobody waits any more: dropping our ends tells the helper to go.
-                    let _ = job.reply.send(launch(&options.helper, recipe.as_ref()));
+                    let _ = job.reply.send(launch(
+                        &options.helper,
+                        recipe.as_ref(),
+                        &job.opening,
+                        &places,
+                    ));
                 }
             })?;
         Ok((Self(sender), thread))
     }
 
     /// Has a helper started by the thread.
-    pub async fn launch(&self) -> io::Result<Launched> {
+    pub async fn launch(&self, opening: Opening) -> io::Result<Launched> {
         let (reply, launched) = oneshot::channel();
         let job = Job {
+            opening,
             runtime: Handle::current(),
             reply,
         };
@@ -83,13 +101,31 @@ impl Launcher {
     }
 }
 
-fn launch(helper: &Helper, recipe: Option<&Recipe>) -> io::Result<Launched> {
+fn launch(
+    helper: &Helper,
+    recipe: Option<&Recipe>,
+    opening: &Opening,
+    places: &Places,
+) -> io::Result<Launched> {
     let (ours, theirs) = StdStream::pair()?;
+    let wanted = opening
+        .plan
+        .as_ref()
+        .filter(|_| recipe.is_some_and(Recipe::wants_nothings));
+    let nothings = wanted.map_or(Ok(Vec::new()), nothings)?;
+    let mut around = Around {
+        plan: opening.plan.as_ref(),
+        network: opening.plan.as_ref().is_some_and(|plan| !plan.network),
+        nothings: &nothings,
+    };
     let mut command = match recipe {
         Some(recipe) => {
-            hand_over(&ours, recipe)?;
-            let mut command = std::process::Command::new(recipe.program());
-            command.args(recipe.to_hold());
+            let place = place(opening, recipe, places)?;
+            around.network &= place.is_none();
+            let mut command = recipe.command(Purpose::Hold, &around);
+            if let Some(place) = place {
+                sandbox::enter_on_start(&mut command, place);
+            }
             command
         }
         None => {
@@ -99,7 +135,6 @@ fn launch(helper: &Helper, recipe: Option<&Recipe>) -> io::Result<Launched> {
             command
         }
     };
-    ours.set_nonblocking(true)?;
     command
         // The daemon's environment may hold keys, and the helper's can be read by the command.
         .env_clear()
@@ -108,6 +143,11 @@ fn launch(helper: &Helper, recipe: Option<&Recipe>) -> io::Result<Launched> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut helper = tokio::process::Command::from(command).spawn()?;
+    if let Some(recipe) = recipe {
+        // Where that fails it has ended already, and what it complained of says why.
+        let _ = recipe.instruct(&ours, Purpose::Hold, &around);
+    }
+    ours.set_nonblocking(true)?;
     let pipe = || io::Error::other("the helper came without its pipes");
     Ok(Launched {
         control: UnixStream::from_std(ours)?,
@@ -118,20 +158,23 @@ fn launch(helper: &Helper, recipe: Option<&Recipe>) -> io::Result<Launched> {
     })
 }
 
-/// Lays ready, on a new channel to a helper in a namespace, what it takes first: one byte, with the
-/// directory of switches where it needs that.
-pub(crate) fn hand_over(ours: &StdStream, recipe: &Recipe) -> io::Result<()> {
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    let switches = recipe.switches().map(|switches| [switches.as_fd()]);
-    if let Some(switches) = &switches {
-        control.push(SendAncillaryMessage::ScmRights(switches));
-    }
-    sendmsg(
-        ours,
-        &[io::IoSlice::new(b"\n")],
-        &mut control,
-        SendFlags::empty(),
-    )?;
-    Ok(())
+/// The loopback of the session, where the command is to have it.
+fn place(
+    opening: &Opening,
+    recipe: &Recipe,
+    places: &Places,
+) -> io::Result<Option<Arc<sandbox::Place>>> {
+    let wanted = opening.plan.as_ref().is_some_and(|plan| !plan.network);
+    let session = opening.session.filter(|_| wanted);
+    session
+        .map(|session| places.of(session, recipe))
+        .transpose()
+}
+
+/// As many ways to read nothing as the plan has empty files. They are inherited by whatever is started while
+/// they are open, and only this thread starts anything.
+fn nothings(plan: &sandbox::Plan) -> io::Result<Vec<OwnedFd>> {
+    let open = || rustix::fs::open("/dev/null", OFlags::RDONLY, Mode::empty());
+    let all = (0..plan.nothings()).map(|_| open().map_err(io::Error::from));
+    all.collect()
 }

@@ -21,6 +21,8 @@ use crate::tree;
 const VARIABLE: &str = "REASONIXD_WARDEN";
 /// The longest time that killing what is left may take.
 const BURIAL: Duration = Duration::from_secs(5);
+/// Between two looks whether all of it has ended.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// What the daemon knows of its warden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +143,8 @@ impl Ward {
                 Ok(None) if Instant::now() >= end => return false,
                 Ok(None) => {
                     tree::kill_below(getpid(), None);
+                    // They need a moment to end, and we would take the processor from them.
+                    std::thread::sleep(PAUSE);
                 }
                 // No children.
                 Err(_) => return true,

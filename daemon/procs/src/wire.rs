@@ -18,6 +18,10 @@ pub(crate) struct Spec {
     pub env: Vec<(String, String)>,
     pub limits: Limits,
     pub umask: Option<u32>,
+    /// What it does to itself before it becomes the command.
+    pub inner: Option<sandbox::Inner>,
+    /// What stands on its standard input.
+    pub stdin: Option<String>,
 }
 
 impl Spec {
@@ -28,6 +32,8 @@ impl Spec {
             env: command.env,
             limits: options.limits,
             umask: options.umask,
+            inner: None,
+            stdin: command.stdin,
         }
     }
 }

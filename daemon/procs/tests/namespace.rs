@@ -2,7 +2,9 @@
 #![cfg(target_os = "linux")]
 
 mod scenes;
+mod stage;
+mod walls;
 
-const WAY: procs::Namespaces = procs::Namespaces::Auto;
+pub const WAY: procs::Layers = procs::Layers::Auto;
 /// What makes `procs-probe` hold a command in this way.
-const HOST: &str = "host";
+pub const HOST: &str = "host";

@@ -2,7 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod scenes;
+mod stage;
 
-const WAY: procs::Namespaces = procs::Namespaces::Off;
+pub const WAY: procs::Layers = procs::Layers::Off;
 /// What makes `procs-probe` hold a command in this way.
-const HOST: &str = "host-off";
+pub const HOST: &str = "host-off";

@@ -9,11 +9,12 @@ use std::time::Duration;
 use contract::provider::{ErrorKind, ProviderError};
 use serde_json::Value;
 
+use crate::options::Options;
+
 /// Characters of a vendor's words that are shown.
 const WORDS_MAX: usize = 400;
 
-/// The shortest key that is blotted out, and the shortest header value: a shorter one would take ordinary words with it.
-const KEY_MIN: usize = 4;
+/// The shortest header value that is blotted out: a shorter one would take ordinary words with it.
 const HEADER_MIN: usize = 8;
 
 /// Whose failure it is: what messages need to know of a request.
@@ -41,7 +42,32 @@ pub(crate) struct VendorError {
     pub message: String,
 }
 
+impl Entry {
+    pub(crate) fn of(options: Options) -> Self {
+        Self {
+            name: options.name,
+            models: options.models,
+            key_env: options.api_key_env,
+            header_values: options
+                .headers
+                .into_iter()
+                .map(|(_, value)| value)
+                .collect(),
+        }
+    }
+}
+
 impl Site {
+    /// Why nothing can be sent: the entry names a key, and there is none.
+    pub(crate) fn lacks_key(&self) -> Option<ProviderError> {
+        let has_key = self
+            .key
+            .as_ref()
+            .is_some_and(|key| !key.expose().trim().is_empty());
+        let variable = self.entry.key_env.as_ref().filter(|_| !has_key)?;
+        Some(self.no_key(variable))
+    }
+
     /// Another try may help: the connection, or an answer that broke before its end.
     pub(crate) fn transient(&self, what: &str) -> ProviderError {
         let hint = "it may pass: try again, and look at the network, `base_url` and the vendor's status page if it stays";
@@ -54,7 +80,7 @@ impl Site {
     }
 
     /// The entry names a key, and there is none.
-    pub(crate) fn no_key(&self, variable: &str) -> ProviderError {
+    fn no_key(&self, variable: &str) -> ProviderError {
         let hint = format!("set `{variable}` in the environment, or store the key, and try again");
         self.error(
             &format!("has no key: `{variable}` is not set"),
@@ -120,7 +146,8 @@ impl Site {
         }
     }
 
-    fn error(
+    /// A failure of this kind, told with the provider's name and without keys.
+    pub(crate) fn error(
         &self,
         what: &str,
         hint: String,
@@ -139,22 +166,11 @@ impl Site {
 
     /// One line without keys, within the cap.
     pub(crate) fn clean(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        let key = self
-            .key
-            .iter()
-            .map(|key| key.expose().trim())
-            .filter(|key| key.len() >= KEY_MIN);
         let headers = self.entry.header_values.iter().map(|value| value.trim());
-        let mut secrets: Vec<&str> = key
-            .chain(headers.filter(|value| value.len() >= HEADER_MIN))
-            .collect();
-        // The longest first: one may hold another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        for secret in secrets {
-            text = text.replace(secret, "***");
-        }
-        let text = without_key_shapes(&text);
+        let headers = headers.filter(|value| value.len() >= HEADER_MIN);
+        let key = self.key.iter().map(|key| key.expose().trim());
+        let more: Vec<&str> = headers.chain(key).collect();
+        let text = contract::scrub::scrub_with(text, &more);
         let words = text
             .split(|c: char| c.is_whitespace() || c.is_control())
             .filter(|word| !word.is_empty());
@@ -165,41 +181,6 @@ impl Site {
         }
         line
     }
-}
-
-/// Blots out what looks like a key and is not known here: vendors quote what they were sent, and what others have.
-fn without_key_shapes(text: &str) -> String {
-    /// How the keys of vendors and forges begin.
-    const BEGINNINGS: [&str; 9] = [
-        "sk-", "sk_", "pk-", "ghp_", "gho_", "xoxb-", "AKIA", "AIza", "Bearer ",
-    ];
-    /// A shorter one would take ordinary words with it.
-    const SHAPED_MIN: usize = 16;
-    let in_key =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '+' | '/' | '=');
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let is_inside = shown.ends_with(|before: char| before.is_ascii_alphanumeric());
-        let beginning = BEGINNINGS
-            .iter()
-            .find(|beginning| !is_inside && rest.starts_with(**beginning));
-        let key = beginning.map(|beginning| {
-            let tail = &rest[beginning.len()..];
-            beginning.len() + tail.find(|c| !in_key(c)).unwrap_or(tail.len())
-        });
-        match key.filter(|len| *len >= SHAPED_MIN) {
-            Some(len) => {
-                shown.push_str("***");
-                rest = &rest[len..];
-            }
-            None => {
-                shown.push(c);
-                rest = &rest[c.len_utf8()..];
-            }
-        }
-    }
-    shown
 }
 
 impl VendorError {
@@ -283,7 +264,10 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
             "invalid_request_error",
             "not_found_error",
             "permission_error",
+            "billing_error",
+            "request_too_large",
             "model_not_found",
+            "invalid_prompt",
         ]) =>
         {
             ErrorKind::Permanent

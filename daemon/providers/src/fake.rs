@@ -1,11 +1,20 @@
 //! A vendor for tests: an HTTP server on loopback that says exactly the bytes it is told, and breaks where it is told.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract::spawn::{ChildControl, ChildExit};
+use contract::{Child, ChildEvent, Command, Ground, Request, Secret, Spawn, SpawnError};
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use proto::Pid;
+use proto::params::process::ChildProcess;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+
+use crate::options::{Options, Timeouts};
 
 /// What the server does, in order, once a request has come.
 pub(crate) enum Act {
@@ -163,4 +172,175 @@ pub(crate) fn chunk(text: &str) -> Act {
 /// The end of a chunked body.
 pub(crate) fn end() -> Act {
     Act::Say(b"0\r\n\r\n".to_vec())
+}
+
+/// Means of which nothing can be started.
+pub(crate) fn nothing() -> crate::Means {
+    crate::Means {
+        spawn: Arc::new(Nothing),
+    }
+}
+
+struct Nothing;
+
+impl Spawn for Nothing {
+    fn spawn(&self, _: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
+        let program = command.argv.first().cloned().unwrap_or_default();
+        let reason = "not found".to_owned();
+        Box::pin(async { Err(SpawnError::Start { program, reason }) })
+    }
+
+    fn running(&self, _: Pid) -> Vec<ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
+}
+
+/// A program for tests: it says what it is told, and remembers how it was started.
+pub(crate) struct Programs {
+    script: Mutex<Option<Vec<ChildEvent>>>,
+    /// It stays after the script, and tells here that it was let go.
+    stays: Mutex<Option<oneshot::Sender<()>>>,
+    pub started: Mutex<Vec<(Pid, Command)>>,
+}
+
+impl Programs {
+    /// Does this, once.
+    pub(crate) fn doing(events: Vec<ChildEvent>) -> (crate::Means, Arc<Self>) {
+        Self::new(events, None)
+    }
+
+    /// Writes these pieces and exits.
+    pub(crate) fn saying(pieces: Vec<Vec<u8>>, code: i32) -> (crate::Means, Arc<Self>) {
+        let mut events: Vec<_> = pieces.into_iter().map(ChildEvent::Stdout).collect();
+        events.push(exited(Some(code), None));
+        Self::new(events, None)
+    }
+
+    /// Does this and stays until it is let go.
+    pub(crate) fn staying(
+        events: Vec<ChildEvent>,
+    ) -> (crate::Means, Arc<Self>, oneshot::Receiver<()>) {
+        let (tell, gone) = oneshot::channel();
+        let (means, programs) = Self::new(events, Some(tell));
+        (means, programs, gone)
+    }
+
+    fn new(
+        events: Vec<ChildEvent>,
+        stays: Option<oneshot::Sender<()>>,
+    ) -> (crate::Means, Arc<Self>) {
+        let programs = Arc::new(Self {
+            script: Mutex::new(Some(events)),
+            stays: Mutex::new(stays),
+            started: Mutex::default(),
+        });
+        let spawn: Arc<dyn Spawn> = programs.clone();
+        (crate::Means { spawn }, programs)
+    }
+}
+
+/// The end of a program.
+pub(crate) fn exited(code: Option<i32>, signal: Option<i32>) -> ChildEvent {
+    ChildEvent::Exited(ChildExit {
+        code,
+        signal,
+        swept: 0,
+    })
+}
+
+/// Tells when it is dropped.
+struct Told(Option<oneshot::Sender<()>>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if let Some(tell) = self.0.take() {
+            let _ = tell.send(());
+        }
+    }
+}
+
+struct NoControl;
+
+impl ChildControl for NoControl {
+    fn stop(&self, _: u64) {}
+}
+
+impl Spawn for Programs {
+    fn spawn(
+        &self,
+        session: Pid,
+        command: Command,
+    ) -> BoxFuture<'static, Result<Child, SpawnError>> {
+        self.started
+            .lock()
+            .expect("a lock")
+            .push((session, command));
+        let script = self.script.lock().expect("a lock").take();
+        let stays = self.stays.lock().expect("a lock").take();
+        Box::pin(async move {
+            let script = script.expect("one start");
+            let tail = stays.is_some();
+            let told = Told(stays);
+            let events = futures::stream::iter(script);
+            let events = if tail {
+                let never = futures::stream::pending();
+                events
+                    .chain(never)
+                    .map(move |event| {
+                        let _ = &told;
+                        event
+                    })
+                    .boxed()
+            } else {
+                events.boxed()
+            };
+            Ok(Child {
+                os_pid: 1,
+                events,
+                control: Box::new(NoControl),
+            })
+        })
+    }
+
+    fn running(&self, _: Pid) -> Vec<ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
+}
+
+/// An entry of a kind, as small as can be.
+pub(crate) fn options(kind: &str, base: &str) -> Options {
+    Options {
+        name: "acme".to_owned(),
+        kind: kind.to_owned(),
+        base_url: base.to_owned(),
+        models: vec!["big".to_owned()],
+        api_key_env: Some("ACME_KEY".to_owned()),
+        headers: Vec::new(),
+        extra: String::new(),
+        timeouts: Timeouts::default(),
+        sends_reasoning: false,
+        effort: None,
+        efforts: Vec::new(),
+        max_output_tokens: 0,
+        command: match kind {
+            "command" => vec!["model".to_owned(), "--print".to_owned()],
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// A request of which only the way matters.
+pub(crate) fn request() -> Request {
+    Request {
+        body: b"{\"messages\":[ ] }".to_vec(),
+        model: "big".to_owned(),
+        key: Some(Secret::new("sk-acme-0123456789".to_owned())),
+        attempt: 1,
+        answered: 0,
+        ground: Ground::default(),
+    }
 }

@@ -30,11 +30,60 @@ pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
     connect: Duration,
+    auth: Auth,
+}
+
+/// How a key is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Auth {
+    /// `Authorization: Bearer …`
+    Bearer,
+    /// `x-api-key: …`, and the version of the API.
+    ApiKey,
+}
+
+/// Anthropic's name for a key's header.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+impl Auth {
+    /// By the name of a kind.
+    pub(crate) fn of(kind: &str) -> Self {
+        match kind {
+            "anthropic" => Self::ApiKey,
+            _ => Self::Bearer,
+        }
+    }
+
+    /// Headers that each request has besides, unless the entry has its own.
+    pub(crate) fn defaults(self) -> Option<(HeaderName, HeaderValue)> {
+        let version = HeaderName::from_static("anthropic-version");
+        (self == Self::ApiKey).then(|| (version, HeaderValue::from_static("2023-06-01")))
+    }
+
+    /// Puts a key into headers, unless they show one already. False where no header can hold it.
+    pub(crate) fn show(self, key: &Secret, headers: &mut HeaderMap) -> bool {
+        if headers.contains_key(AUTHORIZATION)
+            || (self == Self::ApiKey && headers.contains_key(API_KEY))
+        {
+            return true;
+        }
+        let key = key.expose().trim();
+        let (name, value) = match self {
+            Self::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
+            Self::ApiKey => (API_KEY, key.to_owned()),
+        };
+        let Ok(mut value) = HeaderValue::from_str(&value) else {
+            return false;
+        };
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        true
+    }
 }
 
 impl Endpoint {
     /// Checks an entry's address and headers. `path` is what the kind appends to the address.
-    pub(crate) fn new(options: &Options, path: &str) -> Result<Self, OpenError> {
+    pub(crate) fn new(options: &Options, path: &str, auth: Auth) -> Result<Self, OpenError> {
         let url = address(&options.base_url, path).map_err(|reason| OpenError::BaseUrl {
             name: options.name.clone(),
             reason,
@@ -44,6 +93,7 @@ impl Endpoint {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         // A compressor between us and the model would hold events back.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        headers.extend(auth.defaults());
         for (header, value) in &options.headers {
             let wrong = |reason: String| OpenError::Header {
                 name: options.name.clone(),
@@ -62,6 +112,7 @@ impl Endpoint {
             url,
             headers,
             connect: options.timeouts.connect,
+            auth,
         })
     }
 
@@ -74,17 +125,12 @@ impl Endpoint {
     ) -> Result<Response, ProviderError> {
         let mut headers = self.headers.clone();
         if let Some(key) = key
-            && !headers.contains_key(AUTHORIZATION)
+            && !self.auth.show(key, &mut headers)
         {
-            let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose().trim()))
-            else {
-                return Err(site.permanent(
-                    "has a key that no header can hold",
-                    "store the key again, without line breaks",
-                ));
-            };
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            return Err(site.permanent(
+                "has a key that no header can hold",
+                "store the key again, without line breaks",
+            ));
         }
         let client = client(Route::of(&self.url, self.connect))
             .await

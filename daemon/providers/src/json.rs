@@ -3,7 +3,10 @@
 //! Frozen prefixes and fragments are compared by bytes with what was sent before, so writing does not depend on how
 //! some version of a library likes to escape. Called by the codecs.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Appends a string with its quotes. Escapes what JSON demands and nothing else, so that it holds no raw newline.
 pub(crate) fn push_string(out: &mut String, text: &str) {
@@ -64,6 +67,32 @@ pub(crate) fn push_sorted(out: &mut String, value: &Value) {
             }
             out.push('}');
         }
+    }
+}
+
+/// The JSON text of a call's arguments: what the string holds, or the object as it stands.
+pub(crate) fn text_of(raw: &RawValue) -> Cow<'_, str> {
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'"') => match text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'))
+        {
+            // No escape: borrow.
+            Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
+            _ => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
+        },
+        Some(b'n') | None => Cow::Borrowed(""),
+        Some(_) => Cow::Borrowed(text),
+    }
+}
+
+/// JSON text without raw line ends: outside of strings they mean nothing, and inside there are none.
+pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace(['\n', '\r'], ""))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Model vendors over HTTP.
+//! Model vendors: over HTTP, and as a program.
 //!
 //! The engine reaches a vendor through the two values that `open` gives for an entry of the config: a codec that
 //! turns a conversation into the vendor's bytes, and a provider that sends them and gives neutral parts back. Wire
@@ -7,18 +7,31 @@
 mod options;
 mod registry;
 
+mod anthropic;
+mod command;
+mod openai_chat;
+mod openai_responses;
+
+mod calls;
+mod extra;
 mod failure;
 mod http;
+mod ids;
 mod json;
-mod openai_chat;
+mod lenient;
 mod probe;
 mod read;
 mod retry_after;
+mod said;
 mod sse;
+mod thoughts;
+mod vendor;
 
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod fake;
 
 pub use options::{Options, Timeouts};
 pub use probe::{KeyState, Probe, Probed, probe};
-pub use registry::{KINDS, OpenError, open};
+pub use registry::{KINDS, Means, OpenError, open};

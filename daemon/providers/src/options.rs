@@ -22,8 +22,17 @@ pub struct Options {
     /// Members for each request, as comma-joined JSON members without the braces, or empty.
     pub extra: String,
     pub timeouts: Timeouts,
-    /// Whether the vendor demands the reasoning of earlier answers (DeepSeek's thinking models do).
+    /// Whether the vendor demands the reasoning of earlier answers (DeepSeek's thinking models do). The kinds
+    /// `anthropic` and `openai-responses` always send back what their vendors sign or encrypt.
     pub sends_reasoning: bool,
+    /// How hard the model is to think, in the vendor's word. `None`: as the vendor likes.
+    pub effort: Option<String>,
+    /// The efforts that the models have. Empty: not known, any is sent.
+    pub efforts: Vec<String>,
+    /// The longest answer that is asked for, in tokens. 0: as the vendor likes, or what the kind has to say.
+    pub max_output_tokens: u64,
+    /// For `command`: the program and its arguments.
+    pub command: Vec<String>,
 }
 
 /// How long to wait for what.

@@ -9,15 +9,13 @@ use std::time::Duration;
 use contract::Secret;
 use contract::provider::ErrorKind;
 use futures::StreamExt as _;
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION,
-};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::failure::{Entry, Site, VendorError, classify};
-use crate::http::{self, Route};
+use crate::http::{self, Auth, Route};
 
 /// The longest that a connection, and a whole probe, may take, whatever the settings say.
 const TIME_MAX: Duration = Duration::from_secs(15);
@@ -31,6 +29,8 @@ const MODELS_MAX: usize = 200;
 pub struct Probe {
     /// What messages call the provider.
     pub name: String,
+    /// The kind, by its name in the registry.
+    pub kind: String,
     /// Where the API stands, up to the version.
     pub base_url: String,
     /// The key to try; `None`: there is none.
@@ -110,11 +110,8 @@ pub async fn probe(what: Probe) -> Probed {
         }),
         key: what.key.clone(),
     };
-    let without_kind = what.base_url.trim().trim_end_matches('/');
-    let stem = without_kind
-        .strip_suffix("/chat/completions")
-        .unwrap_or(without_kind);
-    let said = match http::address(stem, "/models") {
+    let (stem, path) = list_of(&what);
+    let said = match http::address(stem, path) {
         Ok(url) => ask(&what, &site, &url, started).await,
         Err(reason) => silent(
             String::new(),
@@ -125,6 +122,19 @@ pub async fn probe(what: Probe) -> Probed {
         text: site.clean(&said.text),
         hint: site.clean(&said.hint),
         ..said
+    }
+}
+
+/// Where the list of models is: beside what requests are sent to.
+fn list_of(what: &Probe) -> (&str, &'static str) {
+    let base = what.base_url.trim().trim_end_matches('/');
+    let stem = ["/chat/completions", "/responses", "/messages"]
+        .iter()
+        .find_map(|path| base.strip_suffix(path))
+        .unwrap_or(base);
+    match Auth::of(&what.kind) {
+        Auth::ApiKey if !stem.ends_with("/v1") => (stem, "/v1/models"),
+        Auth::ApiKey | Auth::Bearer => (stem, "/models"),
     }
 }
 
@@ -218,6 +228,7 @@ fn headers(what: &Probe, key: Option<&Secret>) -> Result<HeaderMap, Silence> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers.extend(Auth::of(&what.kind).defaults());
     for (name, value) in &what.headers {
         let (Ok(name), Ok(mut value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
         else {
@@ -230,17 +241,12 @@ fn headers(what: &Probe, key: Option<&Secret>) -> Result<HeaderMap, Silence> {
         headers.insert(name, value);
     }
     if let Some(key) = key
-        && !headers.contains_key(AUTHORIZATION)
+        && !Auth::of(&what.kind).show(key, &mut headers)
     {
-        let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose().trim()))
-        else {
-            return Err(Silence::Entry(
-                "the key is one that no header can hold".to_owned(),
-                "store the key again, without line breaks",
-            ));
-        };
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        return Err(Silence::Entry(
+            "the key is one that no header can hold".to_owned(),
+            "store the key again, without line breaks",
+        ));
     }
     Ok(headers)
 }

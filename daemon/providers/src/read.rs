@@ -30,6 +30,8 @@ const TAIL: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_millis(20);
 /// Bytes that are taken at once, where they are there already, before anything is handed on.
 const GULP: usize = 256 << 10;
+/// Bytes of text, reasoning and arguments of an answer: several times what any model can say.
+pub(crate) const ANSWER_MAX: usize = 32 << 20;
 
 /// What a kind makes of an answer.
 pub(crate) trait Collect: Send + 'static {
@@ -93,6 +95,11 @@ impl Batch {
 
     pub(crate) fn push(&mut self, part: Part) {
         self.0.push(part);
+    }
+
+    /// The parts, in order.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = Part> {
+        self.0.into_iter()
     }
 
     #[cfg(test)]

@@ -2,16 +2,28 @@
 
 use std::sync::Arc;
 
-use contract::{Codec, Provider};
+use contract::{Codec, Provider, Spawn};
 
 use crate::options::Options;
 
 /// What `open` gives.
 pub(crate) type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
-type Open = fn(Options) -> Result<Opened, OpenError>;
+/// What a provider may use of the daemon.
+#[derive(Clone)]
+pub struct Means {
+    /// Starts the programs of the kind `command`.
+    pub spawn: Arc<dyn Spawn>,
+}
 
-const REGISTRY: &[(&str, Open)] = &[("openai", crate::openai_chat::open)];
+type Open = fn(Options, &Means) -> Result<Opened, OpenError>;
+
+const REGISTRY: &[(&str, Open)] = &[
+    ("openai", crate::openai_chat::open),
+    ("openai-responses", crate::openai_responses::open),
+    ("anthropic", crate::anthropic::open),
+    ("command", crate::command::open),
+];
 
 /// The names of the kinds that `open` knows.
 pub const KINDS: &[&str] = &{
@@ -39,20 +51,33 @@ pub enum OpenError {
     },
     #[error("provider `{name}`: extra: {reason}")]
     Extra { name: String, reason: String },
+    #[error("provider `{name}`: effort: `{effort}` is not known to its models; they know {valid}")]
+    Effort {
+        name: String,
+        effort: String,
+        valid: String,
+    },
+    #[error("provider `{name}`: {key}: {reason}")]
+    Key {
+        name: String,
+        key: &'static str,
+        reason: String,
+    },
 }
 
-/// Makes codec and provider for an entry. Connects to nothing.
+/// Makes codec and provider for an entry. Connects to nothing, starts nothing.
 ///
 /// # Errors
-/// The entry is wrong: an unknown kind, an address, header or extra member that cannot be sent.
-pub fn open(options: Options) -> Result<Opened, OpenError> {
+/// The entry is wrong: an unknown kind, an address, header or extra member that cannot be sent, an effort that its
+/// models lack.
+pub fn open(options: Options, means: &Means) -> Result<Opened, OpenError> {
     let Some((_, open)) = REGISTRY.iter().find(|(kind, _)| *kind == options.kind) else {
         return Err(OpenError::Kind {
             name: options.name,
             kind: options.kind,
         });
     };
-    open(options)
+    open(options, means)
 }
 
 #[cfg(test)]

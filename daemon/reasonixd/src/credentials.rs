@@ -1,16 +1,20 @@
-//! The keys that are kept: `<home>/credentials.toml`, variable → key, 0600. And where a key of the daemon's own comes from.
+//! The keys that are kept, variable → key: in the system's keyring, or in `<home>/credentials.toml`, 0600. And where a key
+//! of the daemon's own comes from.
 //!
 //! A key never leaves here but as a `Secret`: no error, problem or log line quotes the file or what was to be written.
 //! Called by the assembly, the methods and the doctor; blocks.
 
-use std::collections::BTreeMap;
+mod ring;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Secret;
 use proto::{ErrorName, Failure};
 
 use crate::settings::{read, write};
+use ring::Ring;
 
 /// The longest name of a variable, and the longest key, in bytes.
 const VARIABLE_MAX: usize = 128;
@@ -51,11 +55,11 @@ pub struct Own {
 
 impl Own {
     /// Reads the store; `dotenv`: what a trusted directory's `.env` holds. A store that cannot be read holds nothing:
-    /// [`problem`] says so.
-    pub fn open(home: &Path, dotenv: BTreeMap<String, Secret>) -> Self {
+    /// [`Store::problem`] says so.
+    pub fn open(store: &Store, dotenv: BTreeMap<String, Secret>) -> Self {
         Self {
             dotenv,
-            store: stored(home).unwrap_or_default(),
+            store: store.keys(),
         }
     }
 
@@ -65,6 +69,11 @@ impl Own {
         let kept = dotenv.or_else(|| self.store.get(variable).map(|key| (key, KeyFrom::Store)));
         kept.map(|(key, from)| (key.clone(), from))
             .or_else(|| Some((environment(variable)?, KeyFrom::Environment)))
+    }
+
+    /// The variables whose keys are in the store.
+    pub fn stored(&self) -> Vec<String> {
+        self.store.keys().cloned().collect()
     }
 
     /// Only the key.
@@ -86,8 +95,8 @@ fn environment(variable: &str) -> Option<Secret> {
         .map(Secret::new)
 }
 
-/// Where keys are kept.
-pub fn path(home: &Path) -> PathBuf {
+/// The file in which keys are kept.
+fn path(home: &Path) -> PathBuf {
     home.join("credentials.toml")
 }
 
@@ -100,10 +109,187 @@ pub fn is_variable(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// Where keys are to be kept: `credentials_store`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// In the keyring where there is one, else in the file.
+    #[default]
+    Auto,
+    File,
+    /// As `Auto`, and it is a problem where there is none.
+    Keyring,
+}
+
+/// Where keys are kept.
+pub struct Store {
+    home: PathBuf,
+    wish: Wish,
+    /// None is wanted; or why there is none.
+    ring: Option<Result<Arc<dyn Ring>, String>>,
+}
+
+/// Where a change of the store has ended up.
+#[derive(Debug, PartialEq, Eq)]
+pub struct KeptIn {
+    place: String,
+    /// Why it is not where it should be.
+    instead: Option<String>,
+}
+
+impl std::fmt::Display for KeptIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.instead {
+            Some(why) => write!(f, "{} ({why})", self.place),
+            None => f.write_str(&self.place),
+        }
+    }
+}
+
+const KEYRING: &str = "the system's keyring";
+
+impl Store {
+    /// The store of a home. Asks whether there is a keyring, where one is wanted.
+    pub fn open(home: &Path, wish: Wish) -> Self {
+        let wanted = match wish {
+            Wish::File => false,
+            Wish::Auto => ring::is_built_in(),
+            Wish::Keyring => true,
+        };
+        Self {
+            home: home.to_owned(),
+            wish,
+            ring: wanted.then(|| ring::system(home)),
+        }
+    }
+
+    /// All keys: what the keyring has comes before what the file has, but where that was changed while the keyring was
+    /// away. What cannot be read holds nothing.
+    fn keys(&self) -> BTreeMap<String, Secret> {
+        let file = in_file(&self.home).unwrap_or_default();
+        let mut keys = file.keys;
+        let ring = self.in_ring().and_then(Result::ok).unwrap_or_default();
+        keys.extend(
+            ring.into_iter()
+                .filter(|(name, _)| !file.newer.contains(name)),
+        );
+        keys
+    }
+
+    /// What the keyring has, where one is wanted; or why that is not known.
+    fn in_ring(&self) -> Option<Result<BTreeMap<String, Secret>, String>> {
+        let ring = match self.ring.as_ref()? {
+            Ok(ring) => ring,
+            Err(why) => return Some(Err(why.clone())),
+        };
+        Some(ring.read().and_then(|text| {
+            let table = toml::from_str(&text.unwrap_or_default());
+            // The parser's own words may quote a key.
+            let table = table.map_err(|_| format!("what {KEYRING} holds is not understood"))?;
+            keys_of(table).map_err(|why| format!("{KEYRING}: {why}"))
+        }))
+    }
+
+    /// Keeps a key, or forgets the one that is kept, wherever it is.
+    ///
+    /// # Errors
+    /// `invalid_params`: no such variable can be, or no header could hold the key; `invalid_config`: the file cannot be
+    /// read, and is left as it is; `storage`. None of them quotes the key.
+    pub fn set(&self, variable: &str, key: Option<&Secret>) -> Result<KeptIn, Failure> {
+        // Somebody may have pasted the key here: it is not quoted.
+        if !is_variable(variable) {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                "That is no name of an environment variable.",
+                "Name the one in the provider's `api_key_env`: capital letters, digits and `_`, for instance `ACME_API_KEY`.",
+            ));
+        }
+        let key = key.map(sound).transpose()?;
+        let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = to_change(&self.home)?;
+        let newer = std::mem::take(&mut file.newer);
+        let done = self.in_ring().map(|ring| {
+            let mut ring = ring?;
+            // What was changed while it was away is made good first.
+            for name in &newer {
+                match file.keys.get(name) {
+                    Some(key) => ring.insert(name.clone(), key.clone()),
+                    None => ring.remove(name),
+                };
+            }
+            let had = ring.contains_key(variable);
+            self.set_in_ring(ring, variable, key.as_ref(), had || !newer.is_empty())
+        });
+        let (place, instead) = match done {
+            // One that is left in the file would come back when the keyring is away.
+            Some(Ok(())) => {
+                file.keys.remove(variable);
+                file.keys.retain(|name, _| !newer.contains(name));
+                (KEYRING.to_owned(), None)
+            }
+            other => {
+                let why = other.and_then(Result::err);
+                file.newer = newer;
+                // One that is not built in has nothing that could come back.
+                if why.as_ref().is_some_and(|why| why != ring::ABSENT) {
+                    file.newer.insert(variable.to_owned());
+                }
+                match &key {
+                    Some(key) => file.keys.insert(variable.to_owned(), key.clone()),
+                    None => file.keys.remove(variable),
+                };
+                let away = why.filter(|why| key.is_some() || why != ring::ABSENT);
+                let instead = away.map(|why| match key {
+                    Some(_) => why,
+                    None => format!(
+                        "{why}; a key that {KEYRING} has is not used any more, and leaves it with the next change of a \
+                         key while it answers"
+                    ),
+                });
+                (path(&self.home).display().to_string(), instead)
+            }
+        };
+        write_file(&self.home, &file)?;
+        Ok(KeptIn { place, instead })
+    }
+
+    fn set_in_ring(
+        &self,
+        mut keys: BTreeMap<String, Secret>,
+        variable: &str,
+        key: Option<&Secret>,
+        changed: bool,
+    ) -> Result<(), String> {
+        let Some(Ok(ring)) = &self.ring else {
+            return Err(ring::ABSENT.to_owned());
+        };
+        match key {
+            Some(key) => keys.insert(variable.to_owned(), key.clone()),
+            None if !changed => return Ok(()),
+            None => keys.remove(variable),
+        };
+        let text = text_of(&keys).map_err(|_| "the keys cannot be written as TOML".to_owned())?;
+        ring.write(&text)
+    }
+
+    /// What is wrong with the store, in words without what is in it; `None`: nothing.
+    pub fn problem(&self) -> Option<String> {
+        let ring = self.in_ring().and_then(Result::err);
+        // Without it the file does as well, unless it was asked for by name.
+        let ring = ring.filter(|_| self.wish == Wish::Keyring).map(|why| {
+            let file = path(&self.home);
+            format!(
+                "{why}; keys are kept in {} instead (`credentials_store`)",
+                file.display()
+            )
+        });
+        ring.or_else(|| problem(&self.home))
+    }
+}
+
 /// What is wrong with the store, in words without what is in it; `None`: nothing.
-pub fn problem(home: &Path) -> Option<String> {
+fn problem(home: &Path) -> Option<String> {
     let path = path(home);
-    if let Err(why) = stored(home) {
+    if let Err(why) = in_file(home) {
         return Some(why);
     }
     use std::os::unix::fs::PermissionsExt as _;
@@ -117,15 +303,32 @@ pub fn problem(home: &Path) -> Option<String> {
     })
 }
 
-/// Everything that is kept, or why it cannot be read.
+/// What the file holds.
+#[derive(Default, Clone, PartialEq)]
+struct InFile {
+    keys: BTreeMap<String, Secret>,
+    /// Variables that were set or forgotten here while the keyring did not answer: what it has for them is old.
+    newer: BTreeSet<String>,
+}
+
+/// Where the file says which those are. No variable is called so.
+const NEWER: &str = "newer_than_the_keyring";
+
+/// The keys of the file, or why it cannot be read.
+#[cfg(test)]
 fn stored(home: &Path) -> Result<BTreeMap<String, Secret>, String> {
+    in_file(home).map(|file| file.keys)
+}
+
+/// Everything that the file holds, or why it cannot be read.
+fn in_file(home: &Path) -> Result<InFile, String> {
     let path = path(home);
     let text = match read::following(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(InFile::default()),
         Err(error) => return Err(format!("{}: cannot be read: {error}", path.display())),
     };
-    let table: toml::Table = toml::from_str(&text).map_err(|error| {
+    let mut table: toml::Table = toml::from_str(&text).map_err(|error| {
         // The parser's own words may quote a key.
         let line = error.span().map_or(1, |span| {
             text.as_bytes()
@@ -140,59 +343,55 @@ fn stored(home: &Path) -> Result<BTreeMap<String, Secret>, String> {
             path.display()
         )
     })?;
-    let mut keys = BTreeMap::new();
-    for (variable, key) in table {
-        match key {
-            toml::Value::String(key) if !key.trim().is_empty() => {
-                keys.insert(variable, Secret::new(key));
-            }
-            _ => {
-                return Err(format!(
-                    "{}: a key is no text, so none counts",
-                    path.display()
-                ));
-            }
-        }
-    }
-    Ok(keys)
+    let newer = table.remove(NEWER).map_or(Ok(BTreeSet::new()), |names| {
+        let not = |_| format!("{}: `{NEWER}` is no list of names", path.display());
+        names.try_into().map_err(not)
+    })?;
+    let keys = keys_of(table).map_err(|why| format!("{}: {why}", path.display()))?;
+    Ok(InFile { keys, newer })
 }
 
-/// Keeps a key, or forgets the one that is kept.
-///
-/// # Errors
-/// `invalid_params`: no such variable can be, or no header could hold the key; `invalid_config`: the store cannot be
-/// read, and is left as it is; `storage`. None of them quotes the key.
-pub fn set(home: &Path, variable: &str, key: Option<&Secret>) -> Result<PathBuf, Failure> {
-    // Somebody may have pasted the key here: it is not quoted.
-    if !is_variable(variable) {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            "That is no name of an environment variable.",
-            "Name the one in the provider's `api_key_env`: capital letters, digits and `_`, for instance `ACME_API_KEY`.",
-        ));
-    }
-    let key = key.map(sound).transpose()?;
-    let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = path(home);
-    let mut keys = stored(home).map_err(|why| {
+fn keys_of(table: toml::Table) -> Result<BTreeMap<String, Secret>, &'static str> {
+    let keys = table.into_iter().map(|(variable, key)| match key {
+        toml::Value::String(key) if !key.trim().is_empty() => Ok((variable, Secret::new(key))),
+        _ => Err("a key is no text, so none counts"),
+    });
+    keys.collect()
+}
+
+fn text_of(keys: &BTreeMap<String, Secret>) -> Result<String, toml::ser::Error> {
+    toml::to_string(&table_of(keys))
+}
+
+fn table_of(keys: &BTreeMap<String, Secret>) -> toml::Table {
+    let keys = keys.iter();
+    keys.map(|(variable, key)| (variable.clone(), key.expose().to_owned().into()))
+        .collect()
+}
+
+/// What the file holds, to be changed.
+fn to_change(home: &Path) -> Result<InFile, Failure> {
+    in_file(home).map_err(|why| {
         Failure::new(
             ErrorName::InvalidConfig,
             format!("The store of keys is left as it is: {why}."),
             "Mend the file by hand, or move it away.",
         )
-        .with("file", path.display().to_string())
-    })?;
-    match key {
-        Some(key) => {
-            keys.insert(variable.to_owned(), key);
-        }
-        None if keys.remove(variable).is_none() => return Ok(path),
-        None => {}
+        .with("file", path(home).display().to_string())
+    })
+}
+
+/// Has the file hold this, where it holds anything else.
+fn write_file(home: &Path, file: &InFile) -> Result<(), Failure> {
+    if to_change(home)? == *file {
+        return Ok(());
     }
-    let table: toml::Table = keys
-        .iter()
-        .map(|(variable, key)| (variable.clone(), key.expose().to_owned().into()))
-        .collect();
+    let path = path(home);
+    let mut table = table_of(&file.keys);
+    if !file.newer.is_empty() {
+        let names: Vec<String> = file.newer.iter().cloned().collect();
+        table.insert(NEWER.to_owned(), names.into());
+    }
     let written = toml::to_string(&table)
         .map_err(std::io::Error::other)
         .and_then(|text| write::replace(&path, &format!("{HEADER}{text}")));
@@ -202,8 +401,7 @@ pub fn set(home: &Path, variable: &str, key: Option<&Secret>) -> Result<PathBuf,
             format!("{} cannot be written: {error}", path.display()),
             "Look at the disk: is it full, read-only, or away?",
         )
-    })?;
-    Ok(path)
+    })
 }
 
 /// The key without blanks around it, where a header can hold it.

@@ -13,10 +13,11 @@ use session::Supervisor;
 use store::home::Home;
 use uuid::Uuid;
 
-use crate::credentials::Own;
+use crate::credentials::{Own, Store};
 use crate::gate::{Gate, Guest, Leave};
 use crate::hold::Hold;
 use crate::rpc::Clients;
+use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Life, Loaded};
 use crate::wish;
 
@@ -36,6 +37,8 @@ pub struct Daemon {
     /// As they were when the daemon started.
     pub life: Life,
     pub problems: Problems,
+    /// What was allowed always, by workspace.
+    pub kept: Arc<KeptFiles>,
 }
 
 /// What is wrong with the daemon itself, for `daemon.status`: one sentence a subject, as long as it holds.
@@ -81,7 +84,12 @@ impl Daemon {
 
     /// The keys that sessions of this directory get where no client has brought one.
     pub fn own_keys(&self, loaded: &Loaded) -> Own {
-        Own::open(self.home.root(), loaded.env_keys.clone())
+        Own::open(&self.store(loaded), loaded.env_keys.clone())
+    }
+
+    /// Where keys are kept, as the settings say.
+    pub fn store(&self, loaded: &Loaded) -> Store {
+        Store::open(self.home.root(), loaded.settings.credentials_store)
     }
 
     /// The variables that hold the keys of the user's providers. Of those that come with the program, the one that the
@@ -110,7 +118,7 @@ impl Daemon {
     /// How commands are held here.
     pub fn confinement(&self) -> String {
         format!(
-            "file tools: workspace only; commands: no sandbox, held together by {}",
+            "file tools: workspace only; commands: {}",
             self.procs.mechanism()
         )
     }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use contract::{Spawn as _, Strength};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
+use session::Demand;
 
 use crate::credentials::Own;
 use crate::daemon::Daemon;
@@ -16,14 +18,63 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(store(daemon, params.rebuild_index).await);
     checks.extend(damage::check(&daemon.home).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
-    checks.push(Check {
-        name: "confinement".into(),
-        level: CheckLevel::Warning,
-        text: daemon.confinement(),
-        hint: "Commands run with your rights: they are asked about unless a rule allows them."
-            .into(),
-    });
+    checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
+    for check in &mut checks {
+        check.text = contract::scrub(&check.text);
+        check.hint = contract::scrub(&check.hint);
+    }
     checks
+}
+
+/// How commands are held here, against what the settings demand.
+fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
+    let settings = daemon.settings(cwd).settings;
+    let mut text = daemon.confinement();
+    if settings.layers != procs::Layers::Auto {
+        text += "; no other layer is tried, as `sandbox.layer` says";
+    }
+    let open = settings.confine.network && !procs::holds_abstract_sockets();
+    held(settings.confine.demand, daemon.procs.strength(), text, open)
+}
+
+/// `open`: with the network of the machine come its abstract sockets, which no file system has.
+fn held(demand: Demand, strength: Strength, text: String, open: bool) -> Check {
+    match (demand, strength) {
+        (Demand::Off, _) => warning(
+            "confinement",
+            format!(
+                "`sandbox.bash` is `off`: commands run with your rights, as the rules say ({text})"
+            ),
+            "Take the setting away to have commands held to the workspace.",
+        ),
+        (_, Strength::Full) if open => warning(
+            "confinement",
+            format!(
+                "{text}; `sandbox.network` is on, and this kernel keeps no command from abstract Unix sockets: those of X11 \
+                 and D-Bus may be reached"
+            ),
+            "Take `sandbox.network` away where it is not needed, or use Linux 6.12 or newer with Landlock.",
+        ),
+        (_, Strength::Full) => ok("confinement", text),
+        (_, Strength::Partial) => warning(
+            "confinement",
+            text,
+            "Sockets, processes, and protected or closed files inside the workspace are not held: neither `auto` nor \
+             unattended runs let commands run unasked, and `yolo` lets them do anything there. Install bubblewrap, or \
+             allow user namespaces.",
+        ),
+        (Demand::Warn, Strength::None) => warning(
+            "confinement",
+            text,
+            "Commands run with your rights: they are asked about unless a rule allows them. Install bubblewrap.",
+        ),
+        (Demand::Enforce, Strength::None) => warning(
+            "confinement",
+            text,
+            "Nothing can hold commands here, so you are asked before each one. Install bubblewrap, or set `sandbox.bash` \
+             to `warn` to have the rules decide.",
+        ),
+    }
 }
 
 fn home(daemon: &Daemon) -> Check {
@@ -97,7 +148,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     if loaded.problems.is_empty() {
         checks.push(ok("config", "no problems".into()));
     }
-    if let Some(problem) = crate::credentials::problem(daemon.home.root()) {
+    if let Some(problem) = daemon.store(&loaded).problem() {
         let hint = "Mend the file; a key is stored with `reasonix setup`.";
         checks.push(warning("credentials", problem, hint));
     }
@@ -136,7 +187,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
     }
     let told = entries.iter().map(|entry| {
         let name = format!("provider {}", entry.name);
-        if let Err(failure) = crate::wire::check(entry, &loaded.settings) {
+        if let Err(failure) = crate::wire::check(entry, &loaded.settings, &daemon.procs) {
             return failed(&name, failure.message, &failure.hint);
         }
         let key = entry
@@ -152,10 +203,13 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
                 format!("; the key for {variable}: {}", from.word())
             }
         };
-        ok(
-            &name,
-            format!("{} at {}{about}", entry.kind, entry.base_url),
-        )
+        // Not every kind has an address.
+        let at = match (entry.base_url.as_str(), entry.command.first()) {
+            (_, Some(program)) => format!(" `{program}`"),
+            ("", None) => String::new(),
+            (url, None) => format!(" at {url}"),
+        };
+        ok(&name, format!("{}{at}{about}", entry.kind))
     });
     told.collect()
 }

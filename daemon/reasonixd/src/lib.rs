@@ -19,6 +19,7 @@ mod retention;
 mod rpc;
 pub mod settings;
 mod signals;
+mod temporary;
 mod wire;
 mod wish;
 

@@ -24,7 +24,9 @@ use crate::ending::{self, Budget};
 use crate::gate::{Gate, Leave};
 use crate::hold::Hold;
 use crate::rpc::{self, Clients, Socket};
+use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
+use crate::temporary::Temporary;
 use crate::wire::Wire;
 use crate::{idle, logfile, mark, retention, settings, signals, wish};
 
@@ -96,8 +98,9 @@ pub fn run() -> ExitCode {
         home,
         paths,
         user_home,
-        loaded,
         umask,
+        layers: loaded.settings.layers,
+        loaded,
         gate,
     };
     let end = held(&runtime, &start);
@@ -121,6 +124,8 @@ pub struct Start {
     pub loaded: Loaded,
     /// The file mode mask of commands.
     pub umask: u32,
+    /// What may hold commands. A test's own binary is no helper, and must not be started as one.
+    pub layers: procs::Layers,
     pub gate: Arc<Gate>,
 }
 
@@ -230,9 +235,16 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let socket = Socket::bind(&start.paths.socket)?;
     let procs = procs::Procs::start(procs::Options {
         umask: Some(start.umask),
+        layers: start.layers,
         ..procs::Options::of_this_binary()?
     })?;
-    let (supervisor, fresh) = sessions(start, &socket, &procs)?;
+    let temporary = Temporary::make(home).inspect_err(|error| {
+        tracing::error!(%error, "no directory for temporary files: commands cannot be held");
+    });
+    let temporary = temporary.ok();
+    let temp = temporary.as_ref().map(Temporary::path);
+    let kept = Arc::new(KeptFiles::new(Arc::clone(home)));
+    let (supervisor, fresh) = sessions(start, &socket, &procs, temp, &kept)?;
     let life = start.loaded.settings.life;
     let daemon = Arc::new(Daemon {
         home: Arc::clone(home),
@@ -248,6 +260,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         hold,
         life,
         problems: Problems::default(),
+        kept,
     });
     let recovered = recover(&supervisor, gate).await;
     if recovered && fresh == Fresh::No {
@@ -274,6 +287,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     store_wish(&daemon, leave);
     ending::end(leave, gate, &supervisor, &procs, budget).await;
     ending::close(&stop, serving, budget).await;
+    drop(temporary);
     tracing::info!("stopped");
     Ok(())
 }
@@ -302,6 +316,8 @@ fn sessions(
     start: &Start,
     socket: &Socket,
     procs: &Arc<procs::Procs>,
+    temp: Option<&Path>,
+    kept: &Arc<KeptFiles>,
 ) -> anyhow::Result<(Arc<Supervisor>, Fresh)> {
     let home = &start.home;
     let opened = open_catalog(home)?;
@@ -321,6 +337,8 @@ fn sessions(
         user_home: start.user_home.clone(),
         procs: Arc::clone(procs),
         masked,
+        temp: temp.map(Path::to_path_buf),
+        kept: Arc::clone(kept),
     };
     let residence = match start.loaded.settings.life.evict {
         Some(idle) => Residence {

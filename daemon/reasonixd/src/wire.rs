@@ -8,12 +8,13 @@ use std::time::Duration;
 use contract::{Codec, Provider, Spawn};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Layered, Setup};
+use session::{Assembly, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
-use crate::credentials::Own;
+use crate::credentials::{Own, Store};
+use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, shipped};
 
 /// Puts sessions together.
@@ -23,12 +24,41 @@ pub struct Wire {
     pub procs: Arc<procs::Procs>,
     /// Directories that no tool touches: the home, and the socket's where that is elsewhere.
     pub masked: Vec<PathBuf>,
+    /// Where sessions have their temporary directories. `None`: it could not be made.
+    pub temp: Option<PathBuf>,
+    /// What was allowed always, by workspace.
+    pub kept: Arc<KeptFiles>,
 }
 
 /// What one kind of provider gives.
 type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 impl Wire {
+    /// What providers may use of the daemon.
+    fn means(&self) -> providers::Means {
+        means(&self.procs)
+    }
+
+    /// The rules of the files: the user's, and the project's as far as it is trusted.
+    fn layers(&self, settings: &Settings, project: Option<&settings::Project>) -> Vec<Layered> {
+        vec![
+            Layered {
+                layer: policy::Layer::User,
+                rules: settings.user_rules.clone(),
+                origin: self.home.config().display().to_string(),
+                trusted: true,
+            },
+            Layered {
+                layer: policy::Layer::Project,
+                rules: settings.project_rules.clone(),
+                origin: project
+                    .map(|project| project.file.display().to_string())
+                    .unwrap_or_default(),
+                trusted: project.is_none_or(|project| project.config_trusted),
+            },
+        ]
+    }
+
     fn setup(
         &self,
         loaded: Loaded,
@@ -36,24 +66,14 @@ impl Wire {
         model: String,
         (codec, provider): Opened,
     ) -> Setup {
-        let own = Own::open(self.home.root(), loaded.env_keys);
+        let kept = Store::open(self.home.root(), loaded.settings.credentials_store);
+        let own = Own::open(&kept, loaded.env_keys);
         let settings = loaded.settings;
         let trusted = loaded
             .project
             .as_ref()
             .is_none_or(|project| project.config_trusted);
-        let layers = vec![
-            Layered {
-                layer: policy::Layer::User,
-                rules: settings.user_rules.clone(),
-                trusted: true,
-            },
-            Layered {
-                layer: policy::Layer::Project,
-                rules: settings.project_rules.clone(),
-                trusted,
-            },
-        ];
+        let layers = self.layers(&settings, loaded.project.as_ref());
         let mut notices = loaded.problems;
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
             notices.push(format!(
@@ -62,12 +82,11 @@ impl Wire {
                 project.without_effect().join(" · ")
             ));
         }
-        let rules: Vec<_> = layers
+        // They quote files, and they stand in the session's log.
+        let notices = notices
             .iter()
-            .map(|layer| (layer.layer, &layer.rules, layer.trusted))
+            .map(|notice| contract::scrub(notice))
             .collect();
-        let (_, rule_problems) = policy::RuleSet::parse(&rules);
-        notices.extend(rule_problems.iter().map(ToString::to_string));
         Setup {
             provider_name: entry.name.clone(),
             provider_kind: entry.kind.clone(),
@@ -82,7 +101,9 @@ impl Wire {
                 .cloned()
                 .chain(shipped::all())
                 .filter_map(|entry| entry.api_key_env)
+                .chain(own.stored())
                 .collect(),
+            pass: settings.pass.clone(),
             own_key: entry
                 .api_key_env
                 .as_deref()
@@ -103,6 +124,7 @@ impl Wire {
             },
             allow_write: settings.allow_write.clone(),
             deny_read: settings.deny_read.clone(),
+            confine: settings.confine.clone(),
             recover: settings.recover,
             trusted,
             workspace_root: settings.workspace_root.clone(),
@@ -124,7 +146,8 @@ impl Assembly for Wire {
         brought: &[&str],
     ) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
-        let own = Own::open(self.home.root(), loaded.env_keys.clone());
+        let kept = Store::open(self.home.root(), loaded.settings.credentials_store);
+        let own = Own::open(&kept, loaded.env_keys.clone());
         let has_key = |variable: &str| brought.contains(&variable) || own.has(variable);
         let chosen = model.or(loaded.settings.default_model.as_deref());
         let is_chosen = chosen.is_some_and(|chosen| !chosen.is_empty());
@@ -136,7 +159,7 @@ impl Assembly for Wire {
             None => return Err(no_provider(&loaded, &self.home)),
         };
         let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)?;
-        let opened = open(&entry, &model, &loaded.settings)?;
+        let opened = open(&entry, &model, &loaded.settings, &self.means())?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
         let mut setup = self.setup(loaded, &entry, model, opened);
         if unasked && let Some(variable) = &entry.api_key_env {
@@ -172,8 +195,10 @@ impl Assembly for Wire {
                     "",
                 )
             });
-        let opened =
-            entry.and_then(|entry| Ok((open(&entry, &created.model, &loaded.settings)?, entry)));
+        let opened = entry.and_then(|entry| {
+            let opened = open(&entry, &created.model, &loaded.settings, &self.means())?;
+            Ok((opened, entry))
+        });
         match opened {
             Ok((opened, entry)) => self.setup(loaded, &entry, created.model.clone(), opened),
             Err(failure) => Setup {
@@ -181,6 +206,34 @@ impl Assembly for Wire {
                 ..self.setup(loaded, &gone(created), created.model.clone(), silent())
             },
         }
+    }
+
+    fn hooks(&self, cwd: &Path) -> hooks::Hooks {
+        settings::load(self.home.root(), Some(cwd), &self.user_home).hooks
+    }
+
+    fn terms(&self, cwd: &Path) -> Terms {
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let settings = loaded.settings;
+        let project = loaded.project.as_ref();
+        let trusted = project.is_none_or(|project| project.config_trusted);
+        Terms {
+            layers: self.layers(&settings, project),
+            posture: settings.posture,
+            trusted,
+            tools: tools::builtin(tools::Options {
+                bash_timeout_ms: settings.bash_timeout_ms,
+            }),
+            workspace_root: settings.workspace_root,
+            allow_write: settings.allow_write,
+            deny_read: settings.deny_read,
+            confine: settings.confine,
+            problems: loaded.problems,
+        }
+    }
+
+    fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
+        self.kept.of(root)
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
@@ -219,6 +272,10 @@ impl Assembly for Wire {
 
     fn masked(&self) -> Vec<PathBuf> {
         self.masked.clone()
+    }
+
+    fn temp(&self) -> Option<PathBuf> {
+        self.temp.clone()
     }
 
     fn user_home(&self) -> PathBuf {
@@ -282,14 +339,29 @@ fn silent() -> Opened {
     replay::open(replay::Cassette::default())
 }
 
-/// Whether an entry can be used at all, without asking its vendor.
-pub fn check(entry: &ProviderEntry, settings: &Settings) -> Result<(), Failure> {
+/// Whether an entry can be used at all, without asking its vendor or starting its program.
+pub fn check(
+    entry: &ProviderEntry,
+    settings: &Settings,
+    procs: &Arc<procs::Procs>,
+) -> Result<(), Failure> {
     let model = entry.all_models().into_iter().next().unwrap_or_default();
-    open(entry, &model, settings).map(|_| ())
+    open(entry, &model, settings, &means(procs)).map(|_| ())
+}
+
+fn means(procs: &Arc<procs::Procs>) -> providers::Means {
+    providers::Means {
+        spawn: Arc::clone(procs) as Arc<dyn Spawn>,
+    }
 }
 
 /// The kinds of providers, by name. A new kind is one line here, or in `providers`.
-fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opened, Failure> {
+fn open(
+    entry: &ProviderEntry,
+    model: &str,
+    settings: &Settings,
+    means: &providers::Means,
+) -> Result<Opened, Failure> {
     let wrong = |why: String| {
         Failure::new(
             ErrorName::InvalidConfig,
@@ -325,8 +397,12 @@ fn open(entry: &ProviderEntry, model: &str, settings: &Settings) -> Result<Opene
             ..providers::Timeouts::default()
         },
         sends_reasoning: entry.sends_reasoning,
+        effort: entry.effort.clone(),
+        efforts: entry.efforts.clone(),
+        max_output_tokens: entry.max_output_tokens,
+        command: entry.command.clone(),
     };
-    providers::open(options).map_err(|error| wrong(store::reason(&error)))
+    providers::open(options, means).map_err(|error| wrong(store::reason(&error)))
 }
 
 /// A table as JSON members, without the braces around them.

@@ -213,6 +213,7 @@ fn whole(answer: &Answer, said: &Said, answered: u64) -> Vec<Cue> {
         Part::Usage(Reported {
             prompt_tokens: usage.prompt,
             cached_tokens: usage.cached,
+            cache_write_tokens: 0,
             output_tokens: usage.output,
             reasoning_tokens: 0,
         })

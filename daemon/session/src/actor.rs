@@ -20,6 +20,7 @@ use turn::input::Unattended;
 use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
+use crate::always::Lasting;
 use crate::aside::AsideFile;
 use crate::asking::{Arrived, Gather};
 use crate::away::Absence;
@@ -29,10 +30,13 @@ use crate::commands::{Command, Happened};
 use crate::environment::Environment;
 use crate::fanout::{Fanout, Join, Joined};
 use crate::handle::{Activity, Seen};
+use crate::hooked::Hooked;
 use crate::journal::Journal;
 use crate::keeping::Keeping;
+use crate::kept::KeptRules;
 use crate::keys::Keys;
 use crate::parting::Kept;
+use crate::permissions::RulesAsOf;
 use crate::setup::{Assembly, Layered};
 
 /// How often subscribers are sent what has grown: the rate of a screen.
@@ -68,8 +72,12 @@ pub(crate) struct Actor {
     pub prefix: Arc<Prefix>,
     pub bench: Arc<Bench>,
     pub layers: Vec<Layered>,
-    /// Rules as of the number of grants that stands beside them.
-    pub compiled: Option<(usize, Arc<RuleSet>)>,
+    /// What is kept for the workspace, beyond the session.
+    pub kept_rules: Arc<dyn KeptRules>,
+    /// Answers that hold always, whose rules are being written.
+    pub lasting: Vec<Lasting>,
+    /// The rules as of what stands beside them.
+    pub compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
     pub keys: Arc<Keys>,
     pub key_variable: Option<String>,
     pub own_key: Option<Secret>,
@@ -130,6 +138,7 @@ pub(crate) struct Actor {
     pub parting: Option<oneshot::Sender<Box<Kept>>>,
     pub assembly: Arc<dyn Assembly>,
     pub activity: Arc<Activity>,
+    pub hooked: Hooked,
 }
 
 /// Where an actor's messages come from.
@@ -234,16 +243,22 @@ impl Actor {
                 call,
                 mut judgement,
                 ready,
+                hooks,
             } => {
+                self.hooks_before(&call, hooks);
                 self.judged.insert(call.clone(), ready);
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
             Happened::CallEnded {
                 call,
-                outcome,
+                mut outcome,
                 duration_ms,
             } => {
+                if outcome.blocked.is_some() && !self.may_be_let_out() {
+                    // The model has been told what stopped it, and what a person could do.
+                    outcome.blocked = None;
+                }
                 if let Some(running) = self.running.remove(&call) {
                     self.show_output(&call, &running.printed);
                 }
@@ -253,6 +268,10 @@ impl Actor {
                     duration_ms,
                 });
             }
+            Happened::HooksRan(finished) => self.tell_hooks(finished),
+            Happened::PromptAsked(chain) => self.prompt_asked(chain),
+            Happened::EndTold(finished) => self.end_told(finished),
+            Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
             Happened::ChildSpawned(child) => self.step(Input::ChildSpawned(child)),
             Happened::ChildExited(child) => self.child_exited(child),
             Happened::Output => self.schedule_frame(),
@@ -261,6 +280,7 @@ impl Actor {
                 let partial = self.partial();
                 self.step(Input::TimeUp { turn, partial });
             }
+            Happened::RuleKept { approval_id, kept } => self.rule_kept(&approval_id, kept),
             Happened::Rewound(rewound) => self.rewound(*rewound),
             Happened::NotRewound => self.step(Input::NotRewound),
             Happened::Overdue { calls } => {
@@ -284,13 +304,14 @@ impl Actor {
             decision,
             unattended,
             questions,
+            plan,
             ..
         } = judgement
         else {
             return;
         };
         let on_ask = self.machine.facts().settings.on_ask.unwrap_or(OnAsk::Wait);
-        if questions.is_some() {
+        if questions.is_some() || plan.is_some() {
             let unasked = policy::unasked(on_ask, self.fanout.attended());
             *unattended = match unasked {
                 true => Unattended::Allow,
@@ -298,11 +319,22 @@ impl Actor {
             };
             return;
         }
-        *unattended = match policy::unattended(decision, on_ask, self.fanout.attended()) {
+        let attended = self.fanout.attended();
+        let accept_partial = self.bench.confine.accept_partial;
+        *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
             policy::Unattended::Allow => Unattended::Allow,
             policy::Unattended::Deny(why) => Unattended::Deny(why),
             policy::Unattended::Wait => Unattended::Wait,
         };
+    }
+
+    /// Whether a person could be asked to let a command run outside the sandbox that has stopped it.
+    fn may_be_let_out(&mut self) -> bool {
+        let rules = self.rules();
+        let facts = self.machine.facts();
+        let on_ask = facts.settings.on_ask.unwrap_or(OnAsk::Wait);
+        let stays = policy::stays_inside(&rules, facts.settings.posture, facts.stance());
+        stays.is_none() && !policy::unasked(on_ask, self.fanout.attended())
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {
@@ -380,41 +412,6 @@ impl Actor {
         }
     }
 
-    /// The rules in force: the layers, the session's own, and what people allowed in it.
-    pub(crate) fn rules(&mut self) -> Arc<RuleSet> {
-        let facts = self.machine.facts();
-        if let Some((grants, rules)) = &self.compiled
-            && *grants == facts.grants.len()
-        {
-            return Arc::clone(rules);
-        }
-        let run = facts
-            .created
-            .as_ref()
-            .map(|created| created.rules.clone())
-            .unwrap_or_default();
-        let allow = facts
-            .grants
-            .iter()
-            .map(|scope| scope.rule.clone())
-            .collect();
-        let granted = proto::record::Rules {
-            allow,
-            ..proto::record::Rules::default()
-        };
-        let mut layers: Vec<_> = self
-            .layers
-            .iter()
-            .map(|layer| (layer.layer, &layer.rules, layer.trusted))
-            .collect();
-        layers.push((policy::Layer::Run, &run, true));
-        layers.push((policy::Layer::Session, &granted, true));
-        let (rules, _problems) = RuleSet::parse(&layers);
-        let rules = Arc::new(rules);
-        self.compiled = Some((facts.grants.len(), Arc::clone(&rules)));
-        rules
-    }
-
     pub(crate) fn live(&mut self, live: &Live) {
         let facts = self.machine.facts();
         let turn = facts.open.as_ref().map(|open| open.number);
@@ -480,6 +477,7 @@ impl Actor {
         if self.machine.is_idle() {
             self.judged.clear();
         }
+        self.drop_hooks();
         self.drop_kept();
         self.journal.flush();
         self.fanout.release(self.journal.index.durable());

@@ -2,7 +2,7 @@
 
 use proto::outcome::OutcomeKind;
 use proto::params::Empty;
-use proto::params::approval::AnswerParams;
+use proto::params::approval::{AnswerParams, Decision, Scope};
 use proto::params::session::{SessionSummary, Until, WaitOutput, When};
 use proto::record::{PromptMoved, PromptQueued, SessionSet};
 use proto::state::State;
@@ -12,7 +12,9 @@ use turn::facts::{Done, content_of_answer, content_of_set};
 use turn::input::Resolution;
 
 use crate::actor::Actor;
+use crate::always::Answering;
 use crate::commands::{Command, Reply};
+use crate::hooked::Gated;
 use crate::names;
 use crate::queue::Edit;
 use crate::supervisor;
@@ -44,9 +46,6 @@ impl Actor {
             } => {
                 self.keys.put(credentials);
                 self.fill_environment(env);
-                if let Some(note) = note {
-                    self.machine.add_note(&note);
-                }
                 let prompt = PromptQueued {
                     prompt_id: PromptId::new(),
                     text,
@@ -54,7 +53,12 @@ impl Actor {
                     by,
                     request_id,
                 };
-                self.prompt(prompt, when, reply);
+                self.gate(Gated::Prompt {
+                    prompt,
+                    when,
+                    note,
+                    reply,
+                });
             }
             Command::Unqueue { prompt_id, reply } => self.unqueue(prompt_id, reply),
             Command::Edit { params, by, reply } => {
@@ -65,7 +69,7 @@ impl Actor {
                     by,
                     request_id: params.request_id,
                 };
-                self.edit(edit, reply);
+                self.gate(Gated::Edit { edit, reply });
             }
             Command::Reorder { params, by, reply } => {
                 let moved = PromptMoved {
@@ -88,8 +92,9 @@ impl Actor {
                 self.waiters.push(Waiter { until, reply });
                 self.answer_waiters();
             }
-            Command::Answer { params, by, reply } => self.answer(params, by, reply),
+            Command::Answer { params, by, reply } => self.answer(Answering { params, by, reply }),
             Command::Replies { params, by, reply } => self.replies(params, by, reply),
+            Command::AnswerPlan { params, by, reply } => self.answer_plan(params, by, reply),
             Command::Join { join, reply } => {
                 self.joining.push((join, reply));
                 self.answer_joining();
@@ -116,6 +121,10 @@ impl Actor {
                 self.leaving = true;
                 self.begin_suspend(now, reply);
             }
+            Command::Standing { reply } => {
+                let standing = self.standing();
+                let _ = reply.send(Ok(standing));
+            }
             Command::Leave(wish) => self.leave_memory(wish),
             Command::ChildKilled { pid, by, reply } => {
                 self.child_killed(pid, &by);
@@ -128,6 +137,10 @@ impl Actor {
             Command::Inspect { part, reply } => {
                 let _ = reply.send(self.inspect(part));
             }
+            Command::Hooks { reply } => {
+                let _ = reply.send(Ok(self.list_hooks()));
+            }
+            Command::ReloadHooks { reply } => self.reload_hooks(reply),
             Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
             Command::KeepForRewind {
                 kept,
@@ -145,7 +158,9 @@ impl Actor {
     fn fill_environment(&mut self, env: std::collections::BTreeMap<String, String>) {
         if self.environment.fill(env) {
             let mut bench = crate::call::Bench::clone(&self.bench);
-            bench.env = std::sync::Arc::new(self.environment.whole());
+            let whole = self.environment.whole();
+            let whole = crate::walls::environment(whole, bench.workspace.temp(), &bench.confine);
+            bench.env = std::sync::Arc::new(whole);
             self.bench = std::sync::Arc::new(bench);
         }
     }
@@ -225,16 +240,29 @@ impl Actor {
         self.reply_when(self.machine.facts().seq, reply, Empty {});
     }
 
-    fn answer(&mut self, params: AnswerParams, by: String, reply: Reply<Empty>) {
+    pub(crate) fn answer(&mut self, answer: Answering) {
+        let Some(answer) = self.wait_behind(answer) else {
+            return;
+        };
+        let params = &answer.params;
         let content = content_of_answer(&params.approval_id, params.decision);
         match self.repeated(params.request_id, &content) {
-            Some(Ok(done)) => return self.reply_when(done.seq, reply, Empty {}),
-            Some(Err(failure)) => return refuse(reply, failure),
+            Some(Ok(done)) => return self.reply_when(done.seq, answer.reply, Empty {}),
+            Some(Err(failure)) => return refuse(answer.reply, failure),
             None => {}
         }
-        if let Some(refusal) = self.refusal().or_else(|| self.answer_refusal(&params)) {
-            return refuse(reply, refusal);
+        if let Some(refusal) = self.refusal().or_else(|| self.answer_refusal(params)) {
+            return refuse(answer.reply, refusal);
         }
+        if params.decision == Decision::AllowAlways {
+            return self.keep_always(answer);
+        }
+        self.resolve(answer);
+    }
+
+    /// Takes an answer that was checked.
+    pub(crate) fn resolve(&mut self, answer: Answering) {
+        let Answering { params, by, reply } = answer;
         let seq = self.machine.facts().seq.next();
         self.step(Input::Resolved(Box::new(Resolution {
             approval_id: params.approval_id,
@@ -248,7 +276,7 @@ impl Actor {
         self.reply_when(seq, reply, Empty {});
     }
 
-    fn answer_refusal(&self, params: &AnswerParams) -> Option<Failure> {
+    pub(crate) fn answer_refusal(&self, params: &AnswerParams) -> Option<Failure> {
         let facts = self.machine.facts();
         let Some(open) = facts.pending.get(&params.approval_id) else {
             let first = facts
@@ -279,6 +307,14 @@ impl Actor {
                         params.approval_id
                     ),
                 ),
+                None if facts.plans.keys().any(|id| id.0 == params.approval_id.0) => Failure::new(
+                    ErrorName::NotFound,
+                    format!("`{}` is a plan of the model.", params.approval_id),
+                    format!(
+                        "`reasonix inbox allow {}` approves it, `reasonix inbox deny {}` sends it back.",
+                        params.approval_id, params.approval_id
+                    ),
+                ),
                 None => Failure::new(
                     ErrorName::NotFound,
                     format!("There is no approval `{}`.", params.approval_id),
@@ -293,16 +329,21 @@ impl Actor {
                 "Look at it again, and answer what you see.",
             ));
         }
-        let foreign = params
-            .scope
-            .as_ref()
-            .is_some_and(|scope| !open.scopes.contains(scope));
-        let nothing = params.decision == proto::params::approval::Decision::AllowSession
-            && open.scopes.is_empty();
-        (foreign || nothing).then(|| {
+        let chosen = Scope::chosen(&open.scopes, params.decision, params.scope.as_ref());
+        let foreign = match params.decision {
+            Decision::AllowSession | Decision::AllowAlways => chosen.is_none(),
+            Decision::AllowOnce | Decision::Deny => params
+                .scope
+                .as_ref()
+                .is_some_and(|named| open.scopes.iter().all(|scope| scope.rule != named.rule)),
+        };
+        foreign.then(|| {
             Failure::new(
                 ErrorName::InvalidParams,
-                "This scope was not offered.",
+                match params.decision {
+                    Decision::AllowAlways => "This cannot be allowed always.",
+                    _ => "This scope was not offered.",
+                },
                 "Take one of the scopes of the approval, or allow it once.",
             )
         })
@@ -398,11 +439,12 @@ pub(crate) fn refuse<T>(reply: Reply<T>, failure: Failure) {
     let _ = reply.send(Err(failure));
 }
 
-fn words(decision: proto::params::approval::Decision) -> &'static str {
+fn words(decision: Decision) -> &'static str {
     match decision {
-        proto::params::approval::Decision::AllowOnce => "allowed once",
-        proto::params::approval::Decision::AllowSession => "allowed for the session",
-        proto::params::approval::Decision::Deny => "denied",
+        Decision::AllowOnce => "allowed once",
+        Decision::AllowSession => "allowed for the session",
+        Decision::AllowAlways => "allowed always",
+        Decision::Deny => "denied",
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::codec::FragmentRole;
-use contract::provider::{ErrorKind, Part, ProviderError};
+use contract::provider::{ErrorKind, Ground, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::live::{Delta, Live};
@@ -32,6 +32,7 @@ pub struct Ask {
     pub attempt: u32,
     pub answered: u64,
     pub tool_choice: ToolChoice,
+    pub ground: Ground,
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
@@ -130,6 +131,7 @@ async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderErro
             key: ask.key,
             attempt: ask.attempt,
             answered: ask.answered,
+            ground: ask.ground,
         };
         Ok((ask.provider, request))
     });
@@ -215,6 +217,7 @@ impl Gather {
                 ..
             } => self.grow(index, id, &arguments),
             Part::Call(call) => self.answer.calls.push(call),
+            Part::Thought(thought) => self.answer.thoughts.push(thought),
             Part::Usage(reported) => self.answer.reported = Some(reported),
             Part::Done(finish) => {
                 self.answer.finish = Some(finish);

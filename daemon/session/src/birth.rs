@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hooks::What;
+use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, SessionCreated};
 use proto::state::{Kind, OnAsk};
@@ -16,7 +18,7 @@ use crate::handle::SessionHandle;
 use crate::keys::Keys;
 use crate::load::{self, Ground, Parts};
 use crate::supervisor::{Client, Supervisor, blocking};
-use crate::{names, opening, prefix};
+use crate::{hooked, names, opening, prefix};
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
@@ -148,8 +150,20 @@ impl Supervisor {
             request_id: params.request_id,
         });
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
+        let mut told = Vec::new();
+        if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
+            let what = What::Prompt { text: &prompt.text };
+            let chain = asker.ask(what, &actor.ended).await.unwrap_or_default();
+            if let Some(failure) = hooked::refused(&chain) {
+                drop((actor, handle));
+                self.unmake(params.session).await;
+                return Err(failure);
+            }
+            told = chain.finished;
+        }
         let (born, on_disk) = tokio::sync::oneshot::channel();
         actor.bear(created, notices, prompt, born);
+        actor.tell_hooks(told);
         self.house(&handle, actor, inbox);
         match on_disk.await {
             Ok(Ok(())) => {}
@@ -254,8 +268,10 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     let dir = ground.home.session_dir(params.session);
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
     let file = file.with_syncer(ground.assembly.syncer());
-    let env = without_keys(&params.env, &setup.secret_variables);
-    let created = first_record(
+    // A client keeps to itself what it can know of; what another one sends is held back here.
+    let (env, mut held) = setup.holding().part(&params.env);
+    held.extend(params.env_held.iter().cloned());
+    let mut created = first_record(
         &ground.assembly.user_home(),
         params,
         &setup,
@@ -264,7 +280,8 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         &cwd,
         &env,
     );
-    let notices = setup.notices.clone();
+    created.env_held = held.into_iter().collect();
+    let mut notices = setup.notices.clone();
     let parts = Parts {
         created: created.clone(),
         file,
@@ -284,6 +301,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }
     })?;
+    notices.extend(actor.kept_rules.problems());
     Ok(Prepared {
         actor,
         inbox,
@@ -335,6 +353,8 @@ fn first_record(
         prefix_sha256: prefix::hash(prefix),
         kind: params.kind,
         posture: params.posture.unwrap_or(setup.posture),
+        mode: params.mode,
+        read_only: params.read_only,
         on_ask,
         name: params.name.clone(),
         labels: params.labels.clone(),
@@ -346,15 +366,9 @@ fn first_record(
             .into_keys()
             .chain(params.credentials.keys().cloned())
             .collect(),
+        env_held: Vec::new(),
         request_id: params.request_id,
         origin: None,
         version: proto::VERSION.to_owned(),
     }
-}
-
-/// The environment without the providers' keys: a client leaves out what is named like a secret, and cannot know the rest.
-fn without_keys(env: &BTreeMap<String, String>, secret: &[String]) -> BTreeMap<String, String> {
-    let kept = env.iter().filter(|(name, _)| !secret.contains(name));
-    kept.map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
 }

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{CallContext, Decision, Family, Outcome, Spawn, Tool};
+use contract::{CallContext, Decision, Family, Outcome, Spawn, Stance, Tool, Walls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use policy::{Access, Call, Context, ResolvedPath, RuleSet, Sandbox};
+use policy::{Access, Call, Context, ResolvedPath, RuleSet};
+use proto::hook::HookEvent;
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::{Changed, Verdict};
@@ -21,13 +22,17 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use turn::Judgement;
+use turn::input::Proposal;
 use workspace::{FileKind, PathError, Workspace};
 
 use crate::arguments;
 use crate::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::commands::Happened;
+use crate::gitsays;
+use crate::hooked::{Asker, Seen};
 use crate::notes::Notes;
 use crate::prefix::digest;
+use crate::walls::{self, Around, Confine, Held};
 
 /// What the calls of a session share.
 #[derive(Clone)]
@@ -44,6 +49,8 @@ pub struct Bench {
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
+    /// How commands are to be held.
+    pub confine: Confine,
     /// Keeps what files were before calls change them.
     pub keeper: Arc<Keeper>,
     /// Who knows what others have changed.
@@ -62,6 +69,8 @@ pub struct Ready {
     pub watched: Watched,
     /// What stands beside its checkpoint, in the log's line.
     pub own: Option<String>,
+    /// What its command may touch.
+    pub walls: Option<Arc<Walls>>,
 }
 
 /// A tool, and what it is called with.
@@ -71,10 +80,14 @@ type Found<'a> = (&'a Arc<dyn Tool>, Map<String, Value>);
 pub struct Standpoint {
     pub rules: Arc<RuleSet>,
     pub posture: Posture,
+    /// What the session may do now.
+    pub stance: Stance,
     /// Files that the turn has kept already.
     pub kept: BTreeSet<String>,
     /// The work tree too, or it was said why not.
     pub tree_kept: bool,
+    /// Why the sandbox stopped the call, where it did: it is to run outside.
+    pub outside: Option<String>,
 }
 
 impl Bench {
@@ -95,6 +108,7 @@ impl Bench {
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
+            walls: None,
         }
     }
 
@@ -123,6 +137,16 @@ impl Bench {
             )));
         }
         Ok((tool, arguments))
+    }
+
+    /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
+    pub fn seen(&self, call: &ToolCall) -> Option<Seen> {
+        let (tool, arguments) = self.tool_of(call).ok()?;
+        Some(Seen {
+            call: call.id.clone(),
+            tool: tool.spec().name.to_owned(),
+            arguments,
+        })
     }
 
     fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, Outcome> {
@@ -154,6 +178,12 @@ impl Bench {
         let quiet = self.context(call.id.clone(), Arc::new(Quiet), Arc::new(Never));
         let cwd = tool.cwd(&quiet);
         let cwd = cwd.unwrap_or_else(|| self.workspace.cwd().to_path_buf());
+        let is_command = spec.family == Family::Bash && subjects.command.is_some();
+        let outside = standpoint.outside.as_deref();
+        let held = match is_command && outside.is_none() {
+            true => self.held(&standpoint.rules),
+            false => Held::default(),
+        };
         let mut context = Context {
             paths: subjects
                 .paths
@@ -164,8 +194,15 @@ impl Bench {
             cwd,
             user_home: self.user_home.clone(),
             altered: tool.altered(&quiet),
+            git_programs: match subjects.git {
+                true => gitsays::programs(&self.workspace, &self.user_home),
+                false => Vec::new(),
+            },
             posture: standpoint.posture,
-            sandbox: Sandbox::None,
+            stance: standpoint.stance,
+            sandbox: held.strength,
+            leaks: held.leaks,
+            unconfined: held.unconfined,
             masked: self.masked.clone(),
             trusted: self.trusted,
         };
@@ -174,8 +211,11 @@ impl Bench {
         } else {
             Places::default()
         };
-        let decision = policy::decide(&standpoint.rules, &context, &asked);
-        let is_command = spec.family == Family::Bash && subjects.command.is_some();
+        let mut decision = policy::decide(&standpoint.rules, &context, &asked);
+        if let Some(why) = outside {
+            let stands = (standpoint.posture, standpoint.stance);
+            decision = policy::escape(&standpoint.rules, stands, decision, why);
+        }
         let subject = subjects
             .command
             .or_else(|| subjects.paths.first().map(|subject| subject.text.clone()))
@@ -219,15 +259,27 @@ impl Bench {
             session: self.session,
             call: call.id.clone(),
             tool: spec.name.to_owned(),
-            shown_hash: digest(&[
-                spec.name.as_bytes(),
-                subject.as_bytes(),
-                canonical.as_bytes(),
-                shown.as_bytes(),
-            ]),
+            // A yes to a run within is none to one outside.
+            shown_hash: match outside {
+                None => digest(&[
+                    spec.name.as_bytes(),
+                    subject.as_bytes(),
+                    canonical.as_bytes(),
+                    shown.as_bytes(),
+                ]),
+                Some(why) => digest(&[
+                    b"outside the sandbox",
+                    why.as_bytes(),
+                    spec.name.as_bytes(),
+                    subject.as_bytes(),
+                    canonical.as_bytes(),
+                    shown.as_bytes(),
+                ]),
+            },
             subject: subject.clone(),
             preview,
             rule: decision.rule.clone(),
+            escape: outside.map(str::to_owned),
             scopes: decision.scopes.clone(),
             asked_at: Stamp::default(),
         };
@@ -241,6 +293,11 @@ impl Bench {
                 unattended: turn::input::Unattended::Wait,
                 tool: spec.name.to_owned(),
                 questions: tool.questions(&arguments),
+                plan: tool.plan(&arguments).map(|plan| Proposal {
+                    shown_hash: digest(&[spec.name.as_bytes(), plan.as_bytes()]),
+                    plan,
+                }),
+                stance: standpoint.stance,
                 checkpoint,
             },
             Ready {
@@ -248,12 +305,25 @@ impl Bench {
                 arguments,
                 watched,
                 own,
+                walls: held.walls,
             },
         ))
     }
 
+    /// What would hold a command.
+    fn held(&self, rules: &RuleSet) -> Held {
+        let about = Around {
+            workspace: &self.workspace,
+            confine: &self.confine,
+            masked: &self.masked,
+            strength: self.spawn.strength(),
+            env: &self.env,
+        };
+        walls::around(&about, rules)
+    }
+
     /// Looks at what a call may change, and notes what of it could not be brought back.
-    fn look_before(&self, tool: &str, context: &mut Context) -> Places {
+    pub(crate) fn look_before(&self, tool: &str, context: &mut Context) -> Places {
         let changes = |path: &&mut ResolvedPath| {
             let closed = path.masked || path.denied || path.error.is_some();
             path.access == Access::Edit && path.writable && !closed
@@ -321,35 +391,15 @@ impl Bench {
     }
 
     fn resolve(&self, cwd: &Path, text: &str, access: Access) -> ResolvedPath {
-        let wanted = match access {
-            Access::Read => workspace::Access::Read,
-            Access::Edit => workspace::Access::Write,
-        };
-        // The workspace resolves from the session's directory; a shell may stand elsewhere.
-        let from = match text {
-            "" => None,
-            _ if text.starts_with('~') || cwd == self.workspace.cwd() => None,
-            _ => cwd.join(text).into_os_string().into_string().ok(),
-        };
-        let whole = from.as_deref().unwrap_or(text);
-        let error = self.workspace.resolve(whole, wanted).err();
-        let located = self.workspace.locate(cwd, text).ok();
-        let at = located.as_ref();
-        ResolvedPath {
-            text: text.to_owned(),
-            access,
-            absolute: at.map(|at| at.path().to_path_buf()),
-            writable: at.is_some_and(workspace::Resolved::writable),
-            protected: at.is_some_and(workspace::Resolved::protected),
-            // What leads through `/proc/self` leads elsewhere for the command that will follow it.
-            masked: matches!(error, Some(PathError::Masked { .. }))
-                || at.is_some_and(workspace::Resolved::through_process),
-            denied: matches!(error, Some(PathError::Denied { .. })),
-            holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
-            directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
-            unkept: false,
-            error: error.map(|error| error.to_string()),
-        }
+        resolve(&self.workspace, cwd, text, access)
+    }
+
+    /// Where a tool's calls start from, and which variables earlier ones have changed for them.
+    pub(crate) fn stands(&self, tool: &dyn Tool) -> (PathBuf, Vec<String>) {
+        let quiet = self.context(CallId(String::new()), Arc::new(Quiet), Arc::new(Never));
+        let cwd = tool.cwd(&quiet);
+        let cwd = cwd.unwrap_or_else(|| self.workspace.cwd().to_path_buf());
+        (cwd, tool.altered(&quiet))
     }
 
     /// Starts a call. Its end comes back as `Happened::CallEnded`, also where the tool panics.
@@ -359,6 +409,7 @@ impl Bench {
         ready: Ready,
         printed: &Arc<Printed>,
         stop: &Arc<Stop>,
+        asker: Option<Asker>,
         happened: UnboundedSender<Happened>,
     ) -> Option<tokio::task::AbortHandle> {
         let Ready {
@@ -366,11 +417,24 @@ impl Bench {
             arguments,
             watched,
             own: _,
+            walls,
         } = ready;
+        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, &tool));
+        let after = asker.map(|asker| {
+            let seen = Seen {
+                call: call.id.clone(),
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            };
+            (asker, seen, stop.token.clone())
+        });
         let tool = Arc::clone(self.tools.get(tool.as_str())?);
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
-        let context = self.context(call.id.clone(), progress, cancel);
+        let context = CallContext {
+            walls,
+            ..self.context(call.id.clone(), progress, cancel)
+        };
         let id = call.id.clone();
         let keeper = Arc::clone(&self.keeper);
         let notes = self.notes.clone();
@@ -386,13 +450,25 @@ impl Bench {
             });
             let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             if !matches!(watched, Watched::Nothing) {
-                let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
-                take_in(&mut outcome.changed, looked.unwrap_or_default());
+                take_in(&mut outcome.changed, looked(&keeper, &watched).await);
             }
             if changes {
                 notes.absorb().await;
             }
-            if let Some(note) = note {
+            let mut told: Vec<String> = note.into_iter().collect();
+            if let Some((asker, seen, stop)) = after {
+                let status = serde_json::to_value(outcome.status).unwrap_or_default();
+                let what = seen.after(&outcome, status.as_str().unwrap_or_default());
+                let ran = asker.ask(what, &stop).await;
+                if let Some(chain) = ran.filter(|chain| !chain.finished.is_empty()) {
+                    // What a hook has made of the files belongs to the call where it is taken back, and the model is
+                    // told of it: it knows them as they were before.
+                    take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
+                    told.extend(notes.of_others().await);
+                    let _ = happened.send(Happened::HooksRan(chain.finished));
+                }
+            }
+            for note in told {
                 outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
             }
             let _ = happened.send(Happened::CallEnded {
@@ -403,6 +479,23 @@ impl Bench {
         });
         Some(task.abort_handle())
     }
+}
+
+/// What is other now at the places of a call.
+async fn looked(keeper: &Arc<Keeper>, watched: &Watched) -> Vec<Changed> {
+    let (keeper, watched) = (Arc::clone(keeper), watched.clone());
+    let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
+    looked.unwrap_or_default()
+}
+
+/// A second look knows better than anything that was said before.
+fn take_anew(said: &mut Vec<Changed>, looked: Vec<Changed>) {
+    for known in said.iter_mut() {
+        if let Some(fresh) = looked.iter().find(|fresh| fresh.path == known.path) {
+            known.now.clone_from(&fresh.now);
+        }
+    }
+    take_in(said, looked);
 }
 
 /// What a tool says of a place itself it knows better than a look from outside.
@@ -519,6 +612,44 @@ impl Cancel for Never {
 
     fn cancelled(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
+    }
+}
+
+/// A path of a call, followed as far as it leads.
+pub(crate) fn resolve(
+    workspace: &Workspace,
+    cwd: &Path,
+    text: &str,
+    access: Access,
+) -> ResolvedPath {
+    let wanted = match access {
+        Access::Read => workspace::Access::Read,
+        Access::Edit => workspace::Access::Write,
+    };
+    // The workspace resolves from the session's directory; a shell may stand elsewhere.
+    let from = match text {
+        "" => None,
+        _ if text.starts_with('~') || cwd == workspace.cwd() => None,
+        _ => cwd.join(text).into_os_string().into_string().ok(),
+    };
+    let whole = from.as_deref().unwrap_or(text);
+    let error = workspace.resolve(whole, wanted).err();
+    let located = workspace.locate(cwd, text).ok();
+    let at = located.as_ref();
+    ResolvedPath {
+        text: text.to_owned(),
+        access,
+        absolute: at.map(|at| at.path().to_path_buf()),
+        writable: at.is_some_and(workspace::Resolved::writable),
+        protected: at.is_some_and(workspace::Resolved::protected),
+        // What leads through `/proc/self` leads elsewhere for the command that will follow it.
+        masked: matches!(error, Some(PathError::Masked { .. }))
+            || at.is_some_and(workspace::Resolved::through_process),
+        denied: matches!(error, Some(PathError::Denied { .. })),
+        holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
+        directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
+        unkept: false,
+        error: error.map(|error| error.to_string()),
     }
 }
 

@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::Outcome;
+use hooks::{Chain, Hooks};
+use proto::hook::HookFinished;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
 use proto::params::history::RewindParams;
-use proto::params::question;
+use proto::params::hook::ListOutput;
 use proto::params::session::{
     EditParams, InspectOutput, InspectPart, PromptOutput, QueueOutput, ReorderParams,
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
+use proto::params::{plan, question};
 use proto::record::{ChildExited, ChildSpawned, SessionSet};
-use proto::{CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
+use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::{LogFile, Trouble};
 use tokio::sync::oneshot;
 use turn::Judgement;
@@ -23,6 +26,7 @@ use crate::call::Ready;
 use crate::checkpoint::Checkpoint;
 use crate::fanout::{Join, Joined};
 use crate::parting::Leave;
+use crate::permissions::Standing;
 use crate::rewind::{Begun, Marks, Rewound};
 
 /// Where an answer goes. The caller may be gone: that changes nothing for the session.
@@ -85,6 +89,11 @@ pub enum Command {
         by: String,
         reply: Reply<Empty>,
     },
+    AnswerPlan {
+        params: plan::AnswerParams,
+        by: String,
+        reply: Reply<Empty>,
+    },
     /// A subscriber asks to be fed, from the log or live.
     Join {
         join: Join,
@@ -101,6 +110,10 @@ pub enum Command {
     Suspend {
         now: bool,
         reply: oneshot::Sender<()>,
+    },
+    /// The rules in force, and what else judging depends on.
+    Standing {
+        reply: Reply<Standing>,
     },
     /// Leave memory.
     Leave(Leave),
@@ -132,6 +145,14 @@ pub enum Command {
         undoes: Option<Seq>,
         reply: Reply<()>,
     },
+    /// The hooks that it uses.
+    Hooks {
+        reply: Reply<ListOutput>,
+    },
+    /// Read them again.
+    ReloadHooks {
+        reply: Reply<ListOutput>,
+    },
     /// The turns that are shown.
     Marks {
         reply: Reply<Marks>,
@@ -162,6 +183,9 @@ impl Command {
                 // Belongs to a rewind of this life.
                 | Self::KeepForRewind { .. }
                 | Self::Marks { .. }
+                | Self::Hooks { .. }
+                | Self::ReloadHooks { .. }
+                | Self::Standing { .. }
                 | Self::Suspend { .. }
                 | Self::Shutdown { .. }
         )
@@ -180,11 +204,24 @@ pub enum Happened {
         call: CallId,
         judgement: Box<Judgement>,
         ready: Ready,
+        /// What hooks said to it before.
+        hooks: Vec<HookFinished>,
     },
     CallEnded {
         call: CallId,
         outcome: Box<Outcome>,
         duration_ms: u64,
+    },
+    /// Hooks have run, and nothing waits for them.
+    HooksRan(Vec<HookFinished>),
+    /// Hooks have spoken about the first prompt that waits for them.
+    PromptAsked(Chain),
+    /// Hooks have been told of the turn's end.
+    EndTold(Vec<HookFinished>),
+    /// Settings were read again.
+    HooksRead {
+        read: Box<Hooks>,
+        reply: Reply<ListOutput>,
     },
     /// A command of the session runs in the background.
     ChildSpawned(ChildSpawned),
@@ -198,6 +235,11 @@ pub enum Happened {
     },
     TimeUp {
         turn: u64,
+    },
+    /// The rule of an answer that holds always is on disk, or will not be.
+    RuleKept {
+        approval_id: ApprovalId,
+        kept: Result<(), Failure>,
     },
     /// The session has gone back.
     Rewound(Box<Rewound>),

@@ -15,28 +15,60 @@ pub struct Environment {
     hidden: BTreeMap<String, String>,
     /// Names whose values were lost.
     lost: BTreeSet<String>,
+    /// Names that no command sees.
+    held_back: BTreeSet<String>,
+}
+
+/// What commands do not get, by name: one rule, whoever made the session and whatever its log says.
+#[derive(Clone, Copy)]
+pub struct Holding<'a> {
+    /// The variables of the providers' keys.
+    pub keys: &'a [String],
+    /// What passes although it is named like a secret.
+    pub pass: &'a [String],
+}
+
+impl Holding<'_> {
+    /// Whether it is held back.
+    pub fn holds(&self, name: &str) -> bool {
+        proto::held_back(name, self.keys, self.pass)
+    }
+
+    /// What may be given to commands, and the names of the rest.
+    pub fn part(
+        &self,
+        values: &BTreeMap<String, String>,
+    ) -> (BTreeMap<String, String>, BTreeSet<String>) {
+        let (held, kept): (BTreeMap<_, _>, BTreeMap<_, _>) = values
+            .clone()
+            .into_iter()
+            .partition(|(name, _)| self.holds(name));
+        (kept, held.into_keys().collect())
+    }
 }
 
 impl Environment {
-    /// `values`: all that are known, less keys. `secret`: the variables of the providers' keys.
+    /// `values`: all that are known, less keys.
     pub fn new(
         created: &SessionCreated,
         values: BTreeMap<String, String>,
-        secret: &[String],
+        holding: Holding<'_>,
     ) -> Self {
+        // What may be held back changes with the config: a session lives longer than that.
+        let (logged, mut held_back) = holding.part(&created.env);
+        held_back.extend(created.env_held.iter().cloned());
         let hidden: BTreeMap<_, _> = values
             .into_iter()
-            .filter(|(name, _)| !created.env.contains_key(name) && !secret.contains(name))
+            .filter(|(name, _)| !created.env.contains_key(name) && !holding.holds(name))
             .collect();
         let lost = created.env_names.iter().filter(|name| {
-            !hidden.contains_key(*name)
-                && !created.env.contains_key(*name)
-                && !secret.contains(name)
+            !hidden.contains_key(*name) && !created.env.contains_key(*name) && !holding.holds(name)
         });
         Self {
             lost: lost.cloned().collect(),
-            logged: created.env.clone(),
+            logged,
             hidden,
+            held_back,
         }
     }
 
@@ -71,6 +103,11 @@ impl Environment {
     /// Values that stand nowhere but here, for a later life of the session in the same daemon.
     pub fn hidden_values(&self) -> &BTreeMap<String, String> {
         &self.hidden
+    }
+
+    /// Names of variables that commands do not get.
+    pub fn held_back(&self) -> Vec<String> {
+        self.held_back.iter().cloned().collect()
     }
 
     /// Names of variables whose values are lost.

@@ -45,6 +45,7 @@ impl SessionHandle {
             && summary.children == 0
             && seen.pending.is_empty()
             && seen.asked.is_empty()
+            && seen.plans.is_empty()
     }
 
     fn idle_for(&self, now: Instant) -> Duration {

@@ -254,6 +254,8 @@ fn first_record(source: &Source, params: &ForkParams, pid: Pid, turn: u64) -> Se
         epoch: 1,
         kind: Kind::Interactive,
         posture: settings.posture,
+        mode: settings.mode,
+        read_only: settings.read_only,
         on_ask: settings.on_ask.unwrap_or(origin.on_ask),
         name: params.name.clone(),
         labels: Vec::new(),

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
+use proto::params::hook::ListOutput;
+use proto::params::plan::{self, Plan};
 use proto::params::question::{self, Question};
 use proto::params::session::{
     AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
@@ -75,6 +77,8 @@ pub struct Seen {
     pub pending: Vec<Approval>,
     /// Open questions of the model.
     pub asked: Vec<Question>,
+    /// Open plans of the model.
+    pub plans: Vec<Plan>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
     /// Why it can only be read, where that is so.
@@ -129,6 +133,12 @@ impl SessionHandle {
         self.shared.seen.borrow().asked.clone()
     }
 
+    /// Open plans of its model.
+    #[must_use]
+    pub fn plans(&self) -> Vec<Plan> {
+        self.shared.seen.borrow().plans.clone()
+    }
+
     pub(crate) async fn ask<T>(
         &self,
         command: impl FnOnce(Reply<T>) -> Command,
@@ -159,6 +169,22 @@ impl SessionHandle {
     /// A part of what it is made of.
     pub(crate) async fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
         self.ask(|reply| Command::Inspect { part, reply }).await
+    }
+
+    /// The hooks that it uses, and how each went last.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn hooks(&self) -> Result<ListOutput, Failure> {
+        self.ask(|reply| Command::Hooks { reply }).await
+    }
+
+    /// Has it read its hooks again: they count for what is asked next.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn reload_hooks(&self) -> Result<ListOutput, Failure> {
+        self.ask(|reply| Command::ReloadHooks { reply }).await
     }
 
     /// Gives it a prompt. Answers when the prompt is on disk.
@@ -289,6 +315,19 @@ impl SessionHandle {
         by: String,
     ) -> Result<Empty, Failure> {
         self.ask(|reply| Command::Replies { params, by, reply })
+            .await
+    }
+
+    /// Answers a plan of the model.
+    ///
+    /// # Errors
+    /// `not_found`, `stale`, `already_resolved`, `storage`.
+    pub async fn answer_plan(
+        &self,
+        params: plan::AnswerParams,
+        by: String,
+    ) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::AnswerPlan { params, by, reply })
             .await
     }
 

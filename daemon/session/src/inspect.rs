@@ -133,6 +133,7 @@ fn env(
         shown: environment.shown().clone(),
         hidden,
         lost,
+        held_back: environment.held_back(),
     }
 }
 

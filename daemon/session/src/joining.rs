@@ -7,7 +7,7 @@ use proto::params::approval::Decision;
 use proto::state::{Kind, OnAsk};
 use proto::{Failure, Seq, Stamp};
 use turn::Input;
-use turn::input::{Answers, Resolution};
+use turn::input::{Answers, PlanAnswer, Resolution};
 
 use crate::actor::Actor;
 use crate::fanout::{Feed, Follower, Join, Joined, Place, Published, Start, stale_cursor};
@@ -113,12 +113,18 @@ impl Actor {
             .filter(|open| shown(&open.question_id.0))
             .cloned()
             .collect();
+        let plans = self.machine.facts().plans.values();
+        let plans = plans
+            .filter(|open| shown(&open.plan_id.0))
+            .cloned()
+            .collect();
         Sync {
             seq: durable,
             epoch: self.epoch,
             live: live.into_iter().collect(),
             pending,
             questions,
+            plans,
             attached: self.fanout.attached(),
         }
     }
@@ -176,6 +182,7 @@ impl Actor {
             && matches!(facts.settings.on_ask, Some(OnAsk::Sandboxed | OnAsk::Allow));
         if forsaken {
             let asked: Vec<_> = facts.asked.keys().cloned().collect();
+            let plans: Vec<_> = facts.plans.keys().cloned().collect();
             for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
                 self.step(Input::Resolved(Box::new(Resolution {
                     approval_id,
@@ -191,6 +198,16 @@ impl Actor {
                 self.step(Input::Answers(Box::new(Answers {
                     question_id,
                     replies: Vec::new(),
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+            for plan_id in plans {
+                self.step(Input::Plan(Box::new(PlanAnswer {
+                    plan_id,
+                    decision: None,
+                    note: None,
                     by: "reasonix".into(),
                     unattended: true,
                     request_id: None,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proto::Stamp;
+use proto::state::State;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turn::{Input, StopReason};
@@ -25,6 +26,7 @@ impl Actor {
             running.stop.stop(self.grace_ms);
         }
         self.held.clear();
+        self.refuse_gated(StopReason::Kill);
         self.stop_children(self.grace_ms, SESSION_ENDED);
     }
 
@@ -34,6 +36,7 @@ impl Actor {
         if again {
             return;
         }
+        self.refuse_gated(StopReason::Shutdown);
         if !self.waits_for_person() && !self.machine.is_suspended() {
             let partial = self.partial();
             self.step(Input::Stop {
@@ -51,6 +54,7 @@ impl Actor {
     /// `now`: a request in flight is dropped, calls are stopped.
     pub(crate) fn begin_suspend(&mut self, now: bool, reply: oneshot::Sender<()>) {
         self.suspending.push(reply);
+        self.refuse_gated(StopReason::Shutdown);
         if !self.machine.is_suspended() {
             if now {
                 // The next life goes on from what has been shown of the answer.
@@ -117,6 +121,13 @@ impl Actor {
         // The catalog knows it all: a session that rests need not be looked at by the next start.
         if self.is_settled() && self.journal.failed.is_none() {
             self.journal.clear_marker().await;
+        }
+        if let Some(temp) = self.bench.workspace.temp()
+            && self.machine.facts().state.state == State::Exited
+        {
+            let temp = temp.to_path_buf();
+            // What cannot be removed goes with the daemon's own directory.
+            let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(temp)).await;
         }
         self.keeping.rest().await;
         self.seen_file.rest().await;

@@ -4,6 +4,7 @@
 //! Called by `reasonixd`.
 
 mod actor;
+mod always;
 mod answers;
 mod arguments;
 mod aside;
@@ -22,12 +23,15 @@ mod export;
 mod fanout;
 mod follow;
 mod fork;
+mod gitsays;
 mod handle;
 mod heal;
+mod hooked;
 mod inspect;
 mod joining;
 mod journal;
 mod keeping;
+mod kept;
 mod keys;
 mod leaving;
 mod listing;
@@ -37,6 +41,8 @@ mod notes;
 mod opening;
 mod parting;
 mod perform;
+mod permissions;
+mod plans;
 mod prefix;
 mod presence;
 mod prune;
@@ -54,13 +60,18 @@ mod summary;
 mod supervisor;
 mod telling;
 mod views;
+mod walls;
 
 pub use evict::Residence;
 pub use follow::{Follow, Following};
 pub use handle::{Attach, SessionHandle};
+pub use hooked::status_of as hooks_listed;
+pub use kept::KeptRules;
 pub use keys::Keys;
-pub use setup::{Assembly, Layered, Setup};
+pub use permissions::{Asked, Explained, Permissions};
+pub use setup::{Assembly, Layered, Setup, Terms};
 pub use supervisor::{Client, Supervisor};
+pub use walls::{Confine, Demand, make_private};
 
 #[cfg(test)]
 mod tests;

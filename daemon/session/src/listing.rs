@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::params::approval::Approval;
+use proto::params::plan::Plan;
 use proto::params::question::Question;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
 use proto::state::State;
@@ -129,11 +130,23 @@ impl Supervisor {
         }
         self.ground.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
+        let label = params.label.clone();
         let mut found = blocking(move || catalog.processes(&params))
             .await?
             .map_err(|error| index_failure(&error))?;
         self.freshen(&mut found);
+        // One that was made just now may not have come to the catalog.
+        for handle in self.handles() {
+            let summary = handle.summary();
+            let wanted = label
+                .as_ref()
+                .is_none_or(|label| summary.labels.contains(label));
+            if wanted && found.iter().all(|known| known.session != summary.session) {
+                found.push(summary);
+            }
+        }
         found.retain(|summary| all || summary.state != State::Exited);
+        found.sort_by_key(|summary| summary.pid);
         Ok(found)
     }
 
@@ -172,7 +185,16 @@ impl Supervisor {
         open
     }
 
-    /// The session that an approval or a question belongs to, by its id.
+    /// Open plans of models, oldest first. Sessions with plans are always loaded.
+    #[must_use]
+    pub fn plans(&self) -> Vec<Plan> {
+        let handles = self.handles();
+        let mut open: Vec<_> = handles.iter().flat_map(SessionHandle::plans).collect();
+        open.sort_by_key(|plan| plan.asked_at);
+        open
+    }
+
+    /// The session that an approval, a question or a plan belongs to, by its id.
     ///
     /// # Errors
     /// `not_found`.

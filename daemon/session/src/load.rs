@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use contract::{Prefix, Tool};
+use proto::hook::HookEvent;
 use proto::params::session::{SessionSummary, When};
 use proto::record::{CheckpointCreated, Level, Notice, PromptQueued, SessionCreated};
 use proto::state::{Kind, Posture};
-use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
+use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
 use serde::Deserialize;
 use store::aside::Aside;
 use store::home::Home;
@@ -29,6 +30,7 @@ use crate::commands::Reply;
 use crate::environment::Environment;
 use crate::fanout::Fanout;
 use crate::handle::{Activity, Seen, SessionHandle, Shared};
+use crate::hooked::Hooked;
 use crate::journal::{Broken, Cause, Closed, Journal};
 use crate::keeping::Keeping;
 use crate::keys::Keys;
@@ -37,7 +39,7 @@ use crate::rewind::Planned;
 use crate::setup::{Assembly, Setup};
 use crate::shells::Children;
 use crate::supervisor::Supervisor;
-use crate::{keeping, opening, summary};
+use crate::{keeping, opening, summary, walls};
 
 /// What every session is made with.
 #[derive(Clone)]
@@ -227,7 +229,8 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let dir = ground.home.session_dir(created.session);
     let is_new = index.last() == Seq(0);
     let spill_dir = dir.join("spill");
-    let (workspace, lost) = match open_workspace(ground, &created, &setup, &spill_dir) {
+    let temp = temp_of(ground, created.pid);
+    let (workspace, lost) = match open_workspace(ground, &created, &setup, &spill_dir, temp) {
         Ok(workspace) => (workspace, None),
         // The directory of an old session may be gone: it can still be read.
         Err(failure) if !is_new => (nowhere(&dir)?, Some(failure.message)),
@@ -237,7 +240,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let (commands, command_inbox) = mpsc::channel(256);
     let (gone, gone_inbox) = mpsc::unbounded_channel();
     let (happened, happened_inbox) = mpsc::unbounded_channel();
-    let environment = Environment::new(&created, env, &setup.secret_variables);
+    let environment = Environment::new(&created, env, setup.holding());
     let (found, kept) = if is_new {
         (false, None)
     } else {
@@ -260,19 +263,27 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         session: created.pid,
         tools: tools_by_name(&setup),
         memory,
+        env: Arc::new(walls::environment(
+            environment.whole(),
+            workspace.temp(),
+            &setup.confine,
+        )),
         workspace,
-        env: Arc::new(environment.whole()),
         spill_dir,
         spawn,
+        confine: setup.confine.clone(),
         shells: Arc::new(shells),
         user_home: ground.assembly.user_home(),
         trusted: setup.trusted,
-        masked: ground.assembly.masked(),
+        masked: masked(ground),
         keeper: Arc::new(keeper),
         notes: notes.clone(),
     });
+    let kept_rules = ground.assembly.kept_rules(bench.workspace.root());
     let (arrived, arrived_inbox) = mpsc::channel(256);
-    let machine = machine(facts, setup.limits, &created);
+    let mut machine = machine(facts, setup.limits, &created);
+    let hooks = ground.assembly.hooks(Path::new(&created.cwd));
+    machine.tell_ends(hooks.any(HookEvent::Stop));
     let warning = if is_new {
         None
     } else {
@@ -293,6 +304,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         summary: first,
         pending: Vec::new(),
         asked: Vec::new(),
+        plans: Vec::new(),
         in_turn: machine.facts().open.is_some(),
         closed: journal.failed.clone(),
     });
@@ -321,6 +333,8 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         prefix: Arc::new(prefix),
         bench,
         layers: setup.layers,
+        kept_rules,
+        lasting: Vec::new(),
         compiled: None,
         keys,
         key_variable: setup.key_variable,
@@ -361,6 +375,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         parting: None,
         assembly: Arc::clone(&ground.assembly),
         activity,
+        hooked: Hooked::new(hooks),
     };
     let inbox = Inbox {
         commands: command_inbox,
@@ -394,18 +409,34 @@ fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> 
     provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
 }
 
+/// What no tool of any session touches; the session's own temporary directory is an exception in it.
+fn masked(ground: &Ground) -> Vec<PathBuf> {
+    let mut masked = ground.assembly.masked();
+    masked.extend(ground.assembly.temp());
+    masked
+}
+
+/// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
+fn temp_of(ground: &Ground, pid: Pid) -> Option<PathBuf> {
+    let temp = ground.assembly.temp()?.join(pid.to_string());
+    walls::make_private(&temp).ok()?;
+    Some(temp)
+}
+
 fn open_workspace(
     ground: &Ground,
     created: &SessionCreated,
     setup: &Setup,
     spill_dir: &Path,
+    temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
     let options = Options {
         root: PathBuf::from(&created.root),
         cwd: PathBuf::from(&created.cwd),
         extra_writable: setup.allow_write.clone(),
-        masked: ground.assembly.masked(),
+        masked: masked(ground),
         readable: vec![spill_dir.to_path_buf()],
+        temp,
         deny_read: setup.deny_read.clone(),
         user_home: ground.assembly.user_home(),
     };

@@ -107,6 +107,7 @@ impl Actor {
                 && self.machine.facts().waits_for_person().is_none());
         rests
             && self.replies.is_empty()
+            && !self.has_gated()
             && self.running.is_empty()
             && !self.is_closing()
             && self.suspending.is_empty()
@@ -134,6 +135,7 @@ impl Actor {
             && self.fanout.attached() == 0
             && self.joining.is_empty()
             && self.replies.is_empty()
+            && !self.has_gated()
             && self.running.is_empty()
             && self.waiters.iter().all(crate::answers::Waiter::is_gone)
             && !self.is_closing()

@@ -1,18 +1,23 @@
 //! One function an effect: what the machine wants done, done.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Outcome, ToolChoice};
+use contract::{Ground, Outcome, ToolChoice};
+use futures::FutureExt as _;
+use proto::hook::{HookEvent, HookFinished};
 use proto::item::{Item, ToolCall};
 use proto::live::{Live, Partial};
 use proto::{Body, ItemId, Record, Seq};
+use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
 
 use crate::actor::{Actor, Running};
 use crate::asking::{self, Ask, Gather, Material};
-use crate::call::{Printed, Ready, Standpoint, Stop};
+use crate::call::{Bench, Printed, Ready, Standpoint, Stop};
 use crate::commands::Happened;
+use crate::hooked;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
 const OVERDUE_MS: u64 = 3_000;
@@ -45,6 +50,8 @@ impl Actor {
                 Effect::Judge { call } => self.judge(call),
                 Effect::Run { call, after } => self.run_call(call, after),
                 Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
+                Effect::TellEnd => self.tell_end(),
+                Effect::CancelTelling => self.stop_telling(),
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
         }
@@ -61,10 +68,14 @@ impl Actor {
             self.asked_at
                 .insert(question.question_id.0.clone(), record.seq);
         }
+        if let Body::PlanProposed(plan) = &record.body {
+            self.asked_at.insert(plan.plan_id.0.clone(), record.seq);
+        }
         if let Body::SessionExited(exited) = &record.body {
             self.stop_children_of(exited);
         }
         self.miss(record);
+        self.notify(&record.body);
         let fragment = match &record.body {
             Body::User(message) => self.codec.render(&Item::User(message.clone())),
             Body::Assistant(message) => self.codec.render(&Item::Assistant(message.clone())),
@@ -109,6 +120,11 @@ impl Actor {
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,
+            ground: Ground {
+                session: self.bench.session,
+                cwd: self.bench.workspace.cwd().to_path_buf(),
+                env: Arc::clone(&self.bench.env),
+            },
         };
         tokio::spawn(asking::run(
             ask,
@@ -145,28 +161,51 @@ impl Actor {
         let standpoint = Standpoint {
             rules,
             posture: facts.settings.posture,
+            stance: facts.stance(),
             kept: facts
                 .open
                 .as_ref()
                 .map(|open| open.kept.clone())
                 .unwrap_or_default(),
             tree_kept: facts.open.as_ref().is_some_and(|open| open.tree_kept),
+            outside: facts.blocked(&call.id).map(str::to_owned),
         };
         let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
-        tokio::task::spawn_blocking(move || {
-            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                bench.judge(&call, &standpoint)
-            }));
-            let (judgement, ready) = judged.unwrap_or_else(|_| {
-                let outcome = Outcome::refused(
-                    "Not run: the call could not be judged, because of a bug in Reasonix.",
-                );
-                (turn::Judgement::Refused(outcome), Ready::default())
+        let Some((asker, stop)) = self.asker_before(&call) else {
+            tokio::task::spawn_blocking(move || {
+                judge_and_tell(&bench, call, &standpoint, Vec::new(), &happened);
             });
-            let _ = happened.send(Happened::Judged {
-                call: call.id,
-                judgement: Box::new(judgement),
-                ready,
+            return;
+        };
+        tokio::spawn(async move {
+            // What cannot be read is refused without anybody being asked.
+            let asked = AssertUnwindSafe(async {
+                match bench.seen(&call) {
+                    Some(seen) => asker.ask(seen.before(), &stop).await,
+                    None => Some(hooks::Chain::default()),
+                }
+            });
+            let refuse = |why, hooks| Happened::Judged {
+                call: call.id.clone(),
+                judgement: Box::new(turn::Judgement::Refused(why)),
+                ready: Ready::default(),
+                hooks,
+            };
+            let chain = match asked.catch_unwind().await {
+                Ok(Some(chain)) => chain,
+                // Stopped: nobody waits for it any more.
+                Ok(None) => return,
+                Err(_) => {
+                    let _ = happened.send(refuse(crashed(), Vec::new()));
+                    return;
+                }
+            };
+            if let Some(why) = chain.why_blocked() {
+                let _ = happened.send(refuse(hooked::blocked(&why), chain.finished));
+                return;
+            }
+            tokio::task::spawn_blocking(move || {
+                judge_and_tell(&bench, call, &standpoint, chain.finished, &happened);
             });
         });
     }
@@ -196,9 +235,10 @@ impl Actor {
         let ready = self.judged.remove(&call.id).unwrap_or_default();
         let printed = Arc::new(Printed::new(self.happened.clone()));
         let stop = Arc::new(Stop::default());
+        let asker = self.asker(HookEvent::PostToolUse);
         match self
             .bench
-            .start(call, ready, &printed, &stop, self.happened.clone())
+            .start(call, ready, &printed, &stop, asker, self.happened.clone())
         {
             Some(task) => {
                 self.running.insert(
@@ -255,6 +295,30 @@ impl Actor {
             }
         });
     }
+}
+
+/// Judges a call, and sends what came of it. Blocks.
+fn judge_and_tell(
+    bench: &Bench,
+    call: ToolCall,
+    standpoint: &Standpoint,
+    hooks: Vec<HookFinished>,
+    happened: &UnboundedSender<Happened>,
+) {
+    let judged = catch_unwind(AssertUnwindSafe(|| bench.judge(&call, standpoint)));
+    let (judgement, ready) =
+        judged.unwrap_or_else(|_| (turn::Judgement::Refused(crashed()), Ready::default()));
+    let _ = happened.send(Happened::Judged {
+        call: call.id,
+        judgement: Box::new(judgement),
+        ready,
+        hooks,
+    });
+}
+
+/// A call that a bug has kept from being judged, in the words for the model.
+fn crashed() -> Outcome {
+    Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.")
 }
 
 /// The daemon's own part of the first record.

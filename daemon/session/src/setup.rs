@@ -9,11 +9,17 @@ use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
+use crate::environment::Holding;
+use crate::kept::{self, KeptRules};
+use crate::walls::Confine;
+
 /// Rules of one layer.
 #[derive(Clone, Debug)]
 pub struct Layered {
     pub layer: policy::Layer,
     pub rules: Rules,
+    /// Where they stand, for people: a file.
+    pub origin: String,
     /// Whether the layer may loosen. Deny and ask rules count either way.
     pub trusted: bool,
 }
@@ -32,6 +38,8 @@ pub struct Setup {
     pub key_variable: Option<String>,
     /// The variables that hold the keys of all configured providers: no command ever sees them, however they are named.
     pub secret_variables: Vec<String>,
+    /// Names, with `*`, of what commands get although it is named like a secret or a loader's variable.
+    pub pass: Vec<String>,
     /// The daemon's own key for it (its environment, later a store).
     pub own_key: Option<Secret>,
     pub tools: Vec<Arc<dyn Tool>>,
@@ -45,6 +53,8 @@ pub struct Setup {
     pub allow_write: Vec<PathBuf>,
     /// Globs of what no tool reads.
     pub deny_read: Vec<String>,
+    /// How commands are held.
+    pub confine: Confine,
     /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
     pub recover: Option<RecoverPolicy>,
     /// Whether the user trusts the project's config.
@@ -54,6 +64,31 @@ pub struct Setup {
     pub notices: Vec<String>,
     /// Why the session can be read but not be worked in: its provider is gone, for instance.
     pub unusable: Option<String>,
+}
+
+/// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
+#[derive(Clone, Default)]
+pub struct Terms {
+    pub layers: Vec<Layered>,
+    pub posture: Posture,
+    pub trusted: bool,
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub workspace_root: Option<PathBuf>,
+    pub allow_write: Vec<PathBuf>,
+    pub deny_read: Vec<String>,
+    pub confine: Confine,
+    /// Rules that are not understood, and what else is wrong with the files.
+    pub problems: Vec<String>,
+}
+
+impl Setup {
+    /// What commands do not get of an environment.
+    pub(crate) fn holding(&self) -> Holding<'_> {
+        Holding {
+            keys: &self.secret_variables,
+            pass: &self.pass,
+        }
+    }
 }
 
 /// Makes setups: implemented by the daemon's assembly from its settings.
@@ -82,6 +117,24 @@ pub trait Assembly: Send + Sync {
     /// For a session of the log: provider and model are those it was created with. Where they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
+
+    /// The hooks of a session that works in this directory. Blocks: reads files.
+    fn hooks(&self, cwd: &Path) -> hooks::Hooks {
+        let _ = cwd;
+        hooks::Hooks::default()
+    }
+
+    /// The rules of a directory.
+    fn terms(&self, cwd: &Path) -> Terms {
+        let _ = cwd;
+        Terms::default()
+    }
+
+    /// What people have allowed always in the workspace with this root.
+    fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
+        let _ = root;
+        Arc::new(kept::Nothing)
+    }
 
     /// The one way to start a process.
     fn spawn(&self) -> Arc<dyn Spawn>;
@@ -126,6 +179,11 @@ pub trait Assembly: Send + Sync {
 
     /// Paths that no tool touches: the home, the socket's directory.
     fn masked(&self) -> Vec<PathBuf>;
+
+    /// The daemon's own directory for what is temporary: each session has one of its own in it. `None`: there is none.
+    fn temp(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// The home of the person, for `~`.
     fn user_home(&self) -> PathBuf;

@@ -66,9 +66,10 @@ impl Actor {
         let exited = self.machine.facts().exited.is_some();
         // Whatever the machine of a closed session believes, nothing of it runs, and nothing can be written.
         let closed = self.journal.failed.is_some();
-        let delivered = !closed && (!self.machine.is_idle() || (exits && !exited));
+        let steps = !closed && (!self.machine.is_idle() || (exits && !exited));
+        let delivered = self.refuse_gated(reason) || steps;
         self.remember_signal(request_id, delivered);
-        if delivered {
+        if steps {
             let partial = self.partial();
             self.step(Input::Stop { reason, partial });
         }

@@ -3,6 +3,8 @@
 //! Added up from the `usage` records of logs, in the catalog, and only from what has come to them since the last time;
 //! and from the books of sessions that were deleted. Forks carry no such records of what their origin used.
 
+mod hooked;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -56,6 +58,7 @@ struct Wanted {
     session: Option<SessionId>,
     cwd: Option<String>,
     ahead_ms: i64,
+    hooks: bool,
 }
 
 impl Wanted {
@@ -66,6 +69,7 @@ impl Wanted {
             session,
             cwd: params.cwd.clone(),
             ahead_ms: i64::from(params.utc_offset_minutes) * 60_000,
+            hooks: params.hooks,
         }
     }
 
@@ -120,7 +124,13 @@ fn sum(
         }
         Err(error) => tracing::warn!(%error, "the usage books cannot be read"),
     }
-    Ok(sums.finish())
+    let mut hooked = hooked::Hooked::default();
+    for entry in listed.iter().filter(|_| sums.wanted.hooks) {
+        hooked.add(home, entry, &sums.wanted);
+    }
+    let mut stats = sums.finish();
+    stats.hooks = hooked.finish();
+    Ok(stats)
 }
 
 /// Counts what has come to a log since it was counted last.
@@ -272,6 +282,7 @@ impl Sums {
             days: self.days.into_iter().map(row).collect(),
             models: most(self.models.into_iter().map(row).collect()),
             sessions,
+            hooks: Vec::new(),
         }
     }
 }

@@ -31,6 +31,7 @@ impl Actor {
             summary: summary.clone(),
             pending,
             asked: self.machine.facts().asked.values().cloned().collect(),
+            plans: self.machine.facts().plans.values().cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),
             closed: None,
         });
@@ -88,6 +89,7 @@ fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
             summary.name.clone(),
             summary.labels.clone(),
             summary.posture,
+            (summary.mode, summary.only_reads),
         )
     };
     key(listed) != key(now)

@@ -8,8 +8,12 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use proto::SessionId;
+use sha2::{Digest, Sha256};
 
 use crate::disk::{At, Fault, private_dir, sync_dir};
+
+/// Characters of a root's name in the name of its project's directory.
+const NAME_MAX: usize = 40;
 
 /// Why a home cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +114,38 @@ impl Home {
     #[must_use]
     pub fn session_dir(&self, session: SessionId) -> PathBuf {
         self.sessions().join(session.to_string())
+    }
+
+    /// The directory of what was decided about a project, by its root: the root's name, for people, and a hash of all of
+    /// its path.
+    #[must_use]
+    pub fn project_dir(&self, root: &Path) -> PathBuf {
+        let name = root.file_name().unwrap_or_default().to_string_lossy();
+        let plain = |c: char| match c.is_ascii_alphanumeric() {
+            true => c.to_ascii_lowercase(),
+            false => '-',
+        };
+        let name: String = name.chars().map(plain).take(NAME_MAX).collect();
+        let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let hash: String = digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let slug = format!("{}-{hash}", name.trim_matches('-'));
+        self.projects().join(slug.trim_start_matches('-'))
+    }
+
+    /// Makes that directory where there is none, for its owner alone.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn make_project_dir(&self, root: &Path) -> Result<PathBuf, Fault> {
+        let dir = self.project_dir(root);
+        if private_dir(&dir)? {
+            sync_dir(&self.projects())?;
+        }
+        Ok(dir)
     }
 
     /// Every session that has a directory, in no order. What is not named like a session is passed over.

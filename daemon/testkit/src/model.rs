@@ -1,4 +1,5 @@
-//! A scripted model behind a real socket: `POST …/chat/completions` on 127.0.0.1, streamed, with faults.
+//! A scripted model behind a real socket: `POST …/chat/completions`, `…/responses` and `…/messages` on 127.0.0.1,
+//! streamed, with faults.
 //!
 //! Stricter than any vendor: what one of them would refuse is refused, with the reason, and remembered as a
 //! violation. Keeps every request byte for byte. Runs on a thread of its own, so that a test may block; goes away
@@ -6,11 +7,14 @@
 
 pub mod answer;
 mod http;
+mod messages;
 pub mod prefix;
+mod responses;
 mod script;
 mod serve;
 mod sse;
 pub mod strict;
+mod wire;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +26,7 @@ use tokio::sync::watch;
 
 pub use answer::{Answer, Call, Fault, Gate, Place, Usage};
 pub use script::Script;
+pub use wire::Wire;
 
 /// How long anything that a test waits for may take.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -35,7 +40,11 @@ pub struct Request {
     /// From 1, in the order of arrival; refused ones count.
     pub number: usize,
     pub body: Arc<[u8]>,
+    /// The wire that it came on.
+    pub wire: Wire,
+    /// The body as chat completions has it, or would have it.
     pub json: Arc<Value>,
+    /// What shows the key: `authorization`, or `x-api-key`.
     pub authorization: Option<String>,
     /// Why a strict vendor refuses it.
     pub violation: Option<String>,
@@ -176,11 +185,18 @@ impl Model {
     /// An entry of `[[providers]]` of this name, without that line; with a key variable or without.
     #[must_use]
     pub fn entry(&self, name: &str, key_variable: Option<&str>) -> String {
+        self.entry_of(Wire::Chat, name, key_variable)
+    }
+
+    /// The same for a wire.
+    #[must_use]
+    pub fn entry_of(&self, wire: Wire, name: &str, key_variable: Option<&str>) -> String {
+        let kind = wire.kind();
         let key = key_variable
             .map(|variable| format!("api_key_env = \"{variable}\"\n"))
             .unwrap_or_default();
         format!(
-            "name = \"{name}\"\nkind = \"openai\"\nbase_url = \"{}\"\nmodel = \"{NAME}\"\ncontext_window = 100000\n{key}",
+            "name = \"{name}\"\nkind = \"{kind}\"\nbase_url = \"{}\"\nmodel = \"{NAME}\"\ncontext_window = 100000\n{key}",
             self.base_url()
         )
     }
@@ -242,7 +258,9 @@ impl Model {
     pub fn assert_prefix(&self) {
         self.assert_strict();
         let requests = self.requests();
-        if let Err(reason) = prefix::check(requests.iter().map(|request| &*request.body)) {
+        let wire = requests.first().map_or(Wire::Chat, |request| request.wire);
+        let bodies = requests.iter().map(|request| &*request.body);
+        if let Err(reason) = wire.check_prefix(bodies) {
             panic!("{reason}");
         }
     }

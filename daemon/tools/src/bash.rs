@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::{CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec};
+use contract::{CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec, Walls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -27,9 +27,11 @@ use crate::truncate;
 
 mod back;
 mod standing;
+mod stopped;
 
 use back::Back;
 use standing::Standing;
+use stopped::ByWalls;
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
@@ -206,8 +208,10 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
-    let lines = standing.end(&end, &context).await;
-    let mut outcome = told(&end, capture).await;
+    let stopped = stopped_by_walls(&end, &capture, context.walls.as_deref());
+    // It may run once more, and then from where it began.
+    let lines = standing.end(&end, stopped.is_none(), &context).await;
+    let mut outcome = told(&end, capture, stopped).await;
     for line in lines {
         if !outcome.text.ends_with('\n') {
             outcome.text.push('\n');
@@ -252,6 +256,7 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
         spill: None,
         changed: Vec::new(),
         todos: None,
+        blocked: None,
     })
 }
 
@@ -304,10 +309,21 @@ async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> E
     }
 }
 
+/// Whether the walls have stopped a command that failed by itself.
+fn stopped_by_walls(end: &End, capture: &Capture, walls: Option<&Walls>) -> Option<ByWalls> {
+    let failed = end.stopped.is_none() && !end.is_success();
+    let walls = walls.filter(|_| failed)?;
+    stopped::by(walls, &capture.tail(TAIL_CHARS))
+}
+
 /// The two texts of the outcome.
-async fn told(end: &End, mut capture: Capture) -> Outcome {
+async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outcome {
     let mut text = end.told();
     text.push('\n');
+    if let Some(stopped) = &stopped {
+        text.push_str(&stopped.told());
+        text.push('\n');
+    }
     let (output, spill) = shown(&mut capture).await;
     text.push_str(&output);
     let status = match end.stopped {
@@ -320,7 +336,7 @@ async fn told(end: &End, mut capture: Capture) -> Outcome {
         signal: end.exit.and_then(|exit| exit.signal),
         output_bytes: capture.bytes(),
         tail: capture.tail(TAIL_CHARS),
-        sandbox_stopped: false,
+        sandbox_stopped: stopped.is_some(),
     };
     Outcome {
         status,
@@ -329,6 +345,7 @@ async fn told(end: &End, mut capture: Capture) -> Outcome {
         spill,
         changed: Vec::new(),
         todos: None,
+        blocked: stopped.and_then(ByWalls::offer),
     }
 }
 

@@ -50,6 +50,8 @@ pub(crate) fn command(
         env: start.env.into_iter().collect(),
         title,
         number,
+        walls: start.walls,
+        stdin: None,
     }
 }
 
@@ -89,30 +91,44 @@ pub(crate) fn title(line: &str, description: Option<&str>) -> String {
         .collect()
 }
 
-/// The command's environment: the session's, without secrets and without what would change how programs are loaded.
+/// The command's environment: the session's, which has let go of secrets and of what changes how programs are loaded.
 pub(crate) fn environment(session: &[(String, String)]) -> Env {
-    let mut env: Env = session
-        .iter()
-        .filter(|(name, _)| !proto::secret_name(name) && !is_loader(name))
-        .cloned()
-        .collect();
+    let mut env: Env = session.iter().cloned().collect();
     env.entry("PATH".to_owned())
         .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
     for (name, value) in FIXED {
         env.insert(name.to_owned(), value.to_owned());
     }
+    no_monitor(&mut env);
     env
+}
+
+/// No command of git runs the program that a repository's own config names as its monitor: `git status` reads, and is
+/// not asked about. Comes behind what the session's environment sets of git's config.
+fn no_monitor(env: &mut Env) {
+    let count = env
+        .get("GIT_CONFIG_COUNT")
+        .map_or(Ok(0), |count| count.parse::<u32>());
+    // Git refuses to run with a count that is none; that is the person's to see.
+    let Ok(count) = count else {
+        return;
+    };
+    env.insert(
+        "GIT_CONFIG_COUNT".to_owned(),
+        count.saturating_add(1).to_string(),
+    );
+    env.insert(
+        format!("GIT_CONFIG_KEY_{count}"),
+        "core.fsmonitor".to_owned(),
+    );
+    env.insert(format!("GIT_CONFIG_VALUE_{count}"), "false".to_owned());
 }
 
 /// Whether no command changes this variable for the next.
 pub(crate) fn is_fixed(name: &str) -> bool {
-    is_loader(name) || FIXED.iter().any(|(fixed, _)| *fixed == name)
-}
-
-/// Whether a variable changes how programs are loaded.
-fn is_loader(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    name.starts_with("LD_") || name.starts_with("DYLD_")
+    proto::loader_name(name)
+        || name.starts_with("GIT_CONFIG_")
+        || FIXED.iter().any(|(fixed, _)| *fixed == name)
 }
 
 /// The shell: `bash` where the session's `PATH` has it, by its absolute path; else what every system has.

@@ -258,6 +258,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         spill: None,
         changed: Vec::new(),
         todos: None,
+        blocked: None,
     }
 }
 

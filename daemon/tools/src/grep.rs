@@ -155,6 +155,7 @@ fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outc
             spill: None,
             changed: Vec::new(),
             todos: None,
+            blocked: None,
         });
     }
     if found.files == 0 && text.is_empty() {

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use contract::Walls;
 use workspace::{Access, FileKind, Workspace};
 
 use crate::command;
@@ -55,6 +57,7 @@ pub(crate) struct Start {
     pub(crate) shell: String,
     pub(crate) cwd: PathBuf,
     pub(crate) env: Env,
+    pub(crate) walls: Option<Arc<Walls>>,
 }
 
 /// What a command has left.

@@ -26,6 +26,7 @@ mod bash_output;
 mod copy_file;
 mod delete_file;
 mod edit_file;
+mod exit_plan_mode;
 mod glob;
 mod grep;
 mod kill_shell;

@@ -152,6 +152,14 @@ impl Memory {
         kept.shell.take(&self.workspace, base, start, end)
     }
 
+    /// Whether what a command has left would change anything for the next.
+    pub(crate) fn shell_would_change(&self, base: &Env, start: &Start, end: &lasting::End) -> bool {
+        let before = self.kept().shell.clone();
+        let mut after = before.clone();
+        let untold = after.take(&self.workspace, base, start, end);
+        after != before || !untold.is_empty()
+    }
+
     /// The state at which a file's content was last known.
     pub(crate) fn known(&self, path: &Path) -> Option<Stamp> {
         self.kept().read.get(path).map(|known| known.stamp)

@@ -11,6 +11,7 @@ use crate::bash_output::BashOutput;
 use crate::copy_file::CopyFile;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
+use crate::exit_plan_mode::ExitPlanMode;
 use crate::file_tool;
 use crate::glob::Glob;
 use crate::grep::Grep;
@@ -57,6 +58,7 @@ pub fn builtin(options: Options) -> Vec<Arc<dyn Tool>> {
         Arc::new(Bash::new(options.bash_timeout_ms)),
         Arc::new(BashOutput::new()),
         file_tool::tool::<EditFile>(),
+        Arc::new(ExitPlanMode::new()),
         file_tool::tool::<Grep>(),
         Arc::new(KillShell::new()),
         file_tool::tool::<ReadFile>(),

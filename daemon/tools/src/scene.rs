@@ -44,6 +44,7 @@ impl Scene {
         }
         std::fs::write(top.join("out/canary"), "CANARY\n").unwrap();
         let workspace = Workspace::open(Options {
+            temp: None,
             root: top.join("ws"),
             cwd: top.join("ws"),
             extra_writable: vec![top.join("extra")],
@@ -72,6 +73,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
+            walls: None,
         };
         Self {
             _dir: dir,

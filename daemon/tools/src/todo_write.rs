@@ -97,6 +97,7 @@ impl Tool for TodoWrite {
                 spill: None,
                 changed: Vec::new(),
                 todos: Some(todos),
+                blocked: None,
             }
         }
         .boxed()

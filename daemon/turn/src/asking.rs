@@ -10,6 +10,7 @@ use proto::record::{Level, Usage};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
+use crate::facts::Told;
 use crate::input::{Answer, Effect};
 use crate::machine::{Asking, Calls, Phase, Step, Waits};
 use crate::words;
@@ -17,6 +18,7 @@ use crate::words;
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
+        self.tell_stance();
         let asking = Asking {
             item: self.next_item(),
             attempt: 1,
@@ -24,6 +26,20 @@ impl Step<'_> {
             waits: Waits::Answer,
         };
         self.send(asking)
+    }
+
+    /// Tells the model what the session may do, where that has changed since it was told last. Behind all that was said:
+    /// earlier bytes stay as they are. Not with another try of a request: it is the same request.
+    fn tell_stance(&mut self) {
+        let settings = &self.facts.settings;
+        let now = Told {
+            mode: settings.mode,
+            read_only: settings.read_only,
+        };
+        let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
+        if self.facts.told != now && !summing_up {
+            self.say(words::stance(now).to_owned(), None, None, Voice::Daemon);
+        }
     }
 
     fn send(&mut self, asking: Asking) -> Phase {
@@ -146,16 +162,18 @@ impl Step<'_> {
 
     /// Keeps an answer, or what there is of it.
     pub(crate) fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
-        let calls = if finish == Finish::Interrupted {
-            Vec::new()
+        // Half an answer has no calls, and no thoughts: a vendor takes those only with what they led to.
+        let (calls, thoughts) = if finish == Finish::Interrupted {
+            (Vec::new(), Vec::new())
         } else {
-            self.with_own_ids(&answer.calls)
+            (self.with_own_ids(&answer.calls), answer.thoughts.clone())
         };
         self.append(Body::Assistant(AssistantMessage {
             item,
             text: answer.text.clone(),
             reasoning: answer.reasoning.clone(),
             calls,
+            thoughts,
             finish,
         }));
     }
@@ -195,6 +213,7 @@ impl Step<'_> {
             cached_tokens: reported.cached_tokens,
             output_tokens: reported.output_tokens,
             reasoning_tokens: reported.reasoning_tokens,
+            cache_write_tokens: reported.cache_write_tokens,
             reported: answer.reported.is_some(),
             cost_micros: answer.cost_micros,
             request_bytes: answer.request_bytes,

@@ -1,7 +1,7 @@
 //! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
 //! stands in `questions`.
 
-use contract::{Decision, Outcome};
+use contract::{Basis, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
 use proto::outcome::OutcomeKind;
 use proto::params::approval::Approval;
@@ -13,10 +13,12 @@ use proto::record::{
 use proto::{Body, CallId};
 
 use crate::facts::{OpenCall, Stage};
-use crate::input::{Effect, Judgement, Unattended};
+use crate::input::{Effect, Judgement, Proposal, Unattended};
 use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
+mod escape;
+mod plans;
 mod questions;
 
 impl Step<'_> {
@@ -36,9 +38,12 @@ impl Step<'_> {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
             Stage::Answered { by, words } => Some(questions::outcome(*by, words)),
-            Stage::Open
+            Stage::KeptInside { .. } => open.as_blocked(),
+            Stage::Blocked
+            | Stage::Open
             | Stage::Asked(_)
             | Stage::Questioned(_)
+            | Stage::Proposed(_)
             | Stage::Approved { .. }
             | Stage::Started { .. }
             | Stage::Closed => None,
@@ -53,12 +58,7 @@ impl Step<'_> {
     ) {
         for call in self.open_calls() {
             // A look at each when its turn comes: the result of one may let those of others be written.
-            let open = self
-                .facts
-                .open
-                .iter()
-                .flat_map(|open| &open.calls)
-                .find(|open| open.call.id == call.id);
+            let open = self.open_call(&call.id);
             if let Some(outcome) = open
                 .filter(|open| calls.has_no_end(open))
                 .and_then(&outcome)
@@ -131,10 +131,18 @@ impl Step<'_> {
                 unattended,
                 tool,
                 questions,
+                plan,
+                stance,
                 checkpoint,
             } => {
+                if stance != self.facts.stance() {
+                    // What the session may do has changed since it was looked at.
+                    return self.proceed(calls);
+                }
                 let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
-                if !decision.read_only && !alone {
+                let blocked = self.facts.blocked(id).is_some();
+                // What may run outside the sandbox is a writer, whatever it was within.
+                if (!decision.read_only || blocked) && !alone {
                     // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
@@ -145,8 +153,13 @@ impl Step<'_> {
                     input_sha256,
                     tool,
                     questions,
+                    plan,
                     checkpoint,
                 };
+                if blocked {
+                    self.decide_escape(&mut calls, &call, decided, question, unattended);
+                    return self.proceed(calls);
+                }
                 let waits = self.decide(&mut calls, &call, decided, question, unattended);
                 if waits {
                     return Phase::Calls(calls);
@@ -185,10 +198,19 @@ impl Step<'_> {
         &mut self,
         calls: &mut Calls,
         call: &ToolCall,
-        decided: Decided,
+        mut decided: Decided,
         question: Approval,
         unattended: Unattended,
     ) -> bool {
+        if let Some(why) = self.facts.stance().refuses()
+            && !decided.decision.read_only
+        {
+            // Policy has said so before. Here it is said where calls start, whatever came of that.
+            decided.decision.verdict = Verdict::Deny;
+            decided.decision.basis = Basis::Stance;
+            why.clone_into(&mut decided.decision.rule);
+            Stance::LAYER.clone_into(&mut decided.decision.layer);
+        }
         let verdict = decided.decision.verdict;
         // A yes holds for what was shown: if it looks different now, it is asked again.
         let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
@@ -214,6 +236,11 @@ impl Step<'_> {
                     self.close(calls, call, outcome, 0);
                 }
             }
+            return false;
+        }
+        if let Some(proposal) = decided.plan.clone().filter(|_| verdict != Verdict::Deny) {
+            self.log_decision(call, &decided, None, None);
+            self.propose(calls, call, proposal, unattended == Unattended::Wait);
             return false;
         }
         match (verdict, unattended) {
@@ -268,6 +295,11 @@ impl Step<'_> {
             .is_some_and(|open| open.refused.contains(&decided.input_sha256))
     }
 
+    fn open_call(&self, id: &CallId) -> Option<&OpenCall> {
+        let mut calls = self.facts.open.iter().flat_map(|open| &open.calls);
+        calls.find(|open| open.call.id == *id)
+    }
+
     /// The tool that a call leads to, as far as the log knows it.
     fn leads_to(&self, call: &ToolCall) -> String {
         let calls = self.facts.open.iter().flat_map(|open| &open.calls);
@@ -311,6 +343,7 @@ impl Step<'_> {
             tool: decided.tool,
             subject: decided.subject,
             read_only,
+            outside: self.facts.blocked(&call.id).is_some(),
         }));
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
@@ -334,14 +367,21 @@ impl Step<'_> {
                     return Phase::Calls(calls);
                 }
                 if let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) {
-                    self.close(&mut calls, &call, outcome, duration_ms);
+                    match self.may_escape(&call, &outcome) {
+                        Some(reason) => self.block(&call, outcome, reason, duration_ms),
+                        None => self.close(&mut calls, &call, outcome, duration_ms),
+                    }
                 }
                 self.proceed(calls)
             }
             Phase::Stopping { reason, calls } => {
                 self.ended_while_stopping(reason, calls, id, outcome, duration_ms)
             }
-            Phase::Idle | Phase::Asking(_) | Phase::Held | Phase::Rewinding { .. } => phase,
+            Phase::Idle
+            | Phase::Asking(_)
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Ending { .. } => phase,
         }
     }
 
@@ -353,6 +393,7 @@ impl Step<'_> {
         outcome: Outcome,
         duration_ms: u64,
     ) {
+        let (outcome, duration_ms) = self.with_what_was_blocked(call, outcome, duration_ms);
         let Outcome {
             status,
             text,
@@ -360,6 +401,7 @@ impl Step<'_> {
             spill,
             changed,
             todos,
+            blocked: _,
         } = outcome;
         if let Some(todos) = todos {
             self.append(Body::TodoUpdated(TodoUpdated { todos }));
@@ -458,7 +500,10 @@ impl Calls {
 fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
         let busy = calls.running.contains(&open.call.id)
-            || matches!(open.stage, Stage::Asked(_) | Stage::Questioned(_));
+            || matches!(
+                open.stage,
+                Stage::Asked(_) | Stage::Questioned(_) | Stage::Proposed(_)
+            );
         match busy {
             true if open.read_only => {}
             true => return None,
@@ -475,5 +520,6 @@ struct Decided {
     input_sha256: String,
     tool: String,
     questions: Option<Vec<Ask>>,
+    plan: Option<Proposal>,
     checkpoint: Option<CheckpointCreated>,
 }

@@ -6,23 +6,30 @@ use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Scope};
 use proto::params::history::What;
+use proto::params::plan::Plan as Proposed;
 use proto::params::question::Question;
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ApprovalResolved, ChildSpawned, QuestionAnswered, SessionCreated, Todo};
-use proto::state::{Kind, OnAsk, Posture, State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Pid, PromptId, QuestionId, Record, RequestId, Seq, Stamp};
+use proto::record::{
+    ApprovalResolved, ChildSpawned, PlanResolved, QuestionAnswered, SessionCreated, Todo,
+};
+use proto::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
+use proto::{
+    ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
+};
 
 use crate::words;
 
 mod asked;
 mod content;
+mod escape;
 mod open;
+mod plans;
 mod queue;
 mod view;
 
 pub use content::{
-    content_of_answer, content_of_edit, content_of_move, content_of_prompt, content_of_replies,
-    content_of_rewind, content_of_set,
+    content_of_answer, content_of_edit, content_of_move, content_of_plan, content_of_prompt,
+    content_of_replies, content_of_rewind, content_of_set,
 };
 pub use open::{Answerer, OpenCall, OpenTurn, Stage};
 pub use view::{Counts, Mark, Plan, Rewind, View};
@@ -56,6 +63,12 @@ pub struct Facts {
     pub asked: BTreeMap<QuestionId, Question>,
     /// Questions that were answered, newest last, so that a late answer can be told who was first.
     pub replied: VecDeque<(QuestionAnswered, Stamp)>,
+    /// Plans of the model that wait for a person.
+    pub plans: BTreeMap<PlanId, Proposed>,
+    /// Plans that were answered, newest last, so that a late answer can be told who was first.
+    pub planned: VecDeque<(PlanResolved, Stamp)>,
+    /// What the model knows of what the session may do.
+    pub told: Told,
     /// What the model has set out to do.
     pub todos: Vec<Todo>,
     /// Which records make up the conversation.
@@ -128,6 +141,9 @@ impl Default for Standing {
 pub struct Settings {
     pub kind: Kind,
     pub posture: Posture,
+    pub mode: Mode,
+    /// Calls that change anything are refused.
+    pub read_only: bool,
     pub on_ask: Option<OnAsk>,
     pub name: Option<String>,
     pub labels: Vec<String>,
@@ -135,6 +151,13 @@ pub struct Settings {
     pub timeout_ms: u64,
     /// Nothing new starts. Ends with the session.
     pub paused: bool,
+}
+
+/// What the model was told last of what the session may do. Nothing: that it is as every other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub mode: Mode,
+    pub read_only: bool,
 }
 
 /// What a `request_id` led to.
@@ -221,7 +244,7 @@ impl Facts {
                 self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
                 self.half_rewound &= notice.text != words::HALF_REWOUND;
             }
-            Body::ToolFinished(_) | Body::Unknown { .. } => {}
+            Body::ToolFinished(_) | Body::HookFinished(_) | Body::Unknown { .. } => {}
             Body::CacheReset(_) => self.reset_due = false,
             Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
             Body::CheckpointCreated(checkpoint) => {
@@ -250,6 +273,8 @@ impl Facts {
             }
             Body::QuestionAsked(question) => self.apply_questions(question),
             Body::QuestionAnswered(answered) => self.apply_answered(answered, record),
+            Body::PlanProposed(plan) => self.apply_proposed(plan),
+            Body::PlanResolved(resolved) => self.apply_plan_resolved(resolved, record),
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
                     open.stage(
@@ -260,6 +285,7 @@ impl Facts {
                     );
                 }
             }
+            Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::ApprovalRequested(approval) => self.apply_requested(approval),
             Body::ApprovalResolved(resolved) => self.apply_resolved(resolved, record),
             Body::Usage(usage) => {
@@ -279,6 +305,8 @@ impl Facts {
         self.settings = Settings {
             kind: created.kind,
             posture: created.posture,
+            mode: created.mode,
+            read_only: created.read_only,
             on_ask: Some(created.on_ask),
             name: created.name.clone(),
             labels: created.labels.clone(),
@@ -297,6 +325,15 @@ impl Facts {
         };
         let settings = &mut self.settings;
         settings.posture = set.posture.unwrap_or(settings.posture);
+        settings.read_only = set.read_only.unwrap_or(settings.read_only);
+        settings.mode = set.mode.unwrap_or(settings.mode);
+        if set.mode == Some(Mode::Plan)
+            && let Some(open) = &mut self.open
+        {
+            // Who takes the session back to planning takes back what the plan before it was allowed.
+            open.window = false;
+        }
+        let settings = &mut self.settings;
         settings.on_ask = set.on_ask.or(settings.on_ask);
         settings.kind = set.kind.unwrap_or(settings.kind);
         settings.max_steps = set.max_steps.unwrap_or(settings.max_steps);
@@ -311,6 +348,9 @@ impl Facts {
         }
         if let Some(labels) = &set.labels {
             settings.labels.clone_from(labels);
+        }
+        if let Some(revoked) = &set.revoked {
+            self.grants.retain(|scope| scope.rule != *revoked);
         }
         self.remember(
             set.request_id,
@@ -376,6 +416,9 @@ impl Facts {
         match &record.body {
             Body::User(message) => {
                 self.spoken += 1;
+                if message.voice == Voice::Daemon {
+                    self.told = words::told_by(&message.text).unwrap_or(self.told);
+                }
                 if self.opening.is_none() {
                     self.opening.clone_from(&message.context);
                 }

@@ -24,6 +24,8 @@ pub(crate) struct Hold {
     pub paused_ms: Option<u64>,
     /// The open turn's time, where it is bounded.
     pub clock: Option<Clock>,
+    /// Somebody is to be told of each turn's end. Set from outside.
+    pub tell_ends: bool,
 }
 
 /// The time that a turn has left.
@@ -63,7 +65,7 @@ impl Phase {
             Self::Idle | Self::Held => true,
             Self::Asking(asking) => asking.waits != Waits::Answer,
             Self::Calls(calls) => calls.running.is_empty(),
-            Self::Stopping { .. } | Self::Rewinding { .. } => false,
+            Self::Stopping { .. } | Self::Rewinding { .. } | Self::Ending { .. } => false,
         }
     }
 }
@@ -152,7 +154,7 @@ impl Step<'_> {
                 self.run_clock();
                 self.go_on()
             }
-            Phase::Stopping { .. } => {
+            Phase::Stopping { .. } | Phase::Ending { .. } => {
                 self.state(State::Running, None, cause, None);
                 phase
             }
@@ -222,6 +224,10 @@ impl Step<'_> {
                     self.effects.push(Effect::CancelCalls { grace_ms });
                 }
                 Phase::Calls(calls)
+            }
+            Phase::Ending { .. } => {
+                self.effects.push(Effect::CancelTelling);
+                phase
             }
             Phase::Idle
             | Phase::Held

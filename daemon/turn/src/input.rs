@@ -1,16 +1,19 @@
 //! What happens to a turn, and what it wants done.
 
 use contract::provider::{ProviderError, Reported};
-use contract::{Decision, Outcome, ToolChoice};
-use proto::item::{Finish, ToolCall};
+use contract::{Decision, Outcome, Stance, ToolChoice};
+use proto::item::{Finish, Thought, ToolCall};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
+use proto::params::plan;
 use proto::params::question::{Ask, Reply};
 use proto::params::session::When;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued,
     SessionRewound, SessionSet,
 };
-use proto::{ApprovalId, CallId, ItemId, PromptId, QuestionId, Record, RequestId, Seq, Stamp};
+use proto::{
+    ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
+};
 
 /// This moment: the wall clock for showing, the monotonic one for durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +75,9 @@ pub enum Input {
     /// A person answered the model's questions, or nobody was there (`unattended`, without replies). Checked for
     /// `already_resolved` and for replies that do not fit before.
     Answers(Box<Answers>),
+    /// A person said yes or no to a plan, or nobody was there (`unattended`, without a decision). Checked for `stale` and
+    /// `already_resolved` before.
+    Plan(Box<PlanAnswer>),
     /// The session goes back: no turn starts until `Rewound` or `NotRewound`. Ignored in a turn, while it goes back already
     /// and in a hand-over: `Machine::is_rewinding` tells. What it leads to (`Facts::plan_rewind`) is planned behind this:
     /// until it is over nothing is said that could be cut in two.
@@ -80,6 +86,8 @@ pub enum Input {
     Rewound(SessionRewound),
     /// It has not. Where files had been kept for it, people are told that some may be put back.
     NotRewound,
+    /// Who was to be told of the turn's end has been.
+    EndTold,
     /// A call has ended.
     CallEnded {
         call: CallId,
@@ -122,6 +130,8 @@ pub struct Answer {
     pub text: String,
     pub reasoning: String,
     pub calls: Vec<ToolCall>,
+    /// What the vendor wants back unchanged.
+    pub thoughts: Vec<Thought>,
     pub finish: Option<Finish>,
     pub reported: Option<Reported>,
     pub cost_micros: Option<u64>,
@@ -153,9 +163,23 @@ pub enum Judgement {
         tool: String,
         /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
         questions: Option<Vec<Ask>>,
+        /// The plan that a person is to approve in the place of a run. `unattended` then tells only whether somebody is
+        /// there.
+        plan: Option<Proposal>,
+        /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
+        stance: Stance,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
         checkpoint: Option<CheckpointCreated>,
     },
+}
+
+/// A plan as a person would be shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// Markdown.
+    pub plan: String,
+    /// SHA-256 over what is shown.
+    pub shown_hash: String,
 }
 
 /// What to do with an ask.
@@ -184,6 +208,18 @@ pub struct Resolution {
 pub struct Answers {
     pub question_id: QuestionId,
     pub replies: Vec<Reply>,
+    pub by: String,
+    pub unattended: bool,
+    pub request_id: Option<RequestId>,
+}
+
+/// An answer to a plan.
+#[derive(Clone, Debug)]
+pub struct PlanAnswer {
+    pub plan_id: PlanId,
+    /// `None`: nobody was there.
+    pub decision: Option<plan::Decision>,
+    pub note: Option<String>,
     pub by: String,
     pub unattended: bool,
     pub request_id: Option<RequestId>,
@@ -221,6 +257,10 @@ pub enum Effect {
     Run { call: ToolCall, after: Option<Seq> },
     /// Stop the calls that run: TERM now, KILL after `grace_ms`. Each still comes back with `CallEnded`.
     CancelCalls { grace_ms: u64 },
+    /// Tell who asked for it that the turn has ended, and come back with `EndTold`.
+    TellEnd,
+    /// Do not wait for that any more. It still comes back.
+    CancelTelling,
     /// Come back with `TimeUp` for this turn after this time.
     ArmTimeout { turn: u64, in_ms: u64 },
 }

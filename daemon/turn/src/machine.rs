@@ -12,9 +12,13 @@
 //! | `Held` | queued | – | – | – | – | – | ends |
 //! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
 //! | `Stopping` | queued | – | – | ignored | ignored | all ended → ends | a stronger reason takes over |
+//! | `Ending` | queued | – | – | – | – | – | who is told of the end is stopped (TERM: is waited for); then as at rest |
 //!
-//! A person answers an approval (yes or no to a call that is shown) or the questions of a call. Both may be open at a time.
-//! A call whose questions are open is a reader that takes long: readers behind it run, writers wait.
+//! `Ending` is between the end of a turn, which is logged, and what follows it: who asked for it (`Stop` hooks) is told
+//! first, and comes back. Nobody is told when the daemon goes down, or the session is killed.
+//!
+//! A person answers an approval (yes or no to a call that is shown), the questions of a call, or its plan. All may be open
+//! at a time. A call whose questions or plan are open is a reader that takes long: readers behind it run, writers wait.
 //!
 //! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session
 //! is as idle, paused or exited as it was, and people see `session.rewound`. What waits in the queue goes on when it is
@@ -34,11 +38,12 @@
 //! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
 //! | `Rewinding` | all: the session has gone back | the queue | as at rest, once it is over |
 //! | `Stopping` | all: ends the turn | the queue | – |
+//! | `Ending` | the telling | the queue | – |
 //!
 //! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
 //! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends.
 //! Stops work in both as ever. What recovery does in each phase stands in `recover`. Later widenings join as phases of
-//! their own: preparing (hooks, references) and compacting.
+//! their own: preparing (references) and compacting.
 
 use std::collections::BTreeSet;
 
@@ -103,6 +108,11 @@ pub(crate) enum Phase {
     },
     /// The turn is to end when the calls that run have come back.
     Stopping { reason: StopReason, calls: Calls },
+    /// The turn has ended, and who asked for it is told before anything follows.
+    Ending {
+        /// What was to stop the session meanwhile.
+        stop: Option<StopReason>,
+    },
 }
 
 /// A request and its tries.
@@ -196,6 +206,11 @@ impl Machine {
             Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
     }
 
+    /// Says whether somebody is to be told of each turn's end before anything follows it.
+    pub fn tell_ends(&mut self, wanted: bool) {
+        self.hold.tell_ends = wanted;
+    }
+
     /// What the log says.
     #[must_use]
     pub fn facts(&self) -> &Facts {
@@ -212,6 +227,15 @@ impl Machine {
     #[must_use]
     pub fn is_rewinding(&self) -> bool {
         matches!(self.phase, Phase::Rewinding { .. })
+    }
+
+    /// The call that is judged now.
+    #[must_use]
+    pub fn judging(&self) -> Option<&CallId> {
+        match &self.phase {
+            Phase::Calls(calls) => calls.judging.as_ref(),
+            _ => None,
+        }
     }
 
     /// Whether a request waits for a key.
@@ -283,7 +307,8 @@ impl Step<'_> {
                     | Phase::Calls(_)
                     | Phase::Held
                     | Phase::Rewinding { .. }
-                    | Phase::Stopping { .. } => phase,
+                    | Phase::Stopping { .. }
+                    | Phase::Ending { .. } => phase,
                 }
             }
             Input::Unqueue(prompt_id) => {
@@ -334,12 +359,15 @@ impl Step<'_> {
                 | Phase::Calls(_)
                 | Phase::Held
                 | Phase::Rewinding { .. }
-                | Phase::Stopping { .. } => phase,
+                | Phase::Stopping { .. }
+                | Phase::Ending { .. } => phase,
             },
+            Input::EndTold => self.end_told(phase),
             Input::Rewind => self.rewind(phase),
             Input::Rewound(rewound) => self.rewound(phase, rewound),
             Input::NotRewound => self.not_rewound(phase),
             Input::Answers(answers) => self.replied(phase, *answers),
+            Input::Plan(answer) => self.plan_answered(phase, *answer),
             Input::Answered(answer) => self.answered(phase, *answer),
             Input::Broke {
                 error,
@@ -500,8 +528,9 @@ impl Step<'_> {
         let Some(open) = self.facts.open.clone() else {
             return Phase::Idle;
         };
-        let blocked =
-            outcome == OutcomeKind::Completed && !open.denied.is_empty() && !open.ok_since_denial;
+        let left = !open.denied.is_empty() && !open.ok_since_denial;
+        // What was looked at behind a plan that nobody approved is not what the run was for.
+        let blocked = outcome == OutcomeKind::Completed && (left || open.unapproved.is_some());
         let (outcome, reason) = if blocked {
             // Contract, decision 22: what had to be denied unattended stopped the run.
             (OutcomeKind::Blocked, Some(Reason::Denied))
@@ -510,19 +539,38 @@ impl Step<'_> {
         };
         self.hold.clock = None;
         let duration_ms = open.ran_ms(self.now.wall);
+        let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
+        let told = self.hold.tell_ends && !unheard;
         let ended = TurnEnded {
             outcome,
             reason,
-            text: open.text,
+            text: with_plan(open.text, open.unapproved),
             error,
             usage: open.usage,
             steps: open.steps,
             tool_calls: open.tool_calls,
             duration_ms,
             denied: open.denied,
+            hooks: told,
         };
-        let exit_code = ended.exit_code();
+        if told && self.facts.state.state == State::Waiting {
+            // What it waited for is no more, and the state that follows the turn comes later.
+            self.state(State::Running, None, "turn ends", None);
+        }
         self.append(Body::TurnEnded(ended));
+        if told {
+            self.effects.push(Effect::TellEnd);
+            return Phase::Ending { stop: None };
+        }
+        self.after_turn()
+    }
+
+    /// Goes on behind the end of a turn: with the queue, to rest, or out.
+    pub(crate) fn after_turn(&mut self) -> Phase {
+        let Some(ended) = &self.facts.ended else {
+            return Phase::Idle;
+        };
+        let (outcome, reason, exit_code) = (ended.outcome, ended.reason, ended.exit_code());
         match reason {
             // A run is over with its turn; whoever waits for it is told.
             Some(Reason::Shutdown)
@@ -569,5 +617,15 @@ impl Step<'_> {
             }));
         }
         Phase::Idle
+    }
+}
+
+/// The words that a turn ends with. A plan that nobody was there to approve is a part of them: it is what a script gets.
+fn with_plan(text: String, unapproved: Option<String>) -> String {
+    match unapproved {
+        None => text,
+        Some(plan) if text.trim().is_empty() => plan,
+        Some(plan) if text.contains(plan.trim()) => text,
+        Some(plan) => format!("{plan}\n\n{text}"),
     }
 }

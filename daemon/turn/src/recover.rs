@@ -15,6 +15,8 @@
 //! | with a call that changes things, started | result: effects unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a reader, started | judged and run again | result: lost; the turn ends `interrupted` |
 //! | with a call that was not started, or approved and not started | judged, and run | result: not started; the turn ends `interrupted` |
+//! | with a call that the sandbox stopped, not let out yet | judged, and offered to a person; or, allowed, run outside | result: what it came to within |
+//! | with one that runs outside | result: stopped within, effects outside unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a call that was cut or denied, or whose questions were answered | result: what it would have been | the same; the turn ends `interrupted` |
 //! | with an open approval or question | it stays open, and keeps the turn open; calls that ran get their results | the same; what was approved and not started gets its result: not started |
 //! | in a rewind, with files kept for it | it is told that some may be put back and some not; then as without a turn | the same |
@@ -307,7 +309,10 @@ impl Step<'_> {
     fn close_all(&mut self, calls: &mut Calls) {
         self.close_what_cannot_run(calls);
         self.close_where(calls, |open| match open.stage {
-            Stage::Closed | Stage::Denied { .. } | Stage::Answered { .. } => None,
+            Stage::Closed
+            | Stage::Denied { .. }
+            | Stage::Answered { .. }
+            | Stage::KeptInside { .. } => None,
             Stage::Started { read_only: false } => Some(Outcome::with_status(
                 CallStatus::Unknown,
                 words::UNKNOWN_EFFECTS,
@@ -316,9 +321,13 @@ impl Step<'_> {
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
-            Stage::Open | Stage::Asked(_) | Stage::Questioned(_) | Stage::Approved { .. } => {
-                Some(not_started())
-            }
+            Stage::Open
+            | Stage::Asked(_)
+            | Stage::Questioned(_)
+            | Stage::Proposed(_)
+            | Stage::Approved { .. } => Some(not_started()),
+            // Whatever is said here: what it came to is known.
+            Stage::Blocked => Some(not_started()),
         });
     }
 }

@@ -19,7 +19,8 @@ impl Step<'_> {
             | Phase::Calls(_)
             | Phase::Held
             | Phase::Rewinding { .. }
-            | Phase::Stopping { .. } => phase,
+            | Phase::Stopping { .. }
+            | Phase::Ending { .. } => phase,
         }
     }
 

@@ -4,6 +4,7 @@ use contract::Outcome;
 use proto::CallId;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
+use proto::state::State;
 
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Calls, Phase, Step, Waits};
@@ -31,6 +32,15 @@ impl Step<'_> {
             Phase::Rewinding { stop } => Phase::Rewinding {
                 stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
             },
+            Phase::Ending { stop } => {
+                // Who is told hears of a TERM as of any other end: the session exits behind it.
+                if reason != StopReason::Term {
+                    self.effects.push(Effect::CancelTelling);
+                }
+                Phase::Ending {
+                    stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
+                }
+            }
             Phase::Stopping {
                 reason: before,
                 calls,
@@ -42,6 +52,26 @@ impl Step<'_> {
                     });
                 }
                 Phase::Stopping { reason, calls }
+            }
+        }
+    }
+
+    /// Who was to be told of the turn's end has been: what waited for that goes on, or the stop that came meanwhile
+    /// takes place.
+    pub(crate) fn end_told(&mut self, phase: Phase) -> Phase {
+        let Phase::Ending { stop } = phase else {
+            return phase;
+        };
+        match stop {
+            Some(reason @ (StopReason::Term | StopReason::Kill)) => self.stop_at_rest(reason),
+            // The next life of the daemon goes on with what waits.
+            Some(StopReason::Shutdown) if !self.facts.queue.is_empty() => {
+                self.hold.rests = true;
+                self.state(State::Idle, None, "the daemon stopped", None);
+                Phase::Idle
+            }
+            Some(StopReason::Shutdown | StopReason::User | StopReason::Timeout) | None => {
+                self.after_turn()
             }
         }
     }

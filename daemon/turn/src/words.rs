@@ -1,9 +1,14 @@
 //! What the daemon says to the model in its own name. Wording is part of the conversation's bytes.
 
+use contract::Stance;
+use proto::params::plan::Decision;
 use proto::params::question::Question;
-use proto::record::{ApprovalResolved, PolicyDecided, QuestionAnswered, Unattended};
+use proto::record::{
+    ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, Unattended, Verdict,
+};
+use proto::state::Mode;
 
-use crate::facts::Answerer;
+use crate::facts::{Answerer, Told};
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
@@ -13,7 +18,19 @@ pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const CUT_CALL: &str = "Not run: your answer was cut off by the output limit inside this call. Make a smaller call: write large files in several parts with `append`.";
-pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn. Do something else, or explain what you need.";
+pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied. Do not try to get the same \
+                                 effect with another tool or another spelling: do something else, or explain what you need.";
+pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved. Go on with the work; say in words what you are about to do.";
+const PLAN_STOPPED: &str =
+    "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";
+/// To the person: what stands in the list of what was denied unattended.
+pub const PLAN_UNATTENDED: &str = "a plan needs a person's approval, and nobody is there to give it. Attach to the session and answer, or run it with `--on-ask wait`";
+const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
+// What the session may do, told in the daemon's name. Also marks: what was told last is known by them.
+const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call `exit_plan_mode` with it; the user approves it or says what is missing.";
+const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
+const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: calls that change anything are refused, and an approved plan does not lift that; only the user does. When the plan is ready, call `exit_plan_mode` with it.";
+const ALL_OFF: &str = "Changes are possible again: neither plan mode nor a read-only session holds calls back. The user's permissions decide, as ever.";
 const USER_ANSWERED: &str = "The user answered:";
 /// In the place of answers where nobody is there.
 pub const NOBODY_ANSWERS: &str = "Nobody is there to answer. Choose what is most sensible, say which assumption you make, and go on.";
@@ -21,6 +38,13 @@ pub const NOT_ANSWERED: &str = "Not answered: the turn was stopped before anybod
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";
+
+/// Why the daemon answers what is open when a turn is stopped.
+pub const TURN_STOPPED: &str = "the turn was stopped";
+pub const ALLOWED_NOT_STARTED: &str =
+    "It was let out of the sandbox for one run, and that was not started any more.";
+/// Of a call that was stopped within the sandbox, and may have run outside.
+const UNKNOWN_OUTSIDE: &str = "The daemon stopped while it ran outside: how far it took effect there is unknown. Look before you repeat it.";
 
 /// To people, and a mark for the next recovery: the answer that follows was cut off by the daemon's end, and the turn
 /// goes on from it. Without it a cut answer is the last thing before a turn's end.
@@ -48,7 +72,7 @@ pub fn was_ended(behind: usize) -> String {
 /// What came of the model's questions; what a person answered, a line each.
 pub fn answers(by: Answerer, asked: &Question, answered: &QuestionAnswered) -> String {
     match by {
-        Answerer::Person => {}
+        Answerer::Person | Answerer::No => {}
         Answerer::Nobody => return NOBODY_ANSWERS.to_owned(),
         Answerer::Daemon => return NOT_ANSWERED.to_owned(),
     }
@@ -84,8 +108,54 @@ fn denied_by_person(by: &str, note: Option<&str>) -> String {
     }
 }
 
+/// Why a call that the sandbox stopped is not run outside: a person said no, or nobody was there.
+pub fn kept_inside(resolved: &ApprovalResolved) -> String {
+    let note = resolved.note.as_deref().map(str::trim).unwrap_or_default();
+    if resolved.unattended {
+        return "Nobody was there to let it run outside the sandbox.".into();
+    }
+    // The program is called so, and a client of it may be.
+    if resolved.by == "reasonix" && note == TURN_STOPPED {
+        return "Nobody said whether it may run outside the sandbox before the turn was stopped."
+            .into();
+    }
+    let begin = format!(
+        "The user ({}) was asked to let it run once outside the sandbox, and said no",
+        resolved.by
+    );
+    match note {
+        "" => format!("{begin}. Do something else, or explain why it is needed."),
+        note => format!("{begin}: {note}"),
+    }
+}
+
+/// As `kept_inside`, where nobody was asked. Nothing is said where nobody could have been: the result says what stopped it.
+pub fn kept_inside_by_policy(decided: &PolicyDecided) -> Option<String> {
+    let said_no = decided.verdict == Verdict::Deny && decided.unattended.is_none();
+    said_no.then(|| {
+        format!(
+            "It is not run outside the sandbox either: {}.",
+            decided.rule
+        )
+    })
+}
+
+/// What stands before the result of a call that ran once more, outside.
+pub fn ran_outside(reason: &str, lost: bool) -> String {
+    let begin = format!(
+        "The sandbox stopped this call ({reason}); the user then let it run once more, outside the sandbox."
+    );
+    match lost {
+        false => format!("{begin} What that came to:"),
+        true => format!("{begin} {UNKNOWN_OUTSIDE}"),
+    }
+}
+
 /// A rule said no, or nobody was there to say yes.
 pub fn denied_by_policy(decided: &PolicyDecided) -> String {
+    if decided.layer == Stance::LAYER {
+        return refused_by_stance(&decided.rule);
+    }
     match (decided.unattended, &decided.why) {
         (Some(Unattended::Denied), Some(why)) => why.clone(),
         _ => denied_by_rule(&decided.rule, &decided.layer),
@@ -94,4 +164,62 @@ pub fn denied_by_policy(decided: &PolicyDecided) -> String {
 
 fn denied_by_rule(rule: &str, layer: &str) -> String {
     format!("Denied by the rule `{rule}` ({layer}). It will be denied again; find another way.")
+}
+
+fn refused_by_stance(rule: &str) -> String {
+    if rule == Stance::PLAN_MODE {
+        "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call `exit_plan_mode` with it.".into()
+    } else {
+        "Not run: this session only reads, and this call may change something. Say what you would change; only the user can lift it.".into()
+    }
+}
+
+/// What came of a plan.
+pub fn plan_answered(resolved: &PlanResolved) -> String {
+    let who = &resolved.by;
+    let note = resolved.note.as_deref().map(str::trim).unwrap_or_default();
+    match resolved.decision {
+        None if resolved.unattended => PLAN_NOBODY.to_owned(),
+        None => PLAN_STOPPED.to_owned(),
+        Some(Decision::Approve) => {
+            let begin = format!(
+                "The user ({who}) approved the plan. Plan mode is off: carry it out now. Until this turn ends its calls run without asking, but for those that are denied or always asked."
+            );
+            match note {
+                "" => begin,
+                note => format!("{begin}\nThe user adds: {note}"),
+            }
+        }
+        Some(Decision::Reject) => {
+            let begin = format!("The user ({who}) did not approve the plan. Plan mode is still on");
+            match note {
+                "" => format!("{begin}: ask what is missing, or make a better plan."),
+                note => format!("{begin}. They say: {note}"),
+            }
+        }
+    }
+}
+
+/// What the model is told of what the session may do.
+pub fn stance(told: Told) -> &'static str {
+    match (told.mode, told.read_only) {
+        (Mode::Normal, false) => ALL_OFF,
+        (Mode::Plan, false) => PLAN_ON,
+        (Mode::Normal, true) => READ_ONLY_ON,
+        (Mode::Plan, true) => READ_ONLY_PLAN_ON,
+    }
+}
+
+/// What these words told, where they are the daemon's about what the session may do.
+pub fn told_by(words: &str) -> Option<Told> {
+    let all = [
+        (Mode::Normal, false),
+        (Mode::Plan, false),
+        (Mode::Normal, true),
+        (Mode::Plan, true),
+    ];
+    let mut all = all
+        .map(|(mode, read_only)| Told { mode, read_only })
+        .into_iter();
+    all.find(|told| stance(*told) == words)
 }

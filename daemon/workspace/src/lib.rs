@@ -3,8 +3,10 @@
 //! Knows paths, files, edits, diffs and searches; knows nothing of sessions, tools or policy, and of no runtime:
 //! every call blocks. Used by `tools`, and by whoever must know where a path leads.
 
+mod closing;
 mod diff;
 mod edit;
+mod gitdirs;
 mod glance;
 mod glob;
 mod handle;
@@ -12,6 +14,7 @@ mod list;
 mod patch;
 mod protected;
 mod read;
+mod repository;
 mod resolve;
 mod restore;
 mod search;
@@ -24,16 +27,19 @@ mod workspace;
 mod worktree;
 mod write;
 
+pub use closing::{Closes, Closing};
 pub use diff::{Change, unified};
 pub use edit::{EditError, Edited, Passage, replace};
+pub use gitdirs::GitDirectory;
 pub use glance::Glance;
 pub use glob::{GLOBBED_MAX, GlobQuery, Globbed};
 pub use list::{Inside, Leaf, Listing, What};
 pub use patch::{
     Applied, FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, apply, parse,
 };
-pub use protected::is_protected;
+pub use protected::{guarded, is_protected};
 pub use read::{Content, FileError, FileKind, OpenFile, SIZE_MAX, Stamp};
+pub use repository::{GitDirs, is_repository};
 pub use resolve::{Access, PathError, Resolved};
 pub use restore::Wanted;
 pub use search::{Entry, Found, Line, Mode, Query, SearchError};

@@ -63,7 +63,7 @@ impl FileKind {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::File => "a file",
             Self::Directory => "a directory",

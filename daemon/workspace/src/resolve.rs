@@ -34,6 +34,8 @@ pub struct Resolved {
     masked: bool,
     through_process: bool,
     holds_closed: bool,
+    /// Which glob of `deny_read` it falls under: where it leads, or as it was named.
+    denied: Option<usize>,
 }
 
 impl Resolved {
@@ -171,11 +173,13 @@ impl Workspace {
             walk(cwd, Path::new(text), last)?
         };
         // By its name too: whoever reads the file later goes through the same link.
-        let protected = self.is_protected(&path) || self.is_protected(&lexical(&written));
+        let named = lexical(&written);
+        let protected = self.is_protected(&path) || self.is_protected(&named);
         let at = Resolved {
             writable: self.root_of(&path).is_some(),
             masked: self.is_masked(&path),
             holds_closed: kind == Some(FileKind::Directory) && self.holds_closed(&path),
+            denied: self.denied_at(&path).or_else(|| self.denied_at(&named)),
             through_process,
             protected,
             kind,
@@ -198,7 +202,7 @@ impl Workspace {
                 if at.masked && !self.is_exposed(&at.path) {
                     return Err(PathError::Masked { path: path() });
                 }
-                if let Some(pattern) = self.read_denied(&at.path) {
+                if let Some(pattern) = at.denied.and_then(|index| self.denied_text(index)) {
                     return Err(PathError::Denied {
                         path: path(),
                         pattern: pattern.to_owned(),

@@ -23,6 +23,8 @@ pub struct Options {
     pub masked: Vec<PathBuf>,
     /// Directories below a masked one that may be read all the same: the session's own spilled outputs.
     pub readable: Vec<PathBuf>,
+    /// The session's own directory for what is temporary, if it has one: writable, also within a masked one.
+    pub temp: Option<PathBuf>,
     /// Globs of what is never read: `~` is the user's home, relative ones start at the root, `dir/**` covers `dir`.
     pub deny_read: Vec<String>,
     /// What `~` stands for.
@@ -38,9 +40,10 @@ pub struct Workspace {
     pub(crate) user_home: PathBuf,
     masked: Vec<PathBuf>,
     readable: Vec<PathBuf>,
+    temp: Option<PathBuf>,
     denied: GlobSet,
     /// Of each glob in `denied`: as it was given, and as it is compared.
-    denied_text: Vec<(String, String)>,
+    pub(crate) denied_text: Vec<(String, String)>,
     problems: Vec<PathError>,
     /// The handle of `/`: everything is opened from here, along paths without links.
     pub(crate) slash: OwnedFd,
@@ -72,6 +75,11 @@ impl Workspace {
         let root = resolve::real(Path::new("/"), &options.root)?;
         let mut roots = vec![root.clone()];
         roots.extend(all(&options.extra_writable)?);
+        let temp = options
+            .temp
+            .map(|temp| resolve::real(Path::new("/"), &temp));
+        let temp = temp.transpose()?;
+        roots.extend(temp.clone());
         let slash = handle::slash().map_err(|source| PathError::Io {
             path: PathBuf::from("/"),
             source,
@@ -80,7 +88,10 @@ impl Workspace {
         let mut denied_text = Vec::new();
         let mut problems = Vec::new();
         for pattern in &options.deny_read {
-            for glob in absolute_globs(pattern, &root, &options.user_home) {
+            let named = absolute_globs(pattern, &root, &options.user_home);
+            // Places are compared by where they lead: what is closed by way of a link is closed there too.
+            let led: Vec<_> = named.iter().filter_map(|glob| where_led(glob)).collect();
+            for glob in named.into_iter().chain(led) {
                 match GlobBuilder::new(&glob).literal_separator(true).build() {
                     Ok(built) => {
                         globs.add(built);
@@ -99,6 +110,7 @@ impl Workspace {
             user_home: options.user_home,
             masked: all(&options.masked)?,
             readable: all(&options.readable)?,
+            temp,
             denied: globs
                 .build()
                 .map_err(|source| bad_glob("deny_read", &source))?,
@@ -133,6 +145,24 @@ impl Workspace {
         &self.roots
     }
 
+    /// The session's own directory for what is temporary, resolved.
+    #[must_use]
+    pub fn temp(&self) -> Option<&Path> {
+        self.temp.as_deref()
+    }
+
+    /// Directories below masked ones that may be read all the same, resolved.
+    #[must_use]
+    pub fn exposed(&self) -> &[PathBuf] {
+        &self.readable
+    }
+
+    /// What `~` stands for.
+    #[must_use]
+    pub fn user_home(&self) -> &Path {
+        &self.user_home
+    }
+
     /// A path as people and models write it here: relative to the working directory where it is below it.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
@@ -155,7 +185,11 @@ impl Workspace {
 
     /// Whether a resolved path belongs to what no tool may touch.
     pub(crate) fn is_masked(&self, path: &Path) -> bool {
-        self.masked.iter().any(|masked| path.starts_with(masked)) || is_process_file(path)
+        let own = self
+            .temp
+            .as_ref()
+            .is_some_and(|temp| path.starts_with(temp));
+        (!own && self.masked.iter().any(|masked| path.starts_with(masked))) || is_process_file(path)
     }
 
     /// Whether a masked path may be read all the same.
@@ -167,10 +201,18 @@ impl Workspace {
 
     /// The `deny_read` glob that a resolved path falls under.
     pub(crate) fn read_denied(&self, path: &Path) -> Option<&str> {
-        let index = *self.denied.matches(path).first()?;
-        self.denied_text
-            .get(index)
-            .map(|(pattern, _)| pattern.as_str())
+        self.denied_text(self.denied_at(path)?)
+    }
+
+    /// Which `deny_read` glob a path falls under.
+    pub(crate) fn denied_at(&self, path: &Path) -> Option<usize> {
+        self.denied.matches(path).first().copied()
+    }
+
+    /// A `deny_read` glob as it was given.
+    pub(crate) fn denied_text(&self, index: usize) -> Option<&str> {
+        let (pattern, _) = self.denied_text.get(index)?;
+        Some(pattern)
     }
 
     /// Whether something below a resolved directory is closed to reading, or may be: a masked place, a process, or
@@ -221,7 +263,7 @@ fn may_match_below(glob: &str, dir: &Path) -> bool {
 }
 
 /// A pattern as absolute globs. `dir/**` covers `dir` itself too, so it becomes two.
-fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<String> {
+pub(crate) fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<String> {
     let below =
         |dir: &Path, rest: &str| format!("{}/{rest}", globset::escape(&dir.to_string_lossy()));
     let whole = if pattern == "~" {
@@ -244,6 +286,55 @@ fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<String> {
     }
     globs.push(whole);
     globs
+}
+
+/// An absolute glob in two: the names at its beginning that are plain, as a path, and the rest.
+pub(crate) fn split_glob(glob: &str) -> (PathBuf, String) {
+    let mut fixed = PathBuf::from("/");
+    let mut names = glob.split('/').filter(|name| !name.is_empty()).peekable();
+    while let Some(name) = names.peek().and_then(|name| plain_name(name)) {
+        fixed.push(name);
+        names.next();
+    }
+    (fixed, names.collect::<Vec<_>>().join("/"))
+}
+
+/// A glob with its plain beginning as a place without links.
+pub(crate) fn joined_glob(start: &Path, rest: &str) -> String {
+    let start = globset::escape(&start.to_string_lossy());
+    let start = start.trim_end_matches('/');
+    if rest.is_empty() {
+        start.to_owned()
+    } else {
+        format!("{start}/{rest}")
+    }
+}
+
+/// The glob for what an absolute one names by way of a link. `None`: there is no link on its plain beginning.
+fn where_led(glob: &str) -> Option<String> {
+    let (fixed, rest) = split_glob(glob);
+    let start = resolve::real(Path::new("/"), &fixed).ok()?;
+    (start != fixed).then(|| joined_glob(&start, &rest))
+}
+
+/// The only name that a part of a glob can match, if that is so: without wildcards but those that are escaped.
+fn plain_name(part: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut rest = part.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '[' => {
+                let one = rest.next().filter(|c| !matches!(c, '!' | '^'))?;
+                if rest.next() != Some(']') {
+                    return None;
+                }
+                name.push(one);
+            }
+            '*' | '?' | ']' | '{' | '}' | '\\' => return None,
+            _ => name.push(c),
+        }
+    }
+    Some(name)
 }
 
 fn bad_glob(pattern: &str, source: &globset::Error) -> PathError {

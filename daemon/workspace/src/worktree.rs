@@ -17,7 +17,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
+use crate::gitdirs::GitDirectory;
 use crate::read::SIZE_MAX;
+use crate::repository::is_repository;
 use crate::workspace::Workspace;
 
 /// A file that was changed a shorter time ago than this may be changed again without a new time or size.
@@ -275,9 +277,8 @@ impl Workspace {
             if at == self.user_home || at.parent().is_none() {
                 return None;
             }
-            let dot_git = at.join(".git");
-            if dot_git.symlink_metadata().is_ok() {
-                return Repository::at(at, &dot_git);
+            if is_repository(at) {
+                return Repository::of(self, &self.git_directory(at, &at.join(".git"), false)?);
             }
             at = at.parent()?;
         }
@@ -460,10 +461,6 @@ fn less(all: &BTreeMap<PathBuf, Mark>, but: &BTreeMap<PathBuf, Mark>) -> Vec<Pat
     paths.cloned().collect()
 }
 
-fn is_repository(dir: &Path) -> bool {
-    dir.join(".git").symlink_metadata().is_ok()
-}
-
 /// Whether a file says what is ignored.
 fn is_rule(path: &Path) -> bool {
     // Nearly all are not: that is seen without taking the path apart.
@@ -488,19 +485,11 @@ pub struct Repository {
 }
 
 impl Repository {
-    fn at(top: &Path, dot_git: &Path) -> Option<Self> {
-        let mut dir = dot_git.to_owned();
-        if !dot_git.is_dir() {
-            // A further work tree, or a submodule: the file says where the directory is.
-            let text = std::fs::read_to_string(dot_git).ok()?;
-            dir = top.join(text.strip_prefix("gitdir:")?.trim());
-        }
-        let own = std::fs::canonicalize(&dir).ok()?;
-        if let Ok(common) = std::fs::read_to_string(dir.join("commondir")) {
-            dir = dir.join(common.trim());
-        }
-        let config = std::fs::read_to_string(dir.join("config")).unwrap_or_default();
-        let config = config.to_ascii_lowercase();
+    /// A repository by where git keeps it.
+    pub(crate) fn of(workspace: &Workspace, at: &GitDirectory) -> Option<Self> {
+        let (own, dir) = (std::fs::canonicalize(&at.own).ok()?, &at.common);
+        let config = workspace.git_file(&dir.join("config")).ok().flatten();
+        let config = String::from_utf8_lossy(&config.unwrap_or_default()).to_ascii_lowercase();
         let objects = std::fs::canonicalize(dir.join("objects")).ok()?;
         let sha1 = !config.contains("objectformat");
         Some(Self {
@@ -511,7 +500,7 @@ impl Repository {
             } else {
                 32
             },
-            top: top.to_owned(),
+            top: at.top.clone(),
             dir: own,
             exclude: dir.join("info/exclude"),
         })

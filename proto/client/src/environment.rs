@@ -2,19 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use proto::hello::HelloOutput;
 use proto::methods::SessionInspect;
 use proto::params::session::{InspectOutput, InspectParams, InspectPart};
 
 use crate::Client;
 
-/// The environment for a session's tools: this process's, without what is named like a secret or holds a key.
+/// This process's environment, parted.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// For a session's tools.
+    pub shared: BTreeMap<String, String>,
+    /// Names of what stays here: what holds a key, is named like a secret, or changes how programs are loaded.
+    pub held: Vec<String>,
+}
+
+/// This process's environment, as this daemon wants it.
 #[must_use]
-pub fn own(keys: &[String]) -> BTreeMap<String, String> {
-    let harmless = |name: &str| !proto::secret_name(name) && !keys.iter().any(|key| key == name);
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| harmless(name))
-        .collect()
+pub fn own(hello: &HelloOutput) -> Environment {
+    let (keys, pass) = (&hello.key_variables, &hello.passed_variables);
+    let mut own = Environment::default();
+    for (name, value) in std::env::vars_os() {
+        let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
+            continue;
+        };
+        if proto::held_back(&name, keys, pass) {
+            own.held.push(name);
+        } else {
+            own.shared.insert(name, value);
+        }
+    }
+    own.held.sort();
+    own
 }
 
 /// Values that this process has for variables that a session lost with an earlier life of the daemon. None where the
@@ -30,7 +49,7 @@ pub async fn lost(client: &Client, session: &str) -> BTreeMap<String, String> {
     if lost.is_empty() {
         return BTreeMap::new();
     }
-    let mut own = own(&client.hello().await.key_variables);
+    let mut own = own(&client.hello().await).shared;
     own.retain(|name, _| lost.contains(name));
     own
 }

@@ -73,6 +73,7 @@ pub fn answered_before(failure: &Failure) -> Option<String> {
     let decision = match decision {
         "allow_once" => "allowed once",
         "allow_session" => "allowed for the session",
+        "allow_always" => "allowed always",
         "deny" => "denied",
         other => other,
     };

@@ -54,7 +54,7 @@ impl Cleaner {
                 Within::Text
             }
             (Within::Text, character) => {
-                if !is_obeyed(character) && !is_hidden(character) {
+                if !is_obeyed(character) && !proto::hidden(character) {
                     out.push(character);
                 }
                 Within::Text
@@ -99,7 +99,7 @@ pub fn exact(text: &str) -> String {
             '\n' => out.push('\n'),
             '\t' => out.push_str("\\t"),
             character
-                if is_obeyed(character) || is_hidden(character) || is_invisible(character) =>
+                if is_obeyed(character) || proto::hidden(character) || is_invisible(character) =>
             {
                 out.extend(character.escape_unicode());
             }
@@ -109,45 +109,31 @@ pub fn exact(text: &str) -> String {
     out
 }
 
-/// JSON text with the control characters escaped that JSON itself lets through. They stand in strings only.
+/// JSON text with everything escaped that a terminal obeys, or that reorders or hides what it shows. JSON itself lets
+/// it through, in strings only; whoever reads it gets the same text.
 pub fn json(text: &str) -> String {
-    if !text
-        .chars()
-        .any(|character| matches!(character, '\u{7f}'..='\u{9f}'))
-    {
+    let is_escaped =
+        |character: char| matches!(character, '\u{7f}'..='\u{9f}') || proto::hidden(character);
+    if !text.chars().any(is_escaped) {
         return text.to_owned();
     }
-    text.chars().fold(
-        String::with_capacity(text.len() + 16),
-        |mut out, character| {
-            match character {
-                '\u{7f}'..='\u{9f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
-                character => out.push(character),
-            }
-            out
-        },
-    )
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut units = [0; 2];
+    for character in text.chars() {
+        if !is_escaped(character) {
+            out.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut units) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    out
 }
 
 /// Control characters. A tab only moves on.
 fn is_obeyed(character: char) -> bool {
     character != '\t' && character.is_control()
-}
-
-/// Characters that reorder or hide others.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        character,
-        '\u{61c}'
-            | '\u{200b}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 /// Characters that look like nothing, or like a blank, and have their use in ordinary text.

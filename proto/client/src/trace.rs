@@ -13,11 +13,11 @@ use std::collections::{HashMap, HashSet};
 use proto::item::{Display, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::record::{
-    ApprovalResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState, ToolFinished,
-    Usage,
+    ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState,
+    ToolFinished, Usage,
 };
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Event, ItemId, PromptId, QuestionId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, Event, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +53,7 @@ pub struct Trace {
     tools: HashMap<CallId, String>,
     asked: HashMap<ApprovalId, Stamp>,
     questions: HashMap<QuestionId, Stamp>,
+    plans: HashMap<PlanId, Stamp>,
     /// Calls whose end was told.
     ended: HashSet<CallId>,
 }
@@ -151,6 +152,13 @@ impl Trace {
                 call: started.call,
                 tool: started.tool,
                 subject: short(&started.subject),
+                outside: started.outside,
+            },
+            Body::ToolBlocked(blocked) => What::Blocked {
+                call: blocked.call,
+                tool: blocked.tool,
+                reason: blocked.reason,
+                duration_ms: blocked.duration_ms,
             },
             Body::ToolFinished(finished) => self.run(finished),
             Body::ApprovalRequested(approval) => {
@@ -159,6 +167,7 @@ impl Trace {
                     approval: approval.approval_id,
                     tool: approval.tool,
                     subject: short(&approval.subject),
+                    escape: approval.escape,
                 }
             }
             Body::ApprovalResolved(resolved) => self.answered(resolved, at),
@@ -182,9 +191,25 @@ impl Trace {
                 history::question(question)
             }
             Body::QuestionAnswered(answered) => self.replied(answered, at),
+            Body::PlanProposed(plan) => {
+                self.plans.insert(plan.plan_id.clone(), at);
+                What::Plan {
+                    plan: plan.plan_id,
+                    text: short(&plan.plan),
+                }
+            }
+            Body::PlanResolved(resolved) => self.planned(resolved, at),
             Body::TodoUpdated(updated) => history::todos(&updated.todos),
             Body::CheckpointCreated(checkpoint) => history::checkpoint(checkpoint),
             Body::SessionRewound(rewound) => history::rewound(rewound),
+            Body::HookFinished(finished) => What::Hook {
+                event: finished.event,
+                hook: short(&finished.hook),
+                outcome: finished.outcome,
+                reason: finished.reason.as_deref().map(short),
+                duration_ms: finished.duration_ms,
+                call: finished.call,
+            },
             Body::CacheReset(reset) => What::CacheReset {
                 reason: short(&reset.reason),
             },
@@ -303,6 +328,18 @@ impl Trace {
         }
     }
 
+    fn planned(&mut self, resolved: PlanResolved, at: Stamp) -> What {
+        let asked = self.plans.remove(&resolved.plan_id);
+        What::Planned {
+            plan: resolved.plan_id,
+            decision: resolved.decision,
+            by: resolved.by,
+            unattended: resolved.unattended,
+            after_ms: asked.map(|asked| between(asked, at)),
+            note: resolved.note.as_deref().map(short),
+        }
+    }
+
     /// One record tells three happenings: when the request went out, when the first token came, when the answer was
     /// whole.
     fn usage(&mut self, usage: &Usage, at: Stamp) -> Vec<(Stamp, What)> {
@@ -382,7 +419,10 @@ fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
                 cause: short(&state.cause),
             },
         ),
-        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None)
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
+        )
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
     }
 }

@@ -4,23 +4,25 @@
 //! raw: it holds what models and tools wrote, and whoever prints it strips what a terminal would obey.
 
 mod history;
+mod plan;
 mod question;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proto::item::{AssistantMessage, CallStatus, Display, Finish, UserMessage, Voice};
 use proto::live::{Delta, Live};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Approval;
-use proto::record::{CheckpointCreated, Level, Todo, ToolFinished, ToolStarted};
+use proto::record::{CheckpointCreated, Level, Todo, ToolBlocked, ToolFinished, ToolStarted};
 use proto::{Body, Event, PromptId, Seq};
 
 use crate::growing::{Growing, Rest, Synced};
 
 pub use history::{file_lines, origin_words, rewound_words};
+pub use plan::{plan_pieces, planned_words};
 pub use question::{answered_words, ask_lines, question_pieces, reply_words};
-pub use words::{exit_words, outcome_words, resolved_words};
+pub use words::{exit_words, hook_words, outcome_words, resolved_words};
 use words::{first_words, set_words, state_words, status_words};
 
 /// Who or what speaks.
@@ -69,6 +71,8 @@ pub struct Transcript {
     unkept: Option<u64>,
     /// Why calls of this turn were denied, as far as it was shown.
     denied: HashMap<proto::CallId, String>,
+    /// Calls that the sandbox stopped: what they came to within has been shown.
+    blocked: HashSet<proto::CallId>,
 }
 
 impl Transcript {
@@ -116,6 +120,8 @@ impl Transcript {
             }
             Body::QuestionAsked(question) => question_pieces(&question),
             Body::QuestionAnswered(answered) => block(Tone::Approval, answered_words(&answered)),
+            Body::PlanProposed(plan) => plan_pieces(&plan),
+            Body::PlanResolved(resolved) => block(Tone::Approval, planned_words(&resolved)),
             Body::TodoUpdated(updated) => {
                 // What a snapshot had is older than this.
                 if self
@@ -180,10 +186,14 @@ impl Transcript {
             Body::User(message) => self.user(&message),
             Body::Assistant(message) => self.assistant(&message),
             Body::ToolStarted(started) => self.tool_started(started),
+            Body::ToolBlocked(blocked) => self.tool_blocked(blocked),
             Body::ToolFinished(finished) => self.tool_finished(&finished),
             Body::ApprovalRequested(approval) => approval_pieces(&approval),
             Body::ApprovalResolved(resolved) => block(Tone::Approval, resolved_words(&resolved)),
             Body::TurnEnded(ended) => self.turn_ended(&ended),
+            Body::HookFinished(finished) => {
+                hook_words(&finished).map_or_else(Vec::new, |text| block(Tone::Notice, text))
+            }
             Body::Notice(notice) => {
                 let tone = match notice.level {
                     Level::Info => Tone::Notice,
@@ -246,6 +256,10 @@ impl Transcript {
 
     /// Shows what of a delta is new. After a jump it shows nothing: the finished message tells the rest.
     fn grow(&mut self, delta: Delta) -> Vec<Piece> {
+        // One without a letter begins no message.
+        if delta.text.is_empty() {
+            return Vec::new();
+        }
         let grown = self.growing.grow(delta).into_iter();
         grown
             .map(|grown| Piece::Grow { text: grown.text })
@@ -286,13 +300,38 @@ impl Transcript {
     }
 
     fn tool_started(&mut self, started: ToolStarted) -> Vec<Piece> {
-        let text = format!("{} {}", started.tool, started.subject);
+        let place = match started.outside {
+            true => "once outside the sandbox: ",
+            false => "",
+        };
+        let text = format!("{place}{} {}", started.tool, started.subject);
         self.running.insert(started.call, started.tool);
         block(Tone::Tool, text)
     }
 
+    /// What a call came to that was stopped: whether it runs again is a question of its own.
+    fn tool_blocked(&mut self, blocked: ToolBlocked) -> Vec<Piece> {
+        self.running.remove(&blocked.call);
+        self.blocked.insert(blocked.call);
+        let mut display = blocked.display;
+        if let Display::Command {
+            sandbox_stopped, ..
+        } = &mut display
+        {
+            // Said with the reason.
+            *sandbox_stopped = false;
+        }
+        let mut pieces = display_pieces(&display);
+        let text = format!("the sandbox seems to have stopped it: {}", blocked.reason);
+        pieces.extend(block(Tone::Warning, text));
+        pieces
+    }
+
     fn tool_finished(&mut self, finished: &ToolFinished) -> Vec<Piece> {
         let running = self.running.remove(&finished.call);
+        if self.blocked.remove(&finished.call) && running.is_none() {
+            return Vec::new();
+        }
         let mut pieces = match (running, finished.status) {
             // It never started: nothing has named it yet.
             (None, status) => block(
@@ -311,6 +350,7 @@ impl Transcript {
 
     fn turn_ended(&mut self, ended: &TurnEnded) -> Vec<Piece> {
         let shown = std::mem::take(&mut self.denied);
+        self.blocked.clear();
         self.growing.turn_ended();
         turn_ended(ended, &shown)
     }
@@ -458,10 +498,16 @@ pub fn display_pieces(display: &Display) -> Vec<Piece> {
 /// A question with all that a person must see to answer it.
 #[must_use]
 pub fn approval_pieces(approval: &Approval) -> Vec<Piece> {
-    let mut pieces = block(
-        Tone::Approval,
-        format!("may `{}` run? [{}]", approval.tool, approval.approval_id),
-    );
+    let (tool, id) = (&approval.tool, &approval.approval_id);
+    let mut pieces = match &approval.escape {
+        None => block(Tone::Approval, format!("may `{tool}` run? [{id}]")),
+        Some(reason) => block(
+            Tone::Approval,
+            format!(
+                "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights? [{id}]"
+            ),
+        ),
+    };
     pieces.extend(block(Tone::Approval, approval.subject.clone()));
     match &approval.preview {
         Display::Line { text } if *text == approval.subject || text.is_empty() => {}
@@ -480,14 +526,25 @@ pub fn approval_pieces(approval: &Approval) -> Vec<Piece> {
         Display::Command { tail, .. } if *tail == approval.subject || tail.is_empty() => {}
         Display::Command { tail, .. } => pieces.extend(block(Tone::Approval, tail.clone())),
     }
-    pieces.extend(block(
-        Tone::Approval,
-        format!("asked because: {}", approval.rule),
-    ));
+    if approval.escape.is_none() {
+        pieces.extend(block(
+            Tone::Approval,
+            format!("asked because: {}", approval.rule),
+        ));
+    }
     if let Some(scope) = approval.scopes.first() {
         pieces.extend(block(
             Tone::Approval,
             format!("for the session: {} ({})", scope.words, scope.rule),
+        ));
+    }
+    if let Some(scope) = approval.scopes.iter().find(|scope| scope.always) {
+        pieces.extend(block(
+            Tone::Approval,
+            format!(
+                "always, in this workspace: {} ({})",
+                scope.words, scope.rule
+            ),
         ));
     }
     pieces

@@ -19,6 +19,9 @@ pub struct Approval {
     pub preview: Display,
     /// Why it is asked: the rule, or what took its place.
     pub rule: String,
+    /// Why the sandbox stopped the call, where it did: a yes then lets this one call run once more, outside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escape: Option<String>,
     /// What an answer may cover, narrowest first.
     pub scopes: Vec<Scope>,
     /// SHA-256 over what is shown (tool, subject, arguments, preview). An answer must carry it.
@@ -29,10 +32,32 @@ pub struct Approval {
 /// How far a yes reaches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scope {
-    /// The rule that it leaves in the session, for instance `Bash(cargo test:*)`.
+    /// The rule that it leaves, for instance `Bash(cargo test:*)`.
     pub rule: String,
     /// The same in words.
     pub words: String,
+    /// Whether it may be allowed always: calls that are never the same twice may not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub always: bool,
+}
+
+impl Scope {
+    /// Which of the offered scopes an answer leaves: the one that it names, else the first that fits. `None`: it leaves
+    /// nothing, or names one that was not offered.
+    #[must_use]
+    pub fn chosen<'a>(
+        offered: &'a [Self],
+        decision: Decision,
+        named: Option<&Self>,
+    ) -> Option<&'a Self> {
+        let fits = |scope: &&Self| match decision {
+            Decision::AllowSession => true,
+            Decision::AllowAlways => scope.always,
+            Decision::AllowOnce | Decision::Deny => false,
+        };
+        let named = |scope: &&Self| named.is_none_or(|named| named.rule == scope.rule);
+        offered.iter().filter(fits).find(named)
+    }
 }
 
 /// An answer.
@@ -41,6 +66,8 @@ pub struct Scope {
 pub enum Decision {
     AllowOnce,
     AllowSession,
+    /// From now on, in every session of this workspace.
+    AllowAlways,
     Deny,
 }
 
@@ -67,7 +94,8 @@ pub struct AnswerParams {
     /// The hash of what was shown.
     pub shown_hash: String,
     pub decision: Decision,
-    /// With `allow_session`: one of the scopes that were offered; absent: the first.
+    /// With `allow_session` and `allow_always`: one of the scopes that were offered; absent: the first, or the first that
+    /// may be allowed always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// With `deny`: words to the model.

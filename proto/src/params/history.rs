@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::hook::HookEvent;
 use crate::record::RewoundFile;
 use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 
@@ -228,6 +229,9 @@ pub struct StatsParams {
     /// Minutes that the caller's clock is ahead of UTC: where its days begin.
     #[serde(default)]
     pub utc_offset_minutes: i32,
+    /// Whether hooks are counted too: that reads whole logs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooks: bool,
 }
 
 /// Answer of `stats.query`: also what sessions used that have been deleted.
@@ -240,6 +244,26 @@ pub struct StatsOutput {
     pub models: Vec<StatsRow>,
     /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
     pub sessions: Vec<StatsRow>,
+    /// By hook, most time first; at most 200. Only where they were asked for, and of sessions that are not deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookRow>,
+}
+
+/// What one hook did at one event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HookRow {
+    /// Its description, else its command.
+    pub hook: String,
+    pub event: HookEvent,
+    /// The file that it stands in.
+    pub source: String,
+    pub runs: u64,
+    /// Runs that stopped what they were told of.
+    pub blocked: u64,
+    /// Runs that warned, were too slow or could not be started, and stopped nothing.
+    pub failed: u64,
+    /// All its runs together.
+    pub time_ms: u64,
 }
 
 /// One row of statistics.

@@ -4,8 +4,11 @@ pub mod approval;
 pub mod config;
 pub mod daemon;
 pub mod history;
+pub mod hook;
+pub mod plan;
 pub mod process;
 pub mod question;
+pub mod rules;
 pub mod session;
 
 use schemars::JsonSchema;

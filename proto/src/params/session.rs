@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::record::{Event, Rules};
-use crate::state::{Kind, OnAsk, Posture, State, WaitingFor};
+use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{Failure, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 
 /// Parameters of `session.create`.
@@ -20,6 +20,9 @@ pub struct CreateParams {
     /// The environment of the session's tools: the client's, without what is named like a secret.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Names of variables that the client has and kept to itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_held: Vec<String>,
     /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
@@ -33,6 +36,11 @@ pub struct CreateParams {
     pub kind: Kind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posture: Option<Posture>,
+    #[serde(default, skip_serializing_if = "Mode::is_normal")]
+    pub mode: Mode,
+    /// Calls that change anything are refused, whatever the mode.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
@@ -80,6 +88,11 @@ pub struct SessionSummary {
     /// Why the state was entered last.
     pub cause: String,
     pub posture: Posture,
+    #[serde(default)]
+    pub mode: Mode,
+    /// Calls that change anything are refused.
+    #[serde(default)]
+    pub only_reads: bool,
     pub turns: u64,
     /// The session and turn that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +110,9 @@ pub struct SessionSummary {
     /// Questions of the model that wait for a person.
     #[serde(default)]
     pub pending_questions: u64,
+    /// Plans of the model that wait for a person.
+    #[serde(default)]
+    pub pending_plans: u64,
     pub attached: u64,
     /// The newest durable record.
     pub seq: Seq,
@@ -376,6 +392,11 @@ pub struct SetParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posture: Option<Posture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Whether calls that change anything are refused, whatever the mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -570,6 +591,9 @@ pub enum InspectOutput {
         hidden: Vec<String>,
         /// Variables whose values were lost when the daemon ended.
         lost: Vec<String>,
+        /// Variables that commands do not get, by their names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        held_back: Vec<String>,
     },
 }
 

@@ -48,12 +48,14 @@ impl Bench {
             provider: Arc::new(Speaker(Arc::clone(&self.world))),
             key_variable: None,
             secret_variables: Vec::new(),
+            pass: Vec::new(),
             own_key: None,
             tools: vec![
                 Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                 Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
             ],
             layers: vec![Layered {
+                origin: String::new(),
                 layer: policy::Layer::User,
                 rules: Rules {
                     allow,
@@ -69,6 +71,10 @@ impl Bench {
             },
             allow_write: Vec::new(),
             deny_read: Vec::new(),
+            confine: session::Confine {
+                demand: session::Demand::Off,
+                ..session::Confine::default()
+            },
             recover: Some(self.recover),
             trusted: true,
             workspace_root: Some(self.project.clone()),
@@ -230,6 +236,7 @@ pub fn usage(said: u64) -> Reported {
     Reported {
         prompt_tokens: 100 + 7 * said,
         cached_tokens: 64 * said,
+        cache_write_tokens: 0,
         output_tokens: 10 + said,
         reasoning_tokens: said % 3,
     }

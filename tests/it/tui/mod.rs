@@ -7,6 +7,7 @@ mod harness;
 mod keys;
 mod offered;
 mod pictures;
+mod planning;
 mod rest;
 mod scenes;
 mod storm;

@@ -116,3 +116,20 @@ fn what_is_at_rest_or_elsewhere_is_not_in_the_way() {
     std::fs::create_dir(&elsewhere).expect("make a directory");
     drop(not_offered(&waiting.house, &elsewhere));
 }
+
+#[test]
+fn a_new_session_plans_or_only_reads_where_that_was_said() {
+    let house = House::playing(&testkit::Script::new().says("Seen."));
+    for (pid, option) in [(1, "--plan"), (2, "--read-only")] {
+        let mut command = house.command(&[option]);
+        command.env("REASONIX_LANG", "en");
+        let terminal = Terminal::start(command, 80, 24);
+        terminal.wait_for("a line for prompts", has_composer);
+        terminal.type_text("Look at it.\n");
+        terminal.wait_text("Seen.");
+        let created = house.log(Pid(pid)).created();
+        let plans = created.mode == proto::state::Mode::Plan;
+        assert_eq!((plans, created.read_only), (pid == 1, pid == 2), "{option}");
+        terminal.press("ctrl-d");
+    }
+}

@@ -16,6 +16,8 @@ pub enum Round {
     Words(usize),
     /// So many reads at once.
     Reads(usize),
+    /// A command that does nothing.
+    Runs,
     /// A command that a person is asked about, with the answer's number in it.
     Asks,
     /// So many lines of Markdown, one an event, and [`LAST`].
@@ -175,9 +177,12 @@ fn answer(number: usize, round: Round) -> Made {
             }
             "tool_calls"
         }
-        Round::Asks => {
-            let arguments =
-                serde_json::json!({"command": format!("touch asked_{number}")}).to_string();
+        Round::Runs | Round::Asks => {
+            let command = match round {
+                Round::Runs => "true".to_owned(),
+                _ => format!("touch asked_{number}"),
+            };
+            let arguments = serde_json::json!({ "command": command }).to_string();
             let call = serde_json::json!({"index": 0, "id": format!("c{number}"), "type": "function",
                 "function": {"name": "bash", "arguments": arguments}});
             let delta =

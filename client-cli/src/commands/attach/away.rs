@@ -100,16 +100,10 @@ fn cost(usage: &UsageTotals) -> String {
 
 /// What goes on, or waits for a person, now.
 fn waits(session: &SessionSummary, queued: usize) -> String {
+    let open = session.pending_approvals + session.pending_questions + session.pending_plans;
     let now = match (session.state, session.waiting_for) {
-        _ if session.pending_approvals + session.pending_questions == 1 => {
-            "one question waits for you".to_owned()
-        }
-        _ if session.pending_approvals + session.pending_questions > 1 => {
-            format!(
-                "{} questions wait for you",
-                session.pending_approvals + session.pending_questions
-            )
-        }
+        _ if open == 1 => "one question waits for you".to_owned(),
+        _ if open > 1 => format!("{open} questions wait for you"),
         (State::Running, _) => "it is at work".to_owned(),
         (State::Waiting, Some(WaitingFor::Retry)) => {
             "it waits to ask the provider again".to_owned()
@@ -117,9 +111,10 @@ fn waits(session: &SessionSummary, queued: usize) -> String {
         (State::Waiting, Some(WaitingFor::Credentials)) => {
             "it waits for a key of the provider".to_owned()
         }
-        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None) => {
-            "it waits".to_owned()
-        }
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
+        ) => "it waits".to_owned(),
         (State::Paused, _) => "it is paused: `/resume` lets it go on".to_owned(),
         (State::Exited, _) => "it has exited; a prompt takes it up again".to_owned(),
         (State::Idle, _) => "it waits for a prompt".to_owned(),

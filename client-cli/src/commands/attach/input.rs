@@ -41,6 +41,8 @@ pub enum Said {
     /// It is taken back.
     Drop(String),
     Pause,
+    /// What it may do is to change.
+    Mode(ToMode),
     Resume,
     /// A word of ours that needs something else behind it: how it is said.
     Usage(&'static str),
@@ -49,6 +51,15 @@ pub enum Said {
     Quit,
     /// A word with a slash that is none of ours.
     Unknown(String),
+}
+
+/// What the session is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToMode {
+    Plan,
+    Normal,
+    /// One that only reads, or no more.
+    Safe(bool),
 }
 
 /// Reads a line. One that begins with two slashes is a prompt that begins with one.
@@ -79,6 +90,11 @@ pub fn parse(line: &str) -> Said {
         })),
         "/drop" if is_word(rest) => Said::Drop(rest.to_owned()),
         "/drop" => Said::Usage("/drop N"),
+        "/plan" if rest.is_empty() => Said::Mode(ToMode::Plan),
+        "/normal" if rest.is_empty() => Said::Mode(ToMode::Normal),
+        "/safe" if rest.is_empty() => Said::Mode(ToMode::Safe(true)),
+        "/safe" if rest == "off" => Said::Mode(ToMode::Safe(false)),
+        "/safe" => Said::Usage("/safe, or /safe off"),
         "/pause" if rest.is_empty() => Said::Pause,
         "/resume" if rest.is_empty() => Said::Resume,
         "/help" if rest.is_empty() => Said::Help,
@@ -140,7 +156,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// What can be typed, a line each, and the role that it takes.
-pub const HELP: [(Role, &str); 22] = [
+pub const HELP: [(Role, &str); 24] = [
     (
         Role::Drive,
         "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
@@ -164,10 +180,18 @@ pub const HELP: [(Role, &str); 22] = [
     (Role::Drive, "/move N M           move it to place M"),
     (Role::Drive, "/drop N             take it back"),
     (Role::Drive, "/pause, /resume     start nothing new; go on"),
+    (
+        Role::Drive,
+        "/plan, /normal      change nothing until a plan is approved; or not",
+    ),
+    (
+        Role::Drive,
+        "/safe, /safe off    only read, whatever the mode; or not",
+    ),
     (Role::Drive, "/interrupt          stop the running turn"),
     (
         Role::Approve,
-        "/approve [ID]       yes to the oldest question, or to this one",
+        "/approve [ID]       yes to the oldest question, or to this one; a plan is carried out",
     ),
     (
         Role::Approve,

@@ -10,15 +10,16 @@ use proto::methods::{
     SessionSet, SessionSignal, SessionUnqueue,
 };
 use proto::params::approval::{AnswerParams, Decision, ListParams};
+use proto::params::plan;
 use proto::params::session::{
     EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
     SignalParams, UnqueueParams, When,
 };
-use proto::state::{Kind, OnAsk};
+use proto::state::{Kind, Mode, OnAsk};
 use proto::{ApprovalId, PromptId, RequestId};
 
 use super::Attached;
-use super::input::{HELP, Said};
+use super::input::{HELP, Said, ToMode};
 use crate::commands::queue::pick;
 use crate::exit::Error;
 use crate::output;
@@ -54,6 +55,7 @@ impl Attached {
             Said::Edit(prompt, text) => self.edit(&prompt, text).await,
             Said::Move(prompt, place) => self.put(&prompt, place).await,
             Said::Drop(prompt) => self.take_back(&prompt).await,
+            Said::Mode(mode) => self.set_mode(mode).await,
             Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
             Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
             Said::Interrupt => self.interrupt().await.map(|_| ()),
@@ -114,6 +116,7 @@ impl Attached {
             | Said::Move(..)
             | Said::Drop(_)
             | Said::Pause
+            | Said::Mode(_)
             | Said::Resume
             | Said::Clear(_)
             | Said::Rewind(_)
@@ -247,6 +250,26 @@ impl Attached {
         Ok(())
     }
 
+    /// Takes the session to a mode, or to what only reads.
+    async fn set_mode(&mut self, mode: ToMode) -> Result<(), Error> {
+        let params = SetParams {
+            session: self.session.clone(),
+            mode: match mode {
+                ToMode::Plan => Some(Mode::Plan),
+                ToMode::Normal => Some(Mode::Normal),
+                ToMode::Safe(_) => None,
+            },
+            read_only: match mode {
+                ToMode::Safe(safe) => Some(safe),
+                ToMode::Plan | ToMode::Normal => None,
+            },
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        };
+        self.client.call::<SessionSet>(&params).await?;
+        Ok(())
+    }
+
     pub(super) async fn interrupt(&self) -> Result<bool, Error> {
         let params = OneParams {
             session: self.session.clone(),
@@ -261,7 +284,8 @@ impl Attached {
     /// The id and the note of `/deny`: a first word that names an open question is the id.
     fn split(&self, words: &str) -> (Option<String>, Option<String>) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let named = self.pending.iter().any(|open| open.approval_id.0 == first);
+        let named = self.pending.iter().any(|open| open.approval_id.0 == first)
+            || self.plans.iter().any(|open| open.plan_id.0 == first);
         let (id, note) = if named {
             (Some(first.to_owned()), rest.trim())
         } else {
@@ -276,6 +300,15 @@ impl Attached {
         decision: Decision,
         note: Option<String>,
     ) -> Result<(), Error> {
+        if let Some(plan) = self.plan_meant(id.as_deref()) {
+            let decision = match decision {
+                Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
+                    plan::Decision::Approve
+                }
+                Decision::Deny => plan::Decision::Reject,
+            };
+            return self.answer_plan(plan, decision, note).await;
+        }
         let open = match &id {
             None => self.pending.first().cloned(),
             Some(id) => match self.pending.iter().find(|open| open.approval_id.0 == *id) {

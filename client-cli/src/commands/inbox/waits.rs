@@ -2,8 +2,9 @@
 
 use client::transcript::reply_words;
 use client::{CallError, Client};
-use proto::methods::{ApprovalList, ProcessList, QuestionList};
+use proto::methods::{ApprovalList, PlanList, ProcessList, QuestionList};
 use proto::params::approval::{self, Approval};
+use proto::params::plan::{self, Plan};
 use proto::params::process;
 use proto::params::question::{self, Question, Reply};
 use proto::params::session::SessionSummary;
@@ -17,12 +18,13 @@ use crate::exit::Error;
 use crate::{output, text};
 
 /// Something that goes on only when a person does something. A call's question has an `approval_id`, one of the model a
-/// `question_id`, a session that is stuck otherwise has `waiting_for`.
+/// `question_id`, a plan a `plan_id`, a session that is stuck otherwise has `waiting_for`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Waits {
     Approval(Approval),
     Question(Question),
+    Plan(Plan),
     Session(Stuck),
 }
 
@@ -43,6 +45,7 @@ impl Waits {
         match self {
             Self::Approval(approval) => approval.asked_at,
             Self::Question(question) => question.asked_at,
+            Self::Plan(plan) => plan.asked_at,
             Self::Session(stuck) => stuck.since,
         }
     }
@@ -52,6 +55,7 @@ impl Waits {
         match self {
             Self::Approval(approval) => approval.approval_id.to_string(),
             Self::Question(question) => question.question_id.to_string(),
+            Self::Plan(plan) => plan.plan_id.to_string(),
             Self::Session(stuck) => stuck.session.to_string(),
         }
     }
@@ -61,10 +65,14 @@ impl Waits {
         let (session, what, wants) = match self {
             Self::Approval(approval) => (
                 approval.session,
-                approval.tool.clone(),
+                match approval.escape {
+                    Some(_) => format!("{} outside the sandbox", approval.tool),
+                    None => approval.tool.clone(),
+                },
                 approval.subject.clone(),
             ),
             Self::Question(question) => (question.session, "question".to_owned(), asks(question)),
+            Self::Plan(plan) => (plan.session, "plan".to_owned(), plan.plan.trim().to_owned()),
             Self::Session(_) => return None,
         };
         let wants = text::exact(&wants).replace('\n', "⏎");
@@ -102,6 +110,7 @@ pub async fn gather(client: &Client) -> Result<Vec<Waits>, CallError> {
     let sessions = client.call::<ProcessList>(&all).await?.processes;
     let mut waits: Vec<Waits> = approvals.into_iter().map(Waits::Approval).collect();
     waits.extend(questions.into_iter().map(Waits::Question));
+    waits.extend(plans(client).await?.into_iter().map(Waits::Plan));
     waits.sort_by_key(Waits::since);
     waits.extend(sessions.iter().filter_map(stuck).map(Waits::Session));
     Ok(waits)
@@ -121,9 +130,23 @@ pub async fn questions(client: &Client) -> Result<Vec<Question>, CallError> {
     }
 }
 
+/// Open plans of models. A daemon of another version may know none.
+pub async fn plans(client: &Client) -> Result<Vec<Plan>, CallError> {
+    let all = plan::ListParams::default();
+    match client.call::<PlanList>(&all).await {
+        Ok(list) => Ok(list.plans),
+        Err(CallError::Failure(failure))
+            if [ErrorName::ProtocolMismatch, ErrorName::NotFound].contains(&failure.name) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
 fn stuck(session: &SessionSummary) -> Option<Stuck> {
     let pid = session.pid;
-    let open = session.pending_approvals + session.pending_questions;
+    let open = session.pending_approvals + session.pending_questions + session.pending_plans;
     let (waiting_for, cause, hint) = match (session.state, session.waiting_for) {
         (State::Waiting, Some(WaitingFor::Credentials)) => (
             "credentials",
@@ -201,6 +224,7 @@ pub fn line(waits: &[Waits], utf8: bool) -> Option<String> {
     let count = |is: fn(&Waits) -> bool| waits.iter().filter(|waits| is(waits)).count();
     let approvals = count(|waits| matches!(waits, Waits::Approval(_)));
     let questions = count(|waits| matches!(waits, Waits::Question(_)));
+    let plans = count(|waits| matches!(waits, Waits::Plan(_)));
     let stuck = |what: &str| {
         let of =
             |waits: &&Waits| matches!(waits, Waits::Session(stuck) if stuck.waiting_for == what);
@@ -209,6 +233,7 @@ pub fn line(waits: &[Waits], utf8: bool) -> Option<String> {
     let kinds = [
         (approvals, "approval", "approvals"),
         (questions, "question", "questions"),
+        (plans, "plan", "plans"),
         (stuck("credentials"), "key", "keys"),
         (stuck("paused"), "paused", "paused"),
     ];

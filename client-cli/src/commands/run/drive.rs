@@ -7,6 +7,7 @@ use client::transcript::Transcript;
 use client::{Client, Follow, Followed, From, Heard, Start};
 use proto::live::Sync;
 use proto::methods::{SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
+use proto::params::plan::Plan;
 use proto::params::question::Question;
 use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
@@ -90,6 +91,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         prompt_id: given.prompt_id,
         from: given.seq,
         turn: None,
+        ended: None,
         questions: interactive.then(Questions::default),
         transcript: Transcript::default(),
         painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
@@ -144,18 +146,21 @@ async fn create(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    let hello = client.hello().await;
+    let own = client::environment::own(&client.hello().await);
     let session = SessionId::new();
     let params = CreateParams {
         session,
         cwd,
-        env: client::environment::own(&hello.key_variables),
+        env: own.shared,
+        env_held: own.held,
         credentials: client.credentials().await,
         // A person who is to be asked must be attached before the turn begins.
         prompt: (!interactive).then(|| prompt.clone()),
         model: args.model.clone(),
         kind: Kind::Headless,
         posture: args.posture.map(Into::into),
+        mode: args.mode().unwrap_or_default(),
+        read_only: args.read_only,
         on_ask: Some(args.on_ask.map_or(OnAsk::Sandboxed, Into::into)),
         rules: args.rules(),
         name: args.name.clone(),
@@ -230,6 +235,8 @@ async fn resume(
     let settings = SetParams {
         session: session.to_string(),
         posture: args.posture.map(Into::into),
+        mode: args.mode(),
+        read_only: args.read_only.then_some(true),
         on_ask,
         name: args.name.clone(),
         labels,
@@ -291,6 +298,14 @@ fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<St
         .filter(|_| asked || before.kind == Kind::Interactive);
     let words: Vec<String> = [
         posture.map(|posture| format!("posture {}", name_of(&posture))),
+        settings
+            .mode
+            .filter(|mode| *mode != before.mode)
+            .map(|mode| format!("mode {}", mode.name())),
+        settings
+            .read_only
+            .filter(|only| *only != before.only_reads)
+            .map(|_| "read-only".to_owned()),
         on_ask.map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
         settings.max_steps.map(|steps| match steps {
             0 => "no step limit".to_owned(),
@@ -386,6 +401,8 @@ struct Run {
     from: Seq,
     /// The turn that the prompt became.
     turn: Option<u64>,
+    /// It has ended, with this code, and hooks are told of it before the run is over.
+    ended: Option<u8>,
     questions: Option<Questions>,
     transcript: Transcript,
     painter: Painter,
@@ -448,6 +465,9 @@ impl Run {
                 },
                 code = reached(limit) => {
                     self.interrupt();
+                    if let Some(code) = self.ended {
+                        return Ok(code);
+                    }
                     // Let the request leave before we do.
                     tokio::task::yield_now().await;
                     report.left(left(code));
@@ -528,13 +548,16 @@ impl Run {
             }
             Body::TurnEnded(ended) if event.turn.is_some() && event.turn == self.turn => {
                 let code = code(ended.exit_code());
+                self.ended = ended.hooks.then_some(code);
                 report.ended(ended);
-                Some(code)
+                self.ended.is_none().then_some(code)
             }
             Body::SessionExited(exited) => {
                 report.exited(&exited);
-                Some(code(exited.exit_code))
+                Some(self.ended.unwrap_or(code(exited.exit_code)))
             }
+            // What follows a turn: its hooks have run.
+            Body::SessionState(_) | Body::TurnStarted(_) if self.ended.is_some() => self.ended,
             Body::PromptUnqueued(unqueued) if unqueued.prompt_id == self.prompt_id => {
                 output::progress("· somebody took the prompt back before it started");
                 report.left(left(exit::INTERRUPTED));
@@ -542,6 +565,8 @@ impl Run {
             }
             Body::ApprovalRequested(approval) => self.asked(approval, report),
             Body::QuestionAsked(question) => self.asked_for(question, report),
+            Body::PlanProposed(plan) => self.proposed(plan, report),
+            Body::PlanResolved(resolved) => self.closed(&Id::Plan(resolved.plan_id)),
             Body::ApprovalResolved(resolved) => self.closed(&Id::Approval(resolved.approval_id)),
             Body::QuestionAnswered(answered) => self.closed(&Id::Question(answered.question_id)),
             _ => None,
@@ -559,7 +584,23 @@ impl Run {
             return Some(code);
         }
         let mut questions = sync.questions.into_iter();
-        questions.find_map(|question| self.asked_for(question, report))
+        if let Some(code) = questions.find_map(|question| self.asked_for(question, report)) {
+            return Some(code);
+        }
+        let mut plans = sync.plans.into_iter();
+        plans.find_map(|plan| self.proposed(plan, report))
+    }
+
+    /// The model proposes a plan.
+    fn proposed(&mut self, plan: Plan, report: &mut Report) -> Option<u8> {
+        if self.park {
+            report.left(left(exit::PARKED));
+            return Some(exit::PARKED);
+        }
+        if let Some(questions) = &mut self.questions {
+            questions.propose(plan);
+        }
+        None
     }
 
     /// The model asks something.
@@ -609,7 +650,9 @@ impl Run {
             Ok(Body::Assistant(message)) => message.calls.is_empty(),
             Ok(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
             Ok(Body::SessionExited(_)) => true,
-            Ok(Body::ApprovalRequested(_) | Body::QuestionAsked(_)) => self.questions.is_some(),
+            Ok(Body::ApprovalRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_)) => {
+                self.questions.is_some()
+            }
             _ => false,
         };
         if !skip {

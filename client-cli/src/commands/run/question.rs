@@ -1,13 +1,14 @@
-//! Questions asked at the run's own terminal, one at a time: about tool calls, and of the model.
+//! Questions asked at the run's own terminal, one at a time: about tool calls, of the model, and whether its plans are good.
 
 use std::collections::VecDeque;
 
-use client::transcript::{approval_pieces, ask_lines, question_pieces};
+use client::transcript::{approval_pieces, ask_lines, plan_pieces, question_pieces};
 use client::{CallError, Client};
-use proto::methods::{ApprovalAnswer, QuestionAnswer};
+use proto::methods::{ApprovalAnswer, PlanAnswer, QuestionAnswer};
 use proto::params::approval::{AnswerParams, Approval, Decision};
+use proto::params::plan::{self, Plan};
 use proto::params::question::{self, Question};
-use proto::{ApprovalId, ErrorName, QuestionId, RequestId};
+use proto::{ApprovalId, ErrorName, PlanId, QuestionId, RequestId};
 
 use crate::exit::Error;
 use crate::output;
@@ -22,13 +23,16 @@ enum Asked {
     Approval(Approval),
     /// What the model wants to know, with what was answered of it.
     Question(Replies),
+    /// Whether it may do what it plans.
+    Plan(Plan),
 }
 
-/// Which of them. Both have numbers of their own.
+/// Which of them. Each kind has numbers of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Id {
     Approval(ApprovalId),
     Question(QuestionId),
+    Plan(PlanId),
 }
 
 impl Asked {
@@ -36,6 +40,7 @@ impl Asked {
         match self {
             Self::Approval(approval) => Id::Approval(approval.approval_id.clone()),
             Self::Question(replies) => Id::Question(replies.question.question_id.clone()),
+            Self::Plan(plan) => Id::Plan(plan.plan_id.clone()),
         }
     }
 }
@@ -59,6 +64,11 @@ impl Questions {
     /// One more of the model; a known one is not asked twice.
     pub fn ask_for(&mut self, question: Question) {
         self.add(Asked::Question(Replies::new(question)));
+    }
+
+    /// One more plan of the model; a known one is not asked about twice.
+    pub fn propose(&mut self, plan: Plan) {
+        self.add(Asked::Plan(plan));
     }
 
     fn add(&mut self, asked: Asked) {
@@ -88,6 +98,7 @@ impl Questions {
         let pieces = match asked {
             Asked::Approval(approval) => approval_pieces(approval),
             Asked::Question(replies) => question_pieces(&replies.question),
+            Asked::Plan(plan) => plan_pieces(plan),
         };
         let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
         for piece in pieces {
@@ -130,6 +141,7 @@ impl Questions {
         let sent = match answer {
             Answer::Approval(params) => client.call::<ApprovalAnswer>(&params).await,
             Answer::Question(params) => client.call::<QuestionAnswer>(&params).await,
+            Answer::Plan(params) => client.call::<PlanAnswer>(&params).await,
         };
         match sent {
             Ok(_) => {}
@@ -156,6 +168,7 @@ impl Questions {
 enum Answer {
     Approval(AnswerParams),
     Question(question::AnswerParams),
+    Plan(plan::AnswerParams),
 }
 
 /// The answer that a line completes; `None`: more is needed, and why was said.
@@ -163,11 +176,37 @@ fn understood(asked: &mut Asked, line: &str) -> Option<Answer> {
     match asked {
         Asked::Approval(approval) => {
             let (decision, note) = read(line)?;
+            let once = approval.escape.is_some();
+            if once && matches!(decision, Decision::AllowSession | Decision::AllowAlways) {
+                output::progress("! outside the sandbox a call runs once: y, or n");
+                return None;
+            }
+            let lasting = approval.scopes.iter().any(|scope| scope.always);
+            if decision == Decision::AllowAlways && !lasting {
+                output::progress("! this cannot be allowed always: once, or for the session");
+                return None;
+            }
             Some(Answer::Approval(AnswerParams {
                 approval_id: approval.approval_id.clone(),
                 shown_hash: approval.shown_hash.clone(),
                 decision,
                 scope: None,
+                note,
+                request_id: Some(RequestId::new()),
+            }))
+        }
+        Asked::Plan(plan) => {
+            let (decision, note) = read(line)?;
+            let decision = match decision {
+                Decision::AllowOnce => plan::Decision::Approve,
+                Decision::Deny => plan::Decision::Reject,
+                // A plan is approved once.
+                Decision::AllowSession | Decision::AllowAlways => return None,
+            };
+            Some(Answer::Plan(plan::AnswerParams {
+                plan_id: plan.plan_id.clone(),
+                shown_hash: plan.shown_hash.clone(),
+                decision,
                 note,
                 request_id: Some(RequestId::new()),
             }))
@@ -196,9 +235,17 @@ fn understood(asked: &mut Asked, line: &str) -> Option<Answer> {
 
 fn prompt(asked: &Asked) {
     let words = match asked {
-        Asked::Approval(_) => {
-            "? y once · s for the session · n [words to the model] no: ".to_owned()
+        Asked::Approval(approval) if approval.escape.is_some() => {
+            "? y once, outside the sandbox · n [words to the model] no: ".to_owned()
         }
+        Asked::Approval(approval) => {
+            let always = match approval.scopes.iter().any(|scope| scope.always) {
+                true => " · a always",
+                false => "",
+            };
+            format!("? y once · s for the session{always} · n [words to the model] no: ")
+        }
+        Asked::Plan(_) => "? y approve it · n [words to the model] go on planning: ".to_owned(),
         Asked::Question(replies) => {
             let (several, place) = match replies.next() {
                 Some((ask, number, count)) => (
@@ -225,6 +272,7 @@ fn read(line: &str) -> Option<(Decision, Option<String>)> {
     match word {
         "y" | "Y" | "yes" if note.is_none() => Some((Decision::AllowOnce, None)),
         "s" | "S" if note.is_none() => Some((Decision::AllowSession, None)),
+        "a" | "A" if note.is_none() => Some((Decision::AllowAlways, None)),
         "n" | "N" | "no" => Some((Decision::Deny, note)),
         _ => None,
     }

@@ -19,13 +19,19 @@ fn the_arguments_hold_together() {
 
 #[test]
 fn only_harmless_names_reach_the_tools() {
-    let env = client::environment::own(&["PATH".to_owned()]);
+    let hello = serde_json::from_value(serde_json::json!({
+        "daemon": {"version": "1", "build": "", "pid": 1, "started_at": "2026-01-01T00:00:00Z", "instance": "i"},
+        "protocol": 1, "capabilities": [], "role": "drive", "home": "/h", "key_variables": ["PATH"],
+    }))
+    .unwrap();
+    let own = client::environment::own(&hello);
     assert!(
-        !env.contains_key("PATH"),
+        !own.shared.contains_key("PATH") && own.held.contains(&"PATH".to_owned()),
         "a variable that holds a key by the daemon's word is none for tools"
     );
     assert!(
-        env.keys()
+        own.shared
+            .keys()
             .all(|name| !name.to_uppercase().contains("TOKEN"))
     );
 }

@@ -113,12 +113,14 @@ pub fn scope(words: &str, rule: &str) -> Scope {
     Scope {
         rule: rule.to_owned(),
         words: words.to_owned(),
+        always: rule != "Edit",
     }
 }
 
 /// The question about a command.
 pub fn approval(number: u64, command: &str) -> Approval {
     Approval {
+        escape: None,
         approval_id: format!("7.{number}").as_str().into(),
         session: Pid(7),
         call: format!("c{number}").as_str().into(),
@@ -140,6 +142,7 @@ pub fn approval(number: u64, command: &str) -> Approval {
 /// The question about a change of a file.
 pub fn change(number: u64, diff: &str) -> Approval {
     Approval {
+        escape: None,
         tool: "edit_file".to_owned(),
         subject: "src/a.rs".to_owned(),
         preview: Display::Diff {

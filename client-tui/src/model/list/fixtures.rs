@@ -9,7 +9,7 @@ use proto::params::process::{self, ChildProcess};
 use proto::params::question::{Ask, Choice, Question};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
 use proto::record::ChildKind;
-use proto::state::{Kind, Posture, State, WaitingFor};
+use proto::state::{Kind, Mode, Posture, State, WaitingFor};
 use proto::{Pid, PromptId, Seq, SessionId, Stamp};
 
 use super::ListOf;
@@ -39,7 +39,7 @@ pub fn answer(what: ListOf, calls: Vec<Approval>) -> Option<Answer> {
     Some(match what {
         ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
         ListOf::Processes => Answer::Processes(Ok(running())),
-        ListOf::Inbox => Answer::Waiting(Ok((calls, vec![question(3, 5)]))),
+        ListOf::Inbox => Answer::Waiting(Ok((calls, vec![question(3, 5)], Vec::new()))),
         ListOf::Turns => Answer::Checkpoints {
             undo: false,
             result: Ok(checkpoints(true)),
@@ -92,6 +92,9 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         queued: 0,
         pending_approvals: 0,
         pending_questions: 0,
+        pending_plans: 0,
+        mode: Mode::Normal,
+        only_reads: false,
         attached: 0,
         seq: Seq(10),
         exit_code: None,

@@ -378,6 +378,12 @@ fn asked(asked: &Asked, dialog: &ListDialog, model: &Model) -> Row {
             language.say(Msg::Question).to_owned(),
             asks(question, model),
         ),
+        Asked::Plan(plan) => (
+            Key::Plan(plan.plan_id.clone(), plan.session),
+            plan.session,
+            language.say(Msg::Plan).to_owned(),
+            words::exact(&words::head(&plan.plan)),
+        ),
     };
     Row {
         key,

@@ -150,13 +150,17 @@ pub fn questions(session: &SessionSummary) -> u64 {
     session
         .pending_approvals
         .saturating_add(session.pending_questions)
+        .saturating_add(session.pending_plans)
 }
 
 /// Whether it goes on only when a person does something.
 #[must_use]
 pub fn waits(session: &SessionSummary) -> bool {
-    use WaitingFor::{Approval, Credentials, Question};
-    let waits = matches!(session.waiting_for, Some(Approval | Question | Credentials));
+    use WaitingFor::{Approval, Credentials, Plan, Question};
+    let waits = matches!(
+        session.waiting_for,
+        Some(Approval | Question | Plan | Credentials)
+    );
     questions(session) > 0 || (session.state == State::Waiting && waits)
 }
 
@@ -191,6 +195,7 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
         (State::Waiting, None, _) => say(Msg::Waiting),
         (State::Waiting, Some(WaitingFor::Approval), _) => say(Msg::WaitingApproval),
         (State::Waiting, Some(WaitingFor::Question), _) => say(Msg::WaitingQuestion),
+        (State::Waiting, Some(WaitingFor::Plan), _) => say(Msg::WaitingPlan),
         (State::Waiting, Some(WaitingFor::Retry), _) => say(Msg::WaitingRetry),
         (State::Waiting, Some(WaitingFor::Credentials), _) => say(Msg::WaitingKey),
         (State::Paused, _, _) if session.pending_approvals > 0 => say(Msg::PausedApproval),

@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proto::item::{CallStatus, Display, UserMessage, Voice};
+use proto::hook::HookOutcome;
+use proto::item::{CallStatus, Display, Finish, UserMessage, Voice};
 use proto::live::{Live, ToolOutput};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::{Approval, Decision};
 use proto::params::question::Question;
 use proto::record::{
     ApprovalResolved, CheckpointCreated, ChildExited, ChildKind, ChildSpawned, Level,
-    QuestionAnswered, SessionState, ToolFinished, ToolStarted,
+    QuestionAnswered, SessionState, ToolBlocked, ToolFinished, ToolStarted,
 };
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, Pid, PromptId, QuestionId};
@@ -17,6 +18,7 @@ use proto::{Body, CallId, Pid, PromptId, QuestionId};
 use super::tail::Tail;
 use super::{At, Done, Told, Tool, Transcript, What};
 use crate::model::Tone;
+use crate::render::markdown::Markdown;
 
 /// A completed turn that took less is not told to have ended.
 const LONG_MS: u64 = 10_000;
@@ -37,6 +39,8 @@ pub(super) struct Known {
     answered: HashSet<CallId>,
     /// Why calls of this turn were denied, as far as it was told.
     reasons: HashMap<CallId, String>,
+    /// Calls of this turn that the sandbox stopped: what they came to within is told.
+    blocked: HashSet<CallId>,
     /// The words of prompts that wait.
     prompts: HashMap<PromptId, String>,
     /// Commands in the background. Calls have a number too, and are shown as calls.
@@ -62,6 +66,7 @@ impl Known {
         self.calls.clear();
         self.denied.clear();
         self.reasons.clear();
+        self.blocked.clear();
     }
 
     /// How a prompt that waits begins; empty where it is not known.
@@ -118,11 +123,13 @@ impl Transcript {
                 }
             }
             Body::ToolStarted(started) => self.tool_started(started, at),
+            Body::ToolBlocked(blocked) => self.tool_blocked(blocked),
             Body::ToolFinished(finished) => self.tool_finished(finished, at),
             Body::ApprovalRequested(approval) => self.known.approval(approval),
             Body::ApprovalResolved(resolved) => self.resolved(resolved, at),
             Body::QuestionAsked(question) => self.known.question(question),
             Body::QuestionAnswered(answered) => self.answered(answered, at),
+            Body::PlanProposed(plan) => self.proposed(&plan.plan, at),
             Body::TurnStarted(_) => self.end_all(),
             Body::TurnEnded(ended) => self.turn_ended(ended, at),
             Body::ChildSpawned(child) => self.spawned(child, at),
@@ -154,6 +161,10 @@ impl Transcript {
                 origin: created.origin,
             }),
             Body::SessionState(state) => state_told(state),
+            Body::SessionSet(set) if set.revoked.is_some() => Some(Told::Revoked {
+                by: set.by.unwrap_or_default(),
+                rule: set.revoked.unwrap_or_default(),
+            }),
             Body::SessionSet(set) => set.paused.map(|paused| match paused {
                 true => Told::Paused { by: set.by },
                 false => Told::Resumed { by: set.by },
@@ -170,6 +181,12 @@ impl Transcript {
             Body::CacheReset(reset) => Some(Told::CacheReset {
                 reason: reset.reason,
             }),
+            Body::HookFinished(finished) => {
+                // A call that was blocked says so itself.
+                let shown = finished.call.is_none() || !finished.blocks();
+                let passed = finished.outcome == HookOutcome::Pass;
+                (shown && !passed).then(|| Told::Hook(Box::new(finished)))
+            }
             Body::PromptQueued(queued) => {
                 self.known.prompts.insert(queued.prompt_id, queued.text);
                 None
@@ -226,6 +243,7 @@ impl Transcript {
             call: started.call.clone(),
             tool: started.tool,
             subject: started.subject,
+            outside: started.outside,
             output: String::new(),
             done: None,
         };
@@ -247,8 +265,26 @@ impl Transcript {
         self.known.running.insert(output.call.clone(), (id, tail));
     }
 
+    /// A call was stopped: what it came to stands, and a run outside is shown by itself.
+    fn tool_blocked(&mut self, blocked: ToolBlocked) {
+        let done = Done {
+            status: blocked.status,
+            duration_ms: blocked.duration_ms,
+            display: blocked.display,
+            spill: blocked.spill,
+            blocked: Some(blocked.reason),
+        };
+        if let Some((id, _)) = self.known.running.remove(&blocked.call) {
+            self.settle_tool(id, done);
+            self.known.blocked.insert(blocked.call);
+        }
+    }
+
     fn tool_finished(&mut self, finished: ToolFinished, at: At) {
         let call = finished.call;
+        if self.known.blocked.remove(&call) && !self.known.running.contains_key(&call) {
+            return;
+        }
         // Its answers stand there already.
         if self.known.answered.remove(&call) && finished.status == CallStatus::Ok {
             return;
@@ -266,6 +302,7 @@ impl Transcript {
             duration_ms: finished.duration_ms,
             display,
             spill: finished.spill,
+            blocked: None,
         };
         let running = self.known.running.remove(&call);
         if let Some((id, _)) = running {
@@ -279,6 +316,7 @@ impl Transcript {
             call,
             tool,
             subject,
+            outside: false,
             output: String::new(),
             done: Some(done),
         };
@@ -297,7 +335,7 @@ impl Transcript {
     fn resolved(&mut self, resolved: ApprovalResolved, at: At) {
         match resolved.decision {
             Decision::AllowOnce => return,
-            Decision::AllowSession => {}
+            Decision::AllowSession | Decision::AllowAlways => {}
             Decision::Deny => {
                 self.known.denied.insert(resolved.call.clone());
             }
@@ -310,6 +348,15 @@ impl Transcript {
             resolved,
         };
         self.push(at, what);
+    }
+
+    /// A plan is words of the model: it is still there to be read when it has been answered.
+    fn proposed(&mut self, plan: &str, at: At) {
+        let mut markdown = Markdown::default();
+        markdown.push(plan);
+        markdown.finish();
+        let finish = Some(Finish::ToolCalls);
+        self.push(at, What::Answer { markdown, finish });
     }
 
     fn answered(&mut self, answered: QuestionAnswered, at: At) {
@@ -357,6 +404,7 @@ impl Transcript {
                     text: String::new(),
                 },
                 spill: None,
+                blocked: None,
             };
             self.settle_tool(id, done);
         }

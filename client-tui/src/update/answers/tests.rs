@@ -107,6 +107,7 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
         params: TrustGetParams {
             cwd: "/p".to_owned(),
         },
+        unasked: false,
         result: Ok(trust),
     };
     answered(&mut scene.model, 0, answer);

@@ -345,6 +345,7 @@ fn does(action: Action, name: &str) {
     let done = match action {
         Action::AllowOnce => sent(&effects).decision == Decision::AllowOnce,
         Action::AllowSession => sent(&effects).decision == Decision::AllowSession,
+        Action::AllowAlways => sent(&effects).decision == Decision::AllowAlways,
         Action::Deny => matches!(part(&scene), Part::Note(_)),
         Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
@@ -459,4 +460,79 @@ fn of_sessions_that_were_left_only_the_newest_are_kept() {
         leave(&mut scene.model);
         assert_eq!(scene.model.asking.len(), (n + 1).min(ASKING_MAX));
     }
+}
+
+fn a_plan() -> proto::params::plan::Plan {
+    serde_json::from_value(serde_json::json!({
+        "plan_id": "7.9", "session": 7, "call": "p", "plan": "# Do it\n\n1. look", "shown_hash": "plan",
+        "asked_at": "2026-01-01T00:00:00.000Z",
+    }))
+    .unwrap()
+}
+
+/// With a plan open, just drawn.
+fn planned() -> Scene {
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    scene.session().plans = vec![a_plan()];
+    scene.tick();
+    scene
+}
+
+fn plan_sent(effects: &[Effect]) -> &plan::AnswerParams {
+    match effects {
+        [Effect::Call(Call::AnswerPlan(params))] => params,
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+#[test]
+fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
+    let mut scene = planned();
+    scene.later(300);
+    let effects = scene.press(&["y"]);
+    let params = plan_sent(&effects);
+    assert_eq!((&*params.plan_id.0, &*params.shown_hash), ("7.9", "plan"));
+    assert_eq!(params.decision, plan::Decision::Approve);
+    assert_eq!(params.note, None);
+    assert!(scene.model.dialog.is_none());
+    scene.tick();
+    assert!(scene.model.dialog.is_none(), "it was answered from here");
+
+    let mut scene = planned();
+    scene.later(300);
+    assert_eq!(scene.press(&["s", "e"]), [], "a plan has no scopes");
+    scene.later(300);
+    assert_eq!(scene.press(&["n", "t", "e", "s", "t", "s"]), []);
+    let effects = scene.press(&["enter"]);
+    let params = plan_sent(&effects);
+    assert_eq!(params.decision, plan::Decision::Reject);
+    assert_eq!(params.note.as_deref(), Some("tests"));
+}
+
+#[test]
+fn keys_and_pastes_from_before_a_plan_was_drawn_do_not_approve_it() {
+    let mut scene = planned();
+    assert_eq!(scene.press(&["y"]), [], "typed ahead");
+    scene.later(299);
+    assert_eq!(scene.press(&["y"]), [], "still typed ahead");
+    assert_eq!(scene.paste("y"), []);
+    assert_eq!(scene.press(&["enter"]), [], "there is no default");
+    scene.later(300);
+    assert_eq!(
+        plan_sent(&scene.press(&["y"])).decision,
+        plan::Decision::Approve
+    );
+}
+
+#[test]
+fn a_plan_that_was_answered_elsewhere_closes_with_who_it_was() {
+    let mut scene = planned();
+    scene.session().mode = proto::state::Mode::Plan;
+    let resolved =
+        serde_json::json!({"plan_id": "7.9", "call": "p", "decision": "approve", "by": "ann"});
+    scene.tells("plan.resolved", resolved);
+    assert!(scene.model.dialog.is_none());
+    let toast = scene.model.toast.as_ref().map(|toast| toast.words.clone());
+    assert_eq!(toast.as_deref(), Some("ann answered: plan approved"));
+    assert_eq!(scene.session().mode, proto::state::Mode::Normal);
 }

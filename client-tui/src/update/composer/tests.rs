@@ -99,6 +99,7 @@ const WRITING: &[(&str, &str, &str)] = &[
     ("hi|", "ctrl-g", "hi|"),
     ("hi|", "pageup", "hi|"),
     ("hi|", "pagedown", "hi|"),
+    ("hi|", "shift-tab", "hi|"),
 ];
 
 /// The same for the menus.

@@ -5,8 +5,10 @@ use crate::model::confirm::Confirm;
 fn scene(waited: u64) -> Scene {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec!["It is gone for good.".to_owned()],
         then: crate::model::confirm::Then::Do(vec![Effect::Bell]),
+        scroll: 0,
         since: scene.now,
         drawn: false,
         back: None,
@@ -49,12 +51,43 @@ fn every_key_of_the_table_does_what_it_says() {
         for name in row.keys {
             let mut scene = scene(300);
             let effects = scene.press(&[name]);
-            assert!(scene.model.dialog.is_none(), "`{name}`");
+            let moves = super::scrolls(row.action);
+            assert_eq!(scene.model.dialog.is_some(), moves, "`{name}`");
             match row.action {
                 Action::Yes => assert_eq!(effects, [Effect::Bell], "`{name}`"),
                 Action::No => assert_eq!(effects, [], "`{name}`"),
+                _ if moves => assert_eq!(effects, [], "`{name}`"),
                 other => panic!("{other:?} has a key in a yes or no, and no script"),
             }
         }
     }
+}
+
+#[test]
+fn what_does_not_fit_is_scrolled_to_and_no_further_than_it_goes() {
+    let mut scene = scene(300);
+    let Some(Dialog::Confirm(confirm)) = &mut scene.model.dialog else {
+        panic!("a yes or no is open")
+    };
+    confirm.words = (1..=60)
+        .map(|line| format!("line {line} of what is agreed to"))
+        .collect();
+    let shows = |scene: &mut Scene, words: &str| {
+        scene.rows(60, 20).iter().any(|row| row.starts_with(words))
+    };
+    assert!(shows(&mut scene, "line 1 ") && !shows(&mut scene, "line 60 "));
+    assert!(
+        shows(&mut scene, "y yes"),
+        "the keys stand there whatever is shown"
+    );
+    for _ in 0..9 {
+        assert_eq!(scene.press(&["pagedown"]), []);
+    }
+    assert!(shows(&mut scene, "line 60 ") && !shows(&mut scene, "line 1 "));
+    scene.press(&[
+        "up", "up", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup",
+    ]);
+    assert!(shows(&mut scene, "line 1 "));
+    assert_eq!(scene.press(&["esc"]), []);
+    assert!(scene.model.dialog.is_none(), "that is a no");
 }

@@ -20,6 +20,7 @@ fn sync(seq: u64) -> Event {
         epoch: 1,
         live: Vec::new(),
         pending: Vec::new(),
+        plans: Vec::new(),
         questions: Vec::new(),
         attached: 2,
     })))
@@ -45,6 +46,7 @@ fn ended() -> Body {
         tool_calls: 0,
         duration_ms: 10,
         denied: Vec::new(),
+        hooks: false,
     })
 }
 

@@ -20,7 +20,9 @@ pub fn take(model: &mut Model) -> Vec<Effect> {
         Some(Key::New) => fresh(model),
         Some(Key::Session(id)) => visit(model, &id.to_string()),
         Some(Key::Child { session, .. }) => visit(model, &session.to_string()),
-        Some(Key::Approval(_, session) | Key::Question(_, session)) => answer_in(model, session),
+        Some(Key::Approval(_, session) | Key::Question(_, session) | Key::Plan(_, session)) => {
+            answer_in(model, session)
+        }
         Some(Key::Undo) => turns::choose(model, None),
         Some(Key::Turn(turn)) => turns::choose(model, Some(turn)),
         Some(Key::Prompt(_)) => queue::edit(model),
@@ -142,11 +144,13 @@ fn confirm(model: &mut Model, id: SessionId) {
         _ => None,
     };
     model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![
             language.fill(Msg::EndSession, &[&name]),
             language.say(Msg::EndSessionWhat).to_owned(),
         ],
         then: Then::Do(vec![signals(id, Signal::Term)]),
+        scroll: 0,
         since: model.now,
         drawn: false,
         back,

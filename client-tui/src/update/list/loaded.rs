@@ -35,13 +35,16 @@ pub fn take(model: &mut Model, answer: Answer) {
         (Answer::Processes(result), ListOf::Processes) => {
             content(model, result, Content::Processes);
         }
-        (Answer::Waiting(result), ListOf::Inbox) => content(model, result, |(calls, questions)| {
-            let calls = calls.into_iter().map(Box::new).map(Asked::Approval);
-            let questions = questions.into_iter().map(Box::new).map(Asked::Question);
-            let mut asked: Vec<Asked> = calls.chain(questions).collect();
-            asked.sort_by_key(Asked::since);
-            Content::Inbox(asked)
-        }),
+        (Answer::Waiting(result), ListOf::Inbox) => {
+            content(model, result, |(calls, questions, plans)| {
+                let calls = calls.into_iter().map(Box::new).map(Asked::Approval);
+                let questions = questions.into_iter().map(Box::new).map(Asked::Question);
+                let plans = plans.into_iter().map(Box::new).map(Asked::Plan);
+                let mut asked: Vec<Asked> = calls.chain(questions).chain(plans).collect();
+                asked.sort_by_key(Asked::since);
+                Content::Inbox(asked)
+            })
+        }
         (Answer::Checkpoints { result, .. }, ListOf::Turns) => {
             content(model, result, Content::Turns)
         }

@@ -50,6 +50,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
         call: CallId::from("c"),
         tool: "bash".to_owned(),
         subject: subject.to_owned(),
+        outside: false,
         output: String::new(),
         done: Some(Done {
             status: CallStatus::Ok,
@@ -61,6 +62,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
                 tail: output.to_owned(),
                 sandbox_stopped: false,
             },
+            blocked: None,
             spill: None,
         }),
     };

@@ -49,7 +49,8 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
             "│ cargo test --all",
             "asked because: the posture `ask`",
             "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
-            "n no · e choose how far · Esc set aside",
+            "a yes, always in this workspace: this command (Bash(cargo test --all)) · n no",
+            "e choose how far · Esc set aside",
         ]
     );
     let narrow = scene.text(40, 12);
@@ -254,4 +255,65 @@ fn every_row_that_tells_of_the_change_has_the_mark_of_others() {
     let mut scene = Scene::of(vec![change(1, DIFF)], Vec::new());
     let rows = scene.rows(80, 24);
     assert_eq!(rows[1..3], ["│ src/a.rs", "│ +1 −1"]);
+}
+
+#[test]
+fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
+    let plan = serde_json::json!({
+        "plan_id": "7.9", "session": 7, "call": "p", "shown_hash": "plan", "asked_at": "2026-01-01T00:00:00.000Z",
+        "plan": "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
+    });
+    let mut scene = Scene::fresh(Vec::new(), Vec::new());
+    scene.session().plans = vec![serde_json::from_value(plan).unwrap()];
+    scene.tick();
+    let text = scene.text(80, 24);
+    for words in [
+        "Carry out this plan?",
+        "The plan",
+        "1. write it",
+        "\\u{202e}",
+        "\\u{1b}[31m",
+        "A yes ends plan mode.",
+        "y yes, carry it out",
+        "n no, keep planning",
+        "Esc set aside",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    scene.later(300);
+    scene.press(&["n"]);
+    let text = scene.text(80, 24);
+    assert!(text.contains("Keep planning. What is missing?"), "{text}");
+    scene.press(&["esc"]);
+    scene.model.look.language = Language::Chinese;
+    let text = scene.text(40, 12);
+    assert!(text.contains("执行这个计划？"), "{text}");
+}
+
+#[test]
+fn a_way_out_of_the_sandbox_is_offered_for_once_alone() {
+    let mut open = approval(1, "touch /etc/x");
+    open.escape = Some("it writes where it may not\u{202e}".to_owned());
+    open.scopes = Vec::new();
+    for (columns, rows) in SIZES {
+        let mut scene = Scene::of(vec![open.clone()], Vec::new());
+        let mut seen = String::new();
+        for _ in 0..20 {
+            seen += &scene.text(columns, rows).replace('\n', " ");
+            scene.press(&["pagedown"]);
+        }
+        assert!(seen.contains("outside the sandbox?"), "{seen}");
+        assert!(seen.contains("y yes, once"), "{seen}");
+        assert!(seen.contains("seems to have stopped it"), "{seen}");
+        assert!(seen.contains("\\u{202e}"), "{seen}");
+        for other in ["this session", "always", "asked because"] {
+            assert!(!seen.contains(other), "{other}: {seen}");
+        }
+    }
+    let mut scene = Scene::of(vec![open], Vec::new());
+    scene.model.look.language = Language::Chinese;
+    let seen = scene.text(100, 30);
+    for words in ["在沙箱外运行一次？", "被沙箱阻止", "在沙箱外仅此一次"] {
+        assert!(seen.contains(words), "{words}: {seen}");
+    }
 }

@@ -9,8 +9,10 @@ use crate::model::approval::scene::Scene;
 fn what_would_happen_is_told_with_the_keys() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec!["The session `a\u{1b}[2Jb` is deleted for good, with all it holds.".to_owned()],
         then: crate::model::confirm::Then::Do(Vec::new()),
+        scroll: 0,
         since: Instant::now(),
         drawn: false,
         back: None,

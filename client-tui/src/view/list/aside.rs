@@ -43,7 +43,9 @@ pub fn lines(
         }
         Some(Key::Turn(turn)) => self::turn(&mut words, dialog, *turn),
         Some(Key::Prompt(id)) => prompt(&mut words, *id),
-        Some(key @ (Key::Approval(..) | Key::Question(..))) => inbox(&mut words, dialog, key),
+        Some(key @ (Key::Approval(..) | Key::Question(..) | Key::Plan(..))) => {
+            inbox(&mut words, dialog, key)
+        }
         Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
     }
     words.lines
@@ -209,6 +211,13 @@ fn inbox(words: &mut Words<'_>, dialog: &ListDialog, key: &Key) {
             }
             (Asked::Question(question), Key::Question(id, _)) if question.question_id == *id => {
                 self::question(words, question);
+            }
+            (Asked::Plan(plan), Key::Plan(id, _)) if plan.plan_id == *id => {
+                words.text(
+                    &client::text::exact(&words::head(&plan.plan)),
+                    Ink::Text,
+                    false,
+                );
             }
             _ => {}
         }

@@ -20,9 +20,16 @@ pub fn spinner(model: &Model) -> &'static str {
 /// Whether the session waits for a person.
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
-        let asked = !session.approvals.is_empty() || !session.questions.is_empty();
+        let asked = !session.approvals.is_empty()
+            || !session.questions.is_empty()
+            || !session.plans.is_empty();
         let waiting = match session.waiting_for {
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Credentials) => true,
+            Some(
+                WaitingFor::Approval
+                | WaitingFor::Question
+                | WaitingFor::Plan
+                | WaitingFor::Credentials,
+            ) => true,
             Some(WaitingFor::Retry) | None => false,
         };
         asked || session.state == State::Waiting && waiting
@@ -48,9 +55,10 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
             (spinner(model), Msg::WaitsForRetry, Ink::Warning)
         }
         (State::Waiting, Some(WaitingFor::Credentials)) => ("?", Msg::WaitsForKey, Ink::Question),
-        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None) => {
-            ("?", Msg::WaitsForYou, Ink::Question)
-        }
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
+        ) => ("?", Msg::WaitsForYou, Ink::Question),
         (State::Paused, _) => ("‖", Msg::Paused, Ink::Warning),
         (State::Exited, _) => ("■", Msg::Ended, Ink::Dim),
         (State::Idle, _) => ("·", Msg::Idle, Ink::Dim),

@@ -678,3 +678,38 @@ proptest! {
         prop_assert_eq!(texts(&few), texts(&many[many.len().saturating_sub(3)..]));
     }
 }
+
+#[test]
+fn what_the_sandbox_stopped_looks_other_than_what_failed_and_stands_once() {
+    let stopped = json!({"type": "command", "exit_code": 1, "signal": null, "output_bytes": 3, "tail": "no\n",
+        "sandbox_stopped": true});
+    let blocked = event(
+        Some(4),
+        "tool.blocked",
+        &json!({"call": "a", "tool": "bash", "reason": "it writes outside", "status": "failed", "duration_ms": 1,
+            "display": stopped, "text": "no"}),
+    );
+    let begin = vec![started(3, "a", "bash", "touch /etc/x"), blocked];
+    let within = [
+        "⊘ bash touch /etc/x · exit 1",
+        "  │ no",
+        "  ! the sandbox seems to have stopped it: it writes outside",
+    ];
+    let wide = look(80, Language::English);
+    assert_eq!(shown(&begin, &wide), within);
+    // Nobody let it out: the end of the call says nothing new.
+    let mut ended = begin.clone();
+    ended.push(finished(5, "a", "failed", &stopped));
+    assert_eq!(shown(&ended, &wide), within);
+    let mut again = begin;
+    again.push(event(
+        Some(5),
+        "tool.started",
+        &json!({"call": "a", "tool": "bash", "subject": "touch /etc/x", "read_only": false, "outside": true}),
+    ));
+    again.push(finished(6, "a", "ok", &command(0, "")));
+    let seen = shown(&again, &wide);
+    assert_eq!(seen[..3], within);
+    let last = seen.last().unwrap();
+    assert_eq!(last, "✓ bash once outside the sandbox: touch /etc/x");
+}

@@ -2,6 +2,7 @@
 
 use client::text;
 use proto::Pid;
+use proto::hook::HookOutcome;
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Decision;
 use proto::params::history::What as Back;
@@ -66,6 +67,10 @@ pub(super) fn resolved(look: &Look, tool: &str, subject: &str, how: &ApprovalRes
             let scope = how.scope.as_ref().map(|scope| scope.rule.as_str());
             language.fill(Msg::ResolvedSession, &[&how.by, scope.unwrap_or(&what)])
         }
+        Decision::AllowAlways => {
+            let scope = how.scope.as_ref().map(|scope| scope.rule.as_str());
+            language.fill(Msg::ResolvedAlways, &[&how.by, scope.unwrap_or(&what)])
+        }
     };
     if let Some(note) = note {
         words.push_str(": ");
@@ -73,7 +78,7 @@ pub(super) fn resolved(look: &Look, tool: &str, subject: &str, how: &ApprovalRes
     }
     match how.decision {
         Decision::Deny => told(look, "⊘ ", (Ink::Warning, Ink::Text), &words),
-        Decision::AllowOnce | Decision::AllowSession => {
+        Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
             told(look, "✓ ", (Ink::Good, Ink::Dim), &words)
         }
     }
@@ -271,12 +276,23 @@ pub(super) fn line(look: &Look, what: &Told) -> Rows {
         Told::Reopened { by } => fill(Msg::Reopened, &[by]),
         Told::Suspended => language.say(Msg::Suspended).to_owned(),
         Told::ReadOnly { reason } => fill(Msg::ReadOnly, &[reason]),
+        Told::Hook(finished) => {
+            let message = match finished.outcome {
+                HookOutcome::Block => Msg::HookBlocked,
+                HookOutcome::Timeout => Msg::HookTimeout,
+                HookOutcome::Error => Msg::HookError,
+                HookOutcome::Pass | HookOutcome::Warn => Msg::HookWarned,
+            };
+            let (event, reason) = (finished.event.as_str(), finished.reason.as_deref());
+            fill(message, &[event, &finished.hook, reason.unwrap_or("–")])
+        }
         Told::Unkept { why } => fill(Msg::Unkept, &[why]),
         Told::PromptEdited {
             by,
             which: first,
             text,
         } => fill(Msg::PromptEdited, &[by, &which(first), text]),
+        Told::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),
         Told::PromptMoved {
             by,
             which: first,

@@ -37,6 +37,8 @@ fn head(tool: &Tool, look: &Look) -> Line<'static> {
     let (mark, ink) = match tool.done.as_ref().map(|done| done.status) {
         None => ("• ", Ink::Tool),
         Some(CallStatus::Ok) => ("✓ ", Ink::Good),
+        // Stopped is not failed.
+        Some(CallStatus::Failed) if tool.done.as_ref().is_some_and(stopped) => ("⊘ ", Ink::Warning),
         Some(CallStatus::Failed) => ("✗ ", Ink::Error),
         Some(CallStatus::Denied | CallStatus::Refused) => ("⊘ ", Ink::Warning),
         Some(CallStatus::Interrupted) => ("■ ", Ink::Warning),
@@ -44,7 +46,12 @@ fn head(tool: &Tool, look: &Look) -> Line<'static> {
     };
     let all = width(look);
     let name = wrap::cut(&text::line(&tool.tool), all.saturating_sub(2));
-    let subject = text::line(&tool.subject);
+    let subject = match tool.outside {
+        false => text::line(&tool.subject),
+        true => look
+            .language
+            .fill(Msg::OutsideSandbox, &[&text::line(&tool.subject)]),
+    };
     let result = tool
         .done
         .as_ref()
@@ -153,12 +160,14 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
             output(look, tail, most, open)
         }
     };
-    if let Display::Command {
-        sandbox_stopped: true,
-        ..
-    } = done.display
-    {
-        let words = vec![look.language.say(Msg::Sandbox).to_owned()];
+    if stopped(done) {
+        let words = match &done.blocked {
+            Some(reason) => look
+                .language
+                .fill(Msg::SandboxBecause, &[&text::line(reason)]),
+            None => look.language.say(Msg::Sandbox).to_owned(),
+        };
+        let words = vec![words];
         rows.extend(hang(
             look,
             &span(look, Ink::Warning, "  ! "),
@@ -172,6 +181,18 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
         rows.extend(hang(look, &bar, Ink::Dim, &[words]));
     }
     rows
+}
+
+/// Whether the sandbox stopped it.
+fn stopped(done: &Done) -> bool {
+    let told = matches!(
+        done.display,
+        Display::Command {
+            sandbox_stopped: true,
+            ..
+        }
+    );
+    told || done.blocked.is_some()
 }
 
 /// A diff, wholly where it is open.

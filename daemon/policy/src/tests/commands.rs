@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_prefix_rule_covers_one_plain_command_and_ends_at_a_word() {
+fn a_prefix_rule_covers_plain_commands_one_by_one_and_ends_at_a_word() {
     check(
         "allow Bash(cargo test:*)",
         "allow | cargo test
@@ -14,15 +14,25 @@ fn a_prefix_rule_covers_one_plain_command_and_ends_at_a_word() {
          ask   | cargo tests
          ask   | cargo build
          ask   | cargo test; touch x
-         ask   | cargo test && cargo test
+         allow | cargo test && cargo test
+         allow | cargo test; cargo test -p x | head -5 || cargo test
+         allow | cd src && cargo test
+         ask   | cargo test && make
          ask   | cargo test | tee out
+         ask   | cargo test |& cat
+         ask   | cargo test & cargo test
+         ask   | cargo test > /dev/null
+         ask   | cargo test < in
+         ask   | cargo test <<< x
+         ask   | cargo test $'x'
+         ask   | for x in a b; do cargo test $x; done
          ask   | cargo test > out
          ask   | cargo test 2>err
          ask   | cargo test $(touch x)
          ask   | cargo test \"$HOME\"
          ask   | cargo test `touch x`
          ask   | cargo test\\ntouch x
-         ask   | cargo test # all
+         allow | cargo test # all
          ask   | cargo test {a,b}
          ask   | X=1 cargo test
          ask   | cargo test 'open
@@ -279,17 +289,90 @@ fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
          deny  | cargo test secrets/a
          allow | echo hello",
     );
-    let held = scene("deny Read(secrets/**)").sandbox(Sandbox::Full);
+    let held = scene("deny Read(secrets/**)").sandbox(Strength::Full);
     assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
     let yolo = scene("deny Read(secrets/**)").posture(Posture::Yolo);
     assert_eq!(yolo.bash("cp secrets/key /tmp/x").verdict, Verdict::Deny);
-    assert_eq!(yolo.bash("cat secrets/key | head").verdict, Verdict::Ask);
+    assert_eq!(yolo.bash("cat secrets/key | head").verdict, Verdict::Deny);
+    assert_eq!(yolo.bash("cat other/key | head").verdict, Verdict::Ask);
     assert_eq!(
         scene("allow Bash / deny Read(secrets/**)")
             .bash("make")
             .verdict,
         Verdict::Ask
     );
+}
+
+#[test]
+fn a_redirection_is_an_edit_of_where_it_leads() {
+    let linked = |path: &mut ResolvedPath| {
+        if path.text == "notes" && path.access == Access::Edit {
+            path.absolute = Some(PathBuf::from(ROOT).join(".git/hooks/pre-commit"));
+        }
+        if path.text == "other" {
+            path.absolute = Some(PathBuf::from(ROOT).join("fixed/other"));
+        }
+    };
+    for (rules, command, expected) in [
+        ("allow Bash", "echo x > notes", Verdict::Ask),
+        ("allow Bash", "echo x > file", Verdict::Allow),
+        ("allow Bash", "echo x > .git/info/exclude", Verdict::Allow),
+        (
+            "allow Bash / deny Edit(fixed/**)",
+            "echo x > other",
+            Verdict::Deny,
+        ),
+        (
+            "allow Bash / deny Edit(fixed/**)",
+            "echo x >> fixed/a",
+            Verdict::Deny,
+        ),
+        (
+            "allow Bash / deny Read(fixed/**)",
+            "wc < fixed/a",
+            Verdict::Deny,
+        ),
+        (
+            "allow Bash / deny Edit(fixed/**)",
+            "cd fixed && echo x > a",
+            Verdict::Deny,
+        ),
+    ] {
+        let decision = looked_up(rules, command, linked);
+        assert_eq!(decision.verdict, expected, "`{command}`: {}", decision.rule);
+    }
+    let yolo = scene("").posture(Posture::Yolo);
+    let decision = yolo.call_with("bash", json!({"command": "echo x > notes"}), linked);
+    assert_eq!(decision.basis, Basis::AlwaysAsked);
+}
+
+#[test]
+fn git_asks_where_the_line_or_an_earlier_one_has_moved() {
+    check(
+        "",
+        "allow | cd sub && ls
+         allow | git status
+         ask   | cd sub && git status
+         ask   | (cd sub; git log)
+         ask   | git -C sub status",
+    );
+    let scene = scene("");
+    let arguments = Map::from_iter([("command".to_owned(), json!("git status"))]);
+    let call = Call {
+        tool: "bash",
+        family: Family::Bash,
+        read_only_tool: false,
+        arguments: &arguments,
+        touches: &[],
+    };
+    let mut context = scene.context(&call);
+    context.cwd = context.root.join("vendor/other");
+    assert_eq!(
+        decide(&scene.rule_set(), &context, &call).verdict,
+        Verdict::Ask
+    );
+    // It moves the session's shell: nothing runs beside it.
+    assert!(!scene.bash("cd sub && ls").read_only);
 }
 
 /// What a command comes to with its words looked up by text, then changed.
@@ -407,6 +490,8 @@ fn options_that_print_environments_or_files_named_in_files_do_more_than_read() {
         "",
         "allow | ps
          allow | ps aux
+         allow | ps -ef
+         allow | ps -eo pid,etime,args
          ask   | ps auxeww
          ask   | ps eww
          ask   | ps -E

@@ -42,7 +42,7 @@ fn scopes_fit_the_call_and_cover_it() {
         }
     }
     let edit = scene("").call("write_file", json!({"path": "a", "content": ""}));
-    assert_eq!(rules(&edit), ["Edit"]);
+    assert_eq!(rules(&edit), ["Edit", "Edit(a)"]);
     assert!(
         scene("ask Edit")
             .call("write_file", json!({"path": "a", "content": ""}))
@@ -83,17 +83,101 @@ fn unattended_sessions_follow_on_ask() {
         (&edit, OnAsk::Park, false, "wait"),
     ] {
         assert_eq!(
-            name(unattended(decision, on_ask, attached)),
+            name(unattended(decision, on_ask, attached, false)),
             expected,
             "{} {on_ask:?} {attached}",
             decision.rule
         );
     }
-    let Unattended::Deny(words) = unattended(&command, OnAsk::Sandboxed, false) else {
+    let Unattended::Deny(words) = unattended(&command, OnAsk::Sandboxed, false, false) else {
         panic!("denied")
     };
     assert!(
         words.contains("`--allow 'Bash(make)'`") && words.contains("`--on-ask allow`"),
         "{words}"
     );
+}
+
+/// The rules that an answer for always could leave.
+fn lasting(decision: &Decision) -> Vec<&str> {
+    let scopes = decision.scopes.iter().filter(|scope| scope.always);
+    scopes.map(|scope| scope.rule.as_str()).collect()
+}
+
+#[test]
+fn what_is_never_the_same_twice_cannot_be_allowed_always() {
+    for (command, expected) in [
+        (
+            "npm run lint -- --fix",
+            vec!["Bash(npm run lint -- --fix)", "Bash(npm run lint:*)"],
+        ),
+        ("sudo make install", vec!["Bash(sudo make install)"]),
+        ("sed -i 's/a/b/' x", vec!["Bash(sed -i 's/a/b/' x)"]),
+        ("sed -n 10,20p /etc/hosts > out", vec![]),
+        ("sed -i '3d' x", vec![]),
+        ("sed -i '/x/,+3d' x", vec![]),
+        ("head -n 40 x > y", vec![]),
+        ("tail -40 x > y", vec![]),
+        ("tail -f x > y", vec!["Bash(tail -f x > y)"]),
+        ("awk 'NR>=10 && NR<=20' x > y", vec![]),
+        ("kill 4711", vec![]),
+        ("cat <<< text > y", vec![]),
+        ("cat <<X\nx\nX", vec![]),
+        ("make && sed -n 1,5p x > y", vec![]),
+    ] {
+        let decision = scene("").bash(command);
+        assert_eq!(decision.verdict, Verdict::Ask, "{command}");
+        assert_eq!(lasting(&decision), expected, "{command}");
+    }
+    let many = json!({"source": "a", "destination": "b"});
+    assert_eq!(
+        lasting(&scene("").call("move_file", many)),
+        [""; 0],
+        "two files"
+    );
+}
+
+#[test]
+fn one_file_is_allowed_always_by_a_rule_that_covers_it_and_no_other() {
+    for (path, rule) in [
+        ("docs/a.md", Some("Edit(docs/a.md)")),
+        ("./docs//a.md", Some("Edit(docs/a.md)")),
+        ("a (1).md", Some("Edit(a (1).md)")),
+        ("docs/*.md", None),
+        ("[a].md", None),
+        ("~x", None),
+        ("a\nb", None),
+    ] {
+        let arguments = json!({"path": path, "content": ""});
+        let decision = scene("").call("write_file", arguments.clone());
+        assert_eq!(
+            lasting(&decision),
+            rule.into_iter().collect::<Vec<_>>(),
+            "{path}"
+        );
+        if let Some(rule) = rule {
+            let kept = scene(&format!("allow {rule}"));
+            assert_eq!(
+                kept.call("write_file", arguments).verdict,
+                Verdict::Allow,
+                "{path}"
+            );
+            let other = json!({"path": format!("{path}x"), "content": ""});
+            assert_eq!(
+                kept.call("write_file", other).verdict,
+                Verdict::Ask,
+                "{path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_tools_are_allowed_always_by_server_and_host() {
+    let fetch = json!({"url": "https://Docs.Example.org/x?y"});
+    let decision = scene("").call("web_fetch", fetch);
+    // Not in the session family here: what counts is which rules are offered.
+    assert!(lasting(&decision).iter().all(|rule| *rule != "web_fetch"));
+    let decision = scene("").call("mcp__git__push", json!({}));
+    assert_eq!(lasting(&decision), ["mcp__git__push"]);
 }

@@ -17,16 +17,16 @@ fn postures_lift_what_they_say_and_no_more() {
     );
     assert_eq!(auto("").bash("make").verdict, Verdict::Ask);
     assert_eq!(
-        auto("").sandbox(Sandbox::Partial).bash("make").verdict,
+        auto("").sandbox(Strength::Partial).bash("make").verdict,
         Verdict::Ask
     );
     assert_eq!(
-        auto("").sandbox(Sandbox::Full).bash("make").verdict,
+        auto("").sandbox(Strength::Full).bash("make").verdict,
         Verdict::Allow
     );
     assert_eq!(
         auto("ask Bash(make:*)")
-            .sandbox(Sandbox::Full)
+            .sandbox(Strength::Full)
             .bash("make")
             .verdict,
         Verdict::Ask
@@ -42,7 +42,14 @@ fn postures_lift_what_they_say_and_no_more() {
     );
     // A line that is not known, while something is denied.
     assert_eq!(yolo("deny Bash(rm:*)").bash("$X y").verdict, Verdict::Ask);
-    assert_eq!(yolo("ask Bash(rm:*)").bash("a; b").verdict, Verdict::Ask);
+    assert_eq!(
+        yolo("ask Bash(rm:*)").bash("rm $X; b").verdict,
+        Verdict::Ask
+    );
+    assert_eq!(
+        yolo("ask Bash(rm:*)").bash("a; b $X").verdict,
+        Verdict::Allow
+    );
     assert_eq!(
         yolo("")
             .call("edit_file", json!({"path": "/etc/x", "old_string": "a"}))
@@ -203,9 +210,13 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 cwd: "/ws".into(),
                 user_home: "/home/me".into(),
                 altered: Vec::new(),
+                git_programs: Vec::new(),
                 masked: Vec::new(),
                 posture,
-                sandbox: Sandbox::Full,
+                stance: contract::Stance::default(),
+                sandbox: Strength::Full,
+                leaks: false,
+                unconfined: None,
                 trusted: true,
             };
             let decision = decide(&rules, &context, &call);
@@ -215,7 +226,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 "{text} {posture:?}: {}",
                 decision.rule
             );
-            let left = unattended(&decision, OnAsk::Allow, false);
+            let left = unattended(&decision, OnAsk::Allow, false, true);
             assert!(
                 matches!(left, Unattended::Deny(_)),
                 "`--on-ask allow` lifted `{text}`"
@@ -265,4 +276,30 @@ fn the_background_changes_no_verdict_of_a_command() {
             );
         }
     }
+}
+
+#[test]
+fn what_would_run_unconfined_is_a_persons_matter() {
+    let bare = |rules: &str, posture| {
+        let mut scene = scene(rules).posture(posture);
+        scene.unconfined = Some("no layer of the sandbox works here".to_owned());
+        scene
+    };
+    for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+        for line in ["ls", "make", "cargo test"] {
+            let decision = bare("allow Bash(cargo test:*) / allow Bash(make)", posture).bash(line);
+            assert_eq!(decision.verdict, Verdict::Ask, "{posture:?} {line}");
+            assert!(decision.scopes.is_empty(), "no grant lifts it");
+        }
+        let denied = bare("deny Bash(make)", posture).bash("make");
+        assert_eq!(denied.verdict, Verdict::Deny);
+    }
+}
+
+#[test]
+fn a_sandbox_that_leaks_is_none_to_rules_over_paths() {
+    let mut held = scene("deny Read(**/.env)").sandbox(Strength::Full);
+    assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
+    held.leaks = true;
+    assert_eq!(held.bash("head README.md").verdict, Verdict::Ask);
 }

@@ -80,26 +80,28 @@ fn a_call() -> impl Strategy<Value = (&'static str, Family, Value)> {
     ]
 }
 
-fn a_posture() -> impl Strategy<Value = (Posture, Sandbox)> {
+fn a_posture() -> impl Strategy<Value = (Posture, Strength)> {
     (
         prop_oneof![Just(Posture::Ask), Just(Posture::Auto), Just(Posture::Yolo)],
         prop_oneof![
-            Just(Sandbox::None),
-            Just(Sandbox::Partial),
-            Just(Sandbox::Full)
+            Just(Strength::None),
+            Just(Strength::Partial),
+            Just(Strength::Full)
         ],
     )
 }
 
 fn decided(
     rules: &Rules,
-    (posture, sandbox): (Posture, Sandbox),
+    (posture, sandbox): (Posture, Strength),
     call: &(&'static str, Family, Value),
 ) -> Decision {
     let scene = Scene {
         rules: rules.clone(),
         posture,
+        stance: Stance::default(),
         sandbox,
+        ..scene("")
     };
     let Value::Object(arguments) = &call.2 else {
         panic!("arguments are an object")
@@ -169,15 +171,16 @@ proptest! {
         let rules = read_rules("allow Bash / deny Bash(rm -rf*)");
         let line = format!("{before}; rm -rf x; {after}");
         let call = ("bash", Family::Bash, json!({ "command": line }));
-        prop_assert_eq!(decided(&rules, (Posture::Yolo, Sandbox::Full), &call).verdict, Verdict::Deny);
+        prop_assert_eq!(decided(&rules, (Posture::Yolo, Strength::Full), &call).verdict, Verdict::Deny);
     }
 
     #[test]
     fn the_analyser_takes_quotes_away_as_the_shell_does(words in prop::collection::vec("[ -~]{1,12}", 1..5)) {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
         let line = format!("tool {}", quoted.join(" "));
-        let Analysis::Simple { words: read, .. } = analyse(&line) else { panic!("`{line}` is plain") };
-        let read: Vec<String> = read.into_iter().skip(1).map(|word| word.text).collect();
+        let script = read(&line);
+        prop_assert_eq!(script.doubt, None, "{}", line);
+        let read: Vec<String> = script.parts[0].words.iter().skip(1).map(|word| word.text.clone()).collect();
         prop_assert_eq!(read, words);
     }
 }

@@ -6,7 +6,8 @@
 //! runs, the socket has closed by itself.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -70,6 +71,11 @@ fn set_up(holder: &OsStr, link: &UnixStream) -> Result<Spec, String> {
             plain(&error)
         )
     })?;
+    if let Some(inner) = &spec.inner {
+        inner
+            .bind()
+            .map_err(|reason| format!("the sandbox: {reason}"))?;
+    }
     Ok(spec)
 }
 
@@ -111,14 +117,50 @@ fn exec(spec: &Spec) -> String {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return "the command is empty".to_owned();
     };
+    let stdin = match spec.stdin.as_deref().map(given) {
+        None => Stdio::null(),
+        Some(Ok(file)) => Stdio::from(file),
+        Some(Err(error)) => return format!("lay its standard input ready: {error}"),
+    };
     // Signal mask and the ignored SIGPIPE are put back by `exec`; the rest the first stage has seen to.
     let error = Command::new(program)
         .args(arguments)
         .env_clear()
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .exec();
     explain(program, &error)
+}
+
+/// A file without a name that holds this text. Whoever does not read it hinders nobody, as a pipe would.
+fn given(text: &str) -> io::Result<File> {
+    let mut file = nameless()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+#[cfg(target_os = "linux")]
+fn nameless() -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    Ok(File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless() -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let name = format!(
+        "reasonix-{}-{}",
+        std::process::id(),
+        now.unwrap_or_default().as_nanos()
+    );
+    let path = std::env::temp_dir().join(name);
+    let mut options = File::options();
+    let file = options.read(true).write(true).create_new(true).mode(0o600);
+    let file = file.open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
 }
 
 fn explain(program: &str, error: &io::Error) -> String {

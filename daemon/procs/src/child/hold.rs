@@ -19,9 +19,9 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::SECOND_STAGE;
 use super::reap::{End, Reaper};
 use super::signals::{Heard, Signals};
+use super::{SECOND_STAGE, nothing};
 use crate::options::this_binary;
 use crate::tree::Tree;
 use crate::wire::{self, Ended, Order, Status};
@@ -86,13 +86,6 @@ fn prepare(place: Place) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
         .enable_time()
         .build()?;
     Ok((runtime, control))
-}
-
-fn nothing() -> io::Result<std::fs::File> {
-    std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")
 }
 
 async fn hold(control: StdStream, arguments: Vec<OsString>, place: Place) -> io::Result<()> {

@@ -43,8 +43,36 @@ fn the_helper_is_the_first_process_and_is_told_so() {
         program: PathBuf::from("/unused"),
         arguments: vec!["child".into()],
     };
-    let told = arguments(&helper, 9, 4396).join(" ");
-    let expected = "--unshare-pid --as-pid-1 --die-with-parent --dev-bind / / --proc /proc \
-                    -- /proc/self/fd/9 child inside 4396";
-    assert_eq!(told, expected);
+    let recipe = Recipe {
+        by: By::Bubblewrap,
+        program: PathBuf::from("/unused"),
+        helper: told(&helper, 9, 4396),
+        _binary: None,
+        switches: None,
+    };
+    let line = |purpose, plan| {
+        let around = Around {
+            plan,
+            ..Around::default()
+        };
+        let command = recipe.command(purpose, &around);
+        let words: Vec<_> = command
+            .get_args()
+            .map(|word| word.to_str().unwrap())
+            .collect();
+        words.join(" ")
+    };
+    let open = "--unshare-pid --as-pid-1 --die-with-parent --dev-bind / / --proc /proc \
+                -- /proc/self/fd/9 child inside 4396";
+    assert_eq!(line(Purpose::Hold, None), open);
+    assert_eq!(line(Purpose::Probe, None), format!("{open} probe"));
+    let plan = Plan::to_probe();
+    let walled = line(Purpose::Hold, Some(&plan));
+    assert!(walled.starts_with("--unshare-pid --as-pid-1 --die-with-parent --unshare-ipc"));
+    assert!(
+        walled.ends_with("--remount-ro /run -- /proc/self/fd/9 child inside 4396"),
+        "{walled}"
+    );
+    let place = "--unshare-net --die-with-parent --dev-bind / / -- /proc/self/fd/9 child place";
+    assert_eq!(line(Purpose::Place, None), place);
 }

@@ -22,9 +22,9 @@ async fn bound(procs: &Procs) -> Option<Bound> {
     finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
     let mechanism = procs.mechanism();
     let bound = match mechanism {
-        Mechanism::Namespace { bound } => bound,
+        Mechanism::Namespace { bound, .. } => bound,
         // The limit is on the user's processes all together: other tests would be hit.
-        Mechanism::Looking | Mechanism::Sweep { .. } | Mechanism::Group => None,
+        Mechanism::Looking | Mechanism::Sweep { .. } | Mechanism::Group { .. } => None,
     };
     if bound.is_none() {
         say(&format!(

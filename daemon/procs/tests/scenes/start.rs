@@ -156,3 +156,30 @@ async fn limits_and_the_mode_mask_reach_the_command() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_text_on_standard_input_is_read_to_its_end() {
+    let text = "ä \"quoted\"\n".repeat(120_000);
+    let mut asked = sh("cat");
+    asked.stdin = Some(text.clone());
+    assert!(run(asked).await.out == text, "what came back is other");
+    // Who does not read it, or only a part, ends as ever.
+    for (script, out) in [
+        ("exit 0", ""),
+        ("head -c 2", "ä"),
+        ("read a; echo $a", "ä \"quoted\"\n"),
+    ] {
+        let mut asked = sh(script);
+        asked.stdin = Some(text.clone());
+        let done = run(asked).await;
+        assert_eq!((code(&done), done.out.as_str()), (Some(0), out), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_standard_input_beyond_all_measure_is_refused() {
+    let mut asked = sh("cat");
+    asked.stdin = Some("x".repeat(contract::STDIN_MAX + 1));
+    let why = refused(asked).await;
+    assert!(why.contains("standard input is longer than"), "{why}");
+}

@@ -4,17 +4,13 @@
 //! text that they were. `session` renders each message once; `assemble` only copies.
 
 use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
-use proto::item::{AssistantMessage, Item, ToolMessage, UserMessage, Voice};
-use serde_json::{Map, Value};
+use proto::item::{AssistantMessage, Item, ToolMessage, UserMessage};
 
+use crate::extra;
 use crate::json::{push_sorted, push_string};
 use crate::options::Options;
 use crate::registry::OpenError;
-
-/// What stands before words of a person that came while the model worked.
-const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
-/// What stands before words that no person said.
-const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
+use crate::said;
 
 /// Members that `assemble` writes itself.
 const RESERVED: &[&str] = &[
@@ -35,23 +31,18 @@ pub(super) struct Chat {
 impl Chat {
     /// Checks what the entry adds to requests.
     pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
-        let wrong = |reason: String| OpenError::Extra {
-            name: options.name.clone(),
-            reason,
-        };
-        let members: Map<String, Value> =
-            serde_json::from_str(&format!("{{{}}}", options.extra))
-                .map_err(|error| wrong(format!("no JSON members: {error}")))?;
-        if let Some(key) = members.keys().find(|key| RESERVED.contains(&key.as_str())) {
-            return Err(wrong(format!("`{key}` is written by the request itself")));
+        let mut extra = String::new();
+        if let Some(effort) = extra::effort(options, &["reasoning_effort"])? {
+            extra = format!("\"reasoning_effort\":{effort}");
         }
-        // Keys in one order, however the config is arranged.
-        let mut object = String::new();
-        push_sorted(&mut object, &Value::Object(members));
-        let extra = object
-            .get(1..object.len() - 1)
-            .unwrap_or_default()
-            .to_owned();
+        extra::join(&mut extra, &extra::members(options, RESERVED)?);
+        extra::no_command(options)?;
+        extra::unused(
+            options.max_output_tokens != 0,
+            options,
+            "max_output_tokens",
+            "servers of this kind disagree on its name: put `max_tokens` or `max_completion_tokens` into `extra`",
+        )?;
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
@@ -59,20 +50,8 @@ impl Chat {
     }
 
     fn user(message: &UserMessage) -> String {
-        let mut content = String::new();
-        if let Some(context) = &message.context {
-            content.push_str("<context>\n");
-            content.push_str(context);
-            content.push_str("\n</context>\n\n");
-        }
-        content.push_str(match message.voice {
-            Voice::Prompt => "",
-            Voice::Steer => STEER,
-            Voice::Daemon => DAEMON,
-        });
-        content.push_str(&message.text);
         let mut out = String::from("{\"role\":\"user\",\"content\":");
-        push_string(&mut out, &content);
+        push_string(&mut out, &said::words(message));
         out.push('}');
         out
     }

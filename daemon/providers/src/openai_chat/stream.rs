@@ -5,19 +5,15 @@
 //! looks exactly so, and half an answer must not pass for a whole one. Behind a finish reason only usage may come; its
 //! loss breaks nothing. Called by `read`.
 
-use std::borrow::Cow;
-
 use contract::provider::{Part, ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
+use crate::calls::{Calls, Piece, TooMany, Trust};
 use crate::failure::{Site, VendorError};
-use crate::openai_chat::calls::{Calls, Piece, TooMany, Trust};
+use crate::json;
 use crate::openai_chat::wire::{CallDelta, Choice, Chunk, Number, Said, Usage};
-use crate::read::{Batch, Collect, Flow};
-
-/// Bytes of text, reasoning and arguments: several times what any model can say.
-const ANSWER_MAX: usize = 32 << 20;
+use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
 
 /// One answer in the making.
 pub(super) struct Collector {
@@ -154,7 +150,7 @@ impl Collector {
         batch: &mut Batch,
     ) -> Result<(), ProviderError> {
         let function = delta.function.unwrap_or_default();
-        let arguments = function.arguments.map(arguments).unwrap_or_default();
+        let arguments = function.arguments.map(json::text_of).unwrap_or_default();
         let piece = Piece {
             index: delta.index.0,
             id: &delta.id.text,
@@ -189,6 +185,8 @@ impl Collector {
         let reported = Reported {
             prompt_tokens: count(usage.prompt_tokens),
             cached_tokens: cached.into_iter().map(count).max().unwrap_or(0),
+            // Nobody who speaks this tells.
+            cache_write_tokens: 0,
             output_tokens: count(usage.completion_tokens),
             reasoning_tokens: count(
                 usage
@@ -287,23 +285,6 @@ fn error_in(text: &str, error: Option<&RawValue>) -> Option<VendorError> {
         })),
         // Without an `error` member, only a message makes an event an error: others are news of some kind.
         None => found.filter(|found| !found.message.is_empty()),
-    }
-}
-
-/// The JSON text of arguments: what the string holds, or the object as it stands.
-fn arguments(raw: &RawValue) -> Cow<'_, str> {
-    let text = raw.get();
-    match text.as_bytes().first() {
-        Some(b'"') => match text
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'))
-        {
-            // No escape: borrow.
-            Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
-            _ => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
-        },
-        Some(b'n') | None => Cow::Borrowed(""),
-        Some(_) => Cow::Borrowed(text),
     }
 }
 

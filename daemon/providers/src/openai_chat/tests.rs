@@ -7,8 +7,13 @@ use contract::{Codec, Secret};
 use proto::item::Finish;
 use tokio::sync::oneshot;
 
-use super::*;
-use crate::fake::{Act, Fake, chunk, end, events, plain};
+use std::sync::Arc;
+
+use contract::provider::{Part, Provider, ProviderError};
+use futures::stream::StreamExt;
+
+use crate::fake::{self, Act, Fake, chunk, end, events, nothing, plain, request};
+use crate::options::Options;
 
 const KEY: &str = "sk-acme-0123456789";
 const SAYS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ab\"}}]}\n\n";
@@ -18,30 +23,13 @@ const DONE: &str = "data: [DONE]\n\n";
 
 fn options(base: &str) -> Options {
     Options {
-        name: "acme".to_owned(),
-        kind: "openai".to_owned(),
-        base_url: base.to_owned(),
-        models: vec!["big".to_owned()],
-        api_key_env: Some("ACME_KEY".to_owned()),
         headers: vec![("X-Tenant".to_owned(), "tenant-98765".to_owned())],
-        extra: String::new(),
-        timeouts: Timeouts::default(),
-        sends_reasoning: false,
+        ..fake::options("openai", base)
     }
 }
 
 fn provider(options: Options) -> Arc<dyn Provider> {
-    crate::open(options).expect("a good entry").1
-}
-
-fn request() -> Request {
-    Request {
-        body: b"{\"messages\":[ ] }".to_vec(),
-        model: "big".to_owned(),
-        key: Some(Secret::new(KEY.to_owned())),
-        attempt: 1,
-        answered: 0,
-    }
+    crate::open(options, &nothing()).expect("a good entry").1
 }
 
 type Parts = Vec<Result<Part, ProviderError>>;
@@ -431,7 +419,7 @@ async fn a_request_that_a_codec_made_is_what_a_vendor_reads() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), chunk(DONE), end()];
     let mut server = Fake::start(vec![script]).await;
     let (codec, provider): (Arc<dyn Codec>, _) =
-        crate::open(options(&server.base)).expect("a good entry");
+        crate::open(options(&server.base), &nothing()).expect("a good entry");
     let prefix = codec.prefix("big", "Be brief.", &[]);
     let asked = contract::Asked {
         prefix: &prefix,

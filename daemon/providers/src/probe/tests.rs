@@ -7,6 +7,7 @@ const CANARY: &str = "canary-7f3e9b-do-not-show";
 
 fn of(fake: &Fake) -> Probe {
     Probe {
+        kind: "openai".to_owned(),
         name: "acme".into(),
         base_url: fake.base.clone(),
         key: Some(Secret::new(CANARY.into())),
@@ -209,4 +210,35 @@ async fn a_web_page_is_no_api() {
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.key, KeyState::Unknown);
     assert!(probed.hint.contains("base_url"), "{}", probed.hint);
+}
+
+#[tokio::test]
+async fn each_kind_shows_its_key_in_its_way_and_has_its_list_in_its_place() {
+    for (kind, tail, path) in [
+        ("openai-responses", "/responses", "get /v1/models "),
+        ("anthropic", "", "get /v1/models "),
+        ("anthropic", "/messages", "get /v1/models "),
+    ] {
+        let mut fake = Fake::start(vec![
+            json(200, r#"{"data":[{"id":"big"}]}"#),
+            json(401, "{}"),
+        ])
+        .await;
+        let asked = Probe {
+            kind: kind.to_owned(),
+            base_url: format!("{}{tail}", fake.base),
+            ..of(&fake)
+        };
+        let probed = probe(asked).await;
+        assert_eq!(
+            (probed.key, probed.models),
+            (KeyState::Works, vec!["big".to_owned()])
+        );
+        let head = fake.request().await.head.to_lowercase();
+        assert!(head.starts_with(path), "{head}");
+        let is_own = kind == "anthropic";
+        assert_eq!(head.contains("x-api-key: "), is_own);
+        assert_eq!(head.contains("anthropic-version: "), is_own);
+        assert_eq!(head.contains("authorization: "), !is_own);
+    }
 }

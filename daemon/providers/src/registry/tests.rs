@@ -1,26 +1,19 @@
 //! Scenes of opening entries.
 
 use super::*;
-use crate::options::Timeouts;
+use crate::fake::{self, nothing};
 
 fn options() -> Options {
     Options {
-        name: "acme".to_owned(),
-        kind: "openai".to_owned(),
-        base_url: "https://api.acme.test/v1".to_owned(),
-        models: vec!["big".to_owned()],
         api_key_env: None,
-        headers: Vec::new(),
-        extra: String::new(),
-        timeouts: Timeouts::default(),
-        sends_reasoning: false,
+        ..fake::options("openai", "https://api.acme.test/v1")
     }
 }
 
 fn refused(change: impl FnOnce(&mut Options)) -> String {
     let mut options = options();
     change(&mut options);
-    match open(options) {
+    match open(options, &nothing()) {
         Ok(_) => panic!("opened"),
         Err(error) => error.to_string(),
     }
@@ -29,10 +22,14 @@ fn refused(change: impl FnOnce(&mut Options)) -> String {
 #[test]
 fn every_kind_of_the_registry_opens() {
     for kind in KINDS {
-        let opened = open(Options {
+        let mut options = Options {
             kind: (*kind).to_owned(),
             ..options()
-        });
+        };
+        if *kind == "command" {
+            (options.base_url, options.command) = (String::new(), vec!["model".to_owned()]);
+        }
+        let opened = open(options, &nothing());
         assert!(opened.is_ok(), "{kind}");
     }
 }
@@ -42,7 +39,7 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
     let message = refused(|options| options.kind = "carrier-pigeon".to_owned());
     assert_eq!(
         message,
-        "provider `acme`: kind `carrier-pigeon` is not known; known are openai"
+        "provider `acme`: kind `carrier-pigeon` is not known; known are openai, openai-responses, anthropic, command"
     );
     for base_url in ["", "api.acme.test", "ftp://a/b", "https://user:word@a/b"] {
         let message = refused(|options| options.base_url = base_url.to_owned());

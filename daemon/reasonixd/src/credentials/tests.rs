@@ -6,6 +6,16 @@ use super::*;
 
 const CANARY: &str = "canary-51c0ffee";
 
+/// The file alone.
+fn store(home: &Path) -> Store {
+    Store::open(home, Wish::File)
+}
+
+fn set(home: &Path, variable: &str, key: Option<&Secret>) -> Result<PathBuf, Failure> {
+    let kept = store(home).set(variable, key)?;
+    Ok(PathBuf::from(kept.to_string()))
+}
+
 fn secret(text: &str) -> Secret {
     Secret::new(text.to_owned())
 }
@@ -22,12 +32,12 @@ fn a_key_is_kept_private_found_again_and_forgotten() {
     set(home.path(), "OTHER_API_KEY", Some(&secret("two"))).unwrap();
     let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let own = Own::open(home.path(), BTreeMap::new());
+    let own = Own::open(&store(home.path()), BTreeMap::new());
     let (key, from) = own.get("ACME_API_KEY").unwrap();
     assert_eq!((key.expose(), from), (CANARY, KeyFrom::Store));
     set(home.path(), "ACME_API_KEY", None).unwrap();
     set(home.path(), "ACME_API_KEY", None).unwrap();
-    let own = Own::open(home.path(), BTreeMap::new());
+    let own = Own::open(&store(home.path()), BTreeMap::new());
     assert!(!own.has("ACME_API_KEY") && own.has("OTHER_API_KEY"));
     assert!(!std::fs::read_to_string(kept).unwrap().contains(CANARY));
 }
@@ -37,7 +47,7 @@ fn what_is_nearest_to_the_work_counts_first() {
     let home = tempfile::tempdir().unwrap();
     set(home.path(), "PATH", Some(&secret("stored"))).unwrap();
     let dotenv = BTreeMap::from([("PATH".to_owned(), secret("dotenv"))]);
-    let get = |dotenv| Own::open(home.path(), dotenv).get("PATH").unwrap();
+    let get = |dotenv| Own::open(&store(home.path()), dotenv).get("PATH").unwrap();
     assert_eq!(get(dotenv), (secret("dotenv"), KeyFrom::Dotenv));
     assert_eq!(get(BTreeMap::new()), (secret("stored"), KeyFrom::Store));
     set(home.path(), "PATH", None).unwrap();
@@ -111,4 +121,163 @@ fn changes_at_once_lose_nothing() {
         }
     });
     assert_eq!(stored(home.path()).unwrap().len(), 8);
+}
+
+/// A keyring that is told what to say.
+#[derive(Default)]
+struct Told {
+    text: Mutex<Option<String>>,
+    away: std::sync::atomic::AtomicBool,
+}
+
+impl Told {
+    fn go(&self, away: bool) {
+        self.away.store(away, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    fn is_there(&self) -> Result<(), String> {
+        match self.away.load(std::sync::atomic::Ordering::SeqCst) {
+            true => Err("nobody is there".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        self.text.lock().unwrap().clone()
+    }
+}
+
+impl Ring for Told {
+    fn read(&self) -> Result<Option<String>, String> {
+        self.is_there().map(|()| self.text())
+    }
+
+    fn write(&self, text: &str) -> Result<(), String> {
+        self.is_there()?;
+        *self.text.lock().unwrap() = Some(text.to_owned());
+        Ok(())
+    }
+}
+
+fn with_ring(home: &Path, wish: Wish) -> (Arc<Told>, Store) {
+    let told = Arc::new(Told::default());
+    let patient = ring::Patient(Arc::clone(&told) as Arc<dyn Ring>);
+    let store = Store {
+        home: home.to_owned(),
+        wish,
+        ring: Some(Ok(Arc::new(patient))),
+    };
+    (told, store)
+}
+
+#[test]
+fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
+    let home = tempfile::tempdir().unwrap();
+    set(home.path(), "A_KEY", Some(&secret("old"))).unwrap();
+    set(home.path(), "B_KEY", Some(&secret("file"))).unwrap();
+    let (told, ring) = with_ring(home.path(), Wish::Auto);
+    let kept = ring.set("A_KEY", Some(&secret(CANARY))).unwrap();
+    assert_eq!(kept.to_string(), "the system's keyring");
+    assert!(told.text().unwrap().contains(CANARY));
+    let file = std::fs::read_to_string(path(home.path())).unwrap();
+    assert!(!file.contains("A_KEY") && file.contains("B_KEY"), "{file}");
+    let own = Own::open(&ring, BTreeMap::new());
+    assert_eq!(own.get("A_KEY").unwrap(), (secret(CANARY), KeyFrom::Store));
+    assert_eq!(own.stored(), ["A_KEY", "B_KEY"]);
+    for variable in ["A_KEY", "B_KEY"] {
+        ring.set(variable, None).unwrap();
+    }
+    assert!(Own::open(&ring, BTreeMap::new()).stored().is_empty());
+    assert!(!told.text().unwrap().contains(CANARY));
+    assert_eq!(ring.problem(), None);
+}
+
+#[test]
+fn where_the_keyring_is_away_the_file_takes_its_place_and_it_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    for (wish, is_problem) in [(Wish::Auto, false), (Wish::Keyring, true)] {
+        let (told, store) = with_ring(home.path(), wish);
+        told.go(true);
+        let kept = store
+            .set("A_KEY", Some(&secret(CANARY)))
+            .unwrap()
+            .to_string();
+        assert!(
+            kept.contains("credentials.toml (nobody is there)"),
+            "{kept}"
+        );
+        assert_eq!(store.keys().get("A_KEY"), Some(&secret(CANARY)));
+        assert_eq!(store.problem().is_some(), is_problem);
+        assert!(!format!("{:?}", store.problem()).contains("canary"));
+        // When it is back, it has the next one, and the file none.
+        told.go(false);
+        store.set("A_KEY", Some(&secret("next"))).unwrap();
+        assert_eq!(store.keys().get("A_KEY"), Some(&secret("next")));
+        assert!(stored(home.path()).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_was_changed_while_the_keyring_was_away_counts_when_it_is_back() {
+    let home = tempfile::tempdir().unwrap();
+    let (told, store) = with_ring(home.path(), Wish::Auto);
+    for variable in ["A_KEY", "B_KEY", "C_KEY"] {
+        store.set(variable, Some(&secret("old"))).unwrap();
+    }
+    told.go(true);
+    store.set("A_KEY", Some(&secret("new"))).unwrap();
+    let forgotten = store.set("B_KEY", None).unwrap().to_string();
+    assert!(
+        forgotten.contains("nobody is there") && forgotten.contains("not used any more"),
+        "{forgotten}"
+    );
+    let now = |variable| store.keys().get(variable).cloned();
+    assert_eq!((now("A_KEY"), now("B_KEY")), (Some(secret("new")), None));
+    told.go(false);
+    let all = [now("A_KEY"), now("B_KEY"), now("C_KEY")];
+    assert_eq!(all, [Some(secret("new")), None, Some(secret("old"))]);
+    assert_eq!(store.problem(), None);
+    // With the next change the keyring has all of it, and the file nothing.
+    store.set("D_KEY", None).unwrap();
+    let text = told.text().unwrap();
+    assert!(
+        text.contains("A_KEY = \"new\"") && !text.contains("B_KEY"),
+        "{text}"
+    );
+    assert!(in_file(home.path()).unwrap() == InFile::default());
+    store.set("B_KEY", Some(&secret("again"))).unwrap();
+    assert_eq!(now("B_KEY"), Some(secret("again")));
+}
+
+#[test]
+fn what_a_keyring_holds_that_is_no_store_is_left_as_it_is_and_not_quoted() {
+    let home = tempfile::tempdir().unwrap();
+    let (told, store) = with_ring(home.path(), Wish::Keyring);
+    for text in [format!("A = {CANARY}"), format!("A = [\"{CANARY}\"]")] {
+        *told.text.lock().unwrap() = Some(text.clone());
+        let kept = store.set("B_KEY", Some(&secret("k"))).unwrap().to_string();
+        assert!(kept.contains("credentials.toml"), "{kept}");
+        assert_eq!(told.text(), Some(text));
+        let problem = store.problem().unwrap();
+        assert!(
+            !problem.contains("canary") && !kept.contains("canary"),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn a_program_without_a_keyring_says_so_where_one_is_asked_for() {
+    let home = tempfile::tempdir().unwrap();
+    if ring::is_built_in() {
+        return;
+    }
+    let store = Store::open(home.path(), Wish::Keyring);
+    assert!(store.problem().unwrap().contains("keychain"));
+    assert_eq!(Store::open(home.path(), Wish::Auto).problem(), None);
+    let kept = store.set("A_KEY", Some(&secret("k"))).unwrap().to_string();
+    assert!(
+        kept.contains("credentials.toml") && kept.contains("keychain"),
+        "{kept}"
+    );
 }

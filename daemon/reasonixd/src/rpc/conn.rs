@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{self, Answer};
 use super::frame::{Frame, read};
-use super::peer::{Clients, Outgoing, Peer};
+use super::peer::{Clients, Origin, Outgoing, Peer};
 use crate::daemon::Daemon;
 
 /// Calls get this long to be answered when the daemon goes down.
@@ -27,7 +27,7 @@ const WAITING: usize = 256;
 pub async fn serve(
     stream: Stream,
     number: u64,
-    descends: bool,
+    origin: Origin,
     full: bool,
     daemon: Arc<Daemon>,
     methods: Methods,
@@ -38,7 +38,7 @@ pub async fn serve(
     let life = daemon.life;
     let (receiver, sender) = tokio::io::split(stream);
     let (outgoing, waiting) = mpsc::channel(WAITING);
-    let peer = Arc::new(Peer::new(number, descends, outgoing));
+    let peer = Arc::new(Peer::new(number, origin, outgoing));
     let gone = CancellationToken::new();
     let writer = tokio::spawn(write(sender, waiting, gone.clone(), life.client_stuck));
     if full {

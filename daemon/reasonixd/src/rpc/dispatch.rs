@@ -207,11 +207,12 @@ pub fn error_frame(id: Option<Id<'static>>, failure: &Failure) -> Vec<u8> {
 }
 
 fn error_object(failure: &Failure) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(
-        failure.name.code(),
-        failure.message.clone(),
-        Some(failure.data()),
-    )
+    // A failure may quote what somebody else said: no key leaves with it (I11).
+    let mut failure = failure.clone();
+    failure.message = contract::scrub(&failure.message);
+    failure.hint = contract::scrub(&failure.hint);
+    let data = failure.data();
+    ErrorObjectOwned::owned(failure.name.code(), failure.message, Some(data))
 }
 
 fn json_of(response: &MethodResponse) -> Vec<u8> {

@@ -343,16 +343,14 @@ pub async fn serve(
             tracing::warn!(user = ?creds.euid(), "a connection of another user was dropped");
             continue;
         }
-        let descends = creds
-            .pid()
-            .and_then(|pid| u32::try_from(pid).ok())
-            .is_none_or(|pid| peer::descends(pid, root));
+        let pid = creds.pid().and_then(|pid| u32::try_from(pid).ok());
+        let origin = peer::origin(pid, root);
         let full = connections.len() >= CONNECTIONS_MAX;
         let number = number.fetch_add(1, Ordering::Relaxed) + 1;
         connections.spawn(conn::serve(
             stream,
             number,
-            descends,
+            origin,
             full,
             Arc::clone(&daemon),
             methods.clone(),

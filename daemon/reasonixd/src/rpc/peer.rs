@@ -31,11 +31,22 @@ pub struct Outgoing {
     _share: OwnedSemaphorePermit,
 }
 
+/// Where the process on the other side comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Started by others: for all that is known, a person's.
+    Elsewhere,
+    /// Started by a tool, hook or server of ours.
+    Ours,
+    /// The same, of this daemon or another, and held by walls: it is not spoken to. Where no mounts hide the socket,
+    /// nothing else keeps it from it.
+    Walled,
+}
+
 /// One connection. Handlers get it with each call.
 pub struct Peer {
     pub number: u64,
-    /// The process on the other side was started by a tool, hook or server of ours.
-    pub descends: bool,
+    pub origin: Origin,
     hello: OnceLock<(HelloParams, Role)>,
     outgoing: mpsc::Sender<Outgoing>,
     bytes: Arc<Semaphore>,
@@ -46,10 +57,10 @@ pub struct Peer {
 }
 
 impl Peer {
-    pub fn new(number: u64, descends: bool, outgoing: mpsc::Sender<Outgoing>) -> Self {
+    pub fn new(number: u64, origin: Origin, outgoing: mpsc::Sender<Outgoing>) -> Self {
         Self {
             number,
-            descends,
+            origin,
             hello: OnceLock::new(),
             outgoing,
             bytes: Arc::new(Semaphore::new(WAITING_BYTES)),
@@ -57,6 +68,11 @@ impl Peer {
             starting: Mutex::new(Vec::new()),
             connected: Instant::now(),
         }
+    }
+
+    /// Whether the process on the other side was started by us.
+    pub fn descends(&self) -> bool {
+        self.origin != Origin::Elsewhere
     }
 
     /// Notes who says hello. A second hello changes nothing.
@@ -211,6 +227,46 @@ impl Clients {
     }
 }
 
+/// Where a process comes from that has connected; `root`: the process that everything of ours descends from.
+pub fn origin(pid: Option<u32>, root: u32) -> Origin {
+    match pid {
+        // One who is held by another daemon's walls is no person either; where those hide no socket it finds ours.
+        Some(pid) if !descends(pid, root) => match is_walled(pid) && is_below_a_daemon(pid) {
+            true => Origin::Walled,
+            false => Origin::Elsewhere,
+        },
+        Some(pid) if is_walled(pid) => Origin::Walled,
+        _ => Origin::Ours,
+    }
+}
+
+/// Whether a process of ours is held by walls: more filters of system calls than we have ourselves. No process gets rid
+/// of one, and what it starts inherits them. Of one that is gone it cannot be known: then it is.
+#[cfg(target_os = "linux")]
+fn is_walled(pid: u32) -> bool {
+    match (filters_of(&pid.to_string()), filters_of("self")) {
+        (Some(theirs), Some(ours)) => theirs > ours,
+        _ => true,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn filters_of(process: &str) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    // Kernels before 5.9 do not count them; they have nothing that could hold a command without mounts either.
+    field("Seccomp_filters:").or_else(|| field("Seccomp:"))
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+fn is_walled(_pid: u32) -> bool {
+    false
+}
+
 /// Whether a process descends from another one, by the kernel's word. Where that cannot be known it does: a process that
 /// is gone by now may have been anybody's, and what it opened may be in the hands of what it started.
 #[cfg(target_os = "linux")]
@@ -240,10 +296,44 @@ fn climb(pid: u32, ancestor: u32) -> Option<bool> {
 
 #[cfg(target_os = "linux")]
 fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    name_and_parent(pid).map(|(_, parent)| parent)
+}
+
+#[cfg(target_os = "linux")]
+fn name_and_parent(pid: u32) -> Option<(String, u32)> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
     // The name stands in brackets and may hold anything: what counts comes behind the last one.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(1)?.parse().ok()
+    let (name, rest) = stat.rsplit_once(')')?;
+    let (_, name) = name.split_once('(')?;
+    let parent = rest.split_whitespace().nth(1)?.parse().ok()?;
+    Some((name.to_owned(), parent))
+}
+
+/// What the daemon is called, and who holds a command for it.
+#[cfg(target_os = "linux")]
+const DAEMONS: [&str; 2] = ["reasonixd", "reasonix-child"];
+
+/// Whether a process has been started by some daemon of this make, by the names of those above it: nobody changes the name of
+/// another process. Where the way up breaks off, it has.
+#[cfg(target_os = "linux")]
+fn is_below_a_daemon(pid: u32) -> bool {
+    let mut at = pid;
+    for _ in 0..1_000 {
+        match name_and_parent(at) {
+            Some((name, _)) if at != pid && DAEMONS.contains(&name.as_str()) => return true,
+            Some((_, parent)) if parent > 1 => at = parent,
+            Some(_) => return false,
+            None => return true,
+        }
+    }
+    true
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+fn is_below_a_daemon(_pid: u32) -> bool {
+    false
 }
 
 /// Not known here.

@@ -12,7 +12,7 @@ use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::layers::line_of;
 use super::schema::{KEYS, Key, Kind};
-use super::{near, pinned, read, value, write};
+use super::{near, pinned, read, rules, value, write};
 
 mod provider;
 
@@ -81,6 +81,83 @@ pub fn set(file: &Path, key: &Key, json: Option<&Json>, user_home: &Path) -> Res
     })
 }
 
+/// Takes a rule out of those that a file allows; false: it is not there. Comments on other lines stay.
+///
+/// # Errors
+/// `invalid_config`: the file cannot be changed as it stands; `storage`.
+pub fn forget_rule(file: &Path, rule: &str) -> Result<bool, Failure> {
+    let found = std::cell::Cell::new(false);
+    change(file, &[&["permissions", "allow"]], &|text| {
+        let mut text = text.to_owned();
+        found.set(false);
+        // The same rule may stand there twice.
+        while let Some(shorter) = without_rule(file, &text, rule)? {
+            found.set(true);
+            text = shorter;
+        }
+        Ok(text)
+    })?;
+    Ok(found.get())
+}
+
+/// Whether a file allows by this rule. What cannot be read allows nothing.
+pub fn allows_rule(file: &Path, rule: &str) -> bool {
+    let Ok(text) = text_of(file) else {
+        return false;
+    };
+    matches!(without_rule(file, &text, rule), Ok(Some(_)))
+}
+
+/// The text without one entry of `permissions.allow`; `None`: there is none like it.
+fn without_rule(file: &Path, text: &str, rule: &str) -> Result<Option<String>, Failure> {
+    let mut document = parse(file, text)?;
+    let spans = Document::parse(text).ok();
+    let at = ["permissions", "allow"];
+    let list = spans.as_ref().and_then(|document| {
+        let item = at
+            .iter()
+            .try_fold(document.as_item(), |item, part| item.get(part));
+        item?.as_array()
+    });
+    let Some(list) = list else {
+        return Ok(None);
+    };
+    let is_it = |value: &Value| {
+        let text = value.as_str();
+        text.or_else(|| value.as_inline_table()?.get("rule")?.as_str()) == Some(rule)
+    };
+    let Some(index) = list.iter().position(is_it) else {
+        return Ok(None);
+    };
+    let span = list.get(index).and_then(Value::span);
+    if let Some(lines) = span.and_then(|span| entry_lines(text, &span)) {
+        let (before, behind) = (text.get(..lines.start), text.get(lines.end..));
+        let shorter: String = [before, behind].into_iter().flatten().collect();
+        // The last of several may leave a comma too few or too many: then it is taken out as TOML.
+        if shorter.parse::<DocumentMut>().is_ok() {
+            return Ok(Some(shorter));
+        }
+    }
+    let item = at
+        .iter()
+        .try_fold(document.as_item_mut(), |item, part| item.get_mut(part));
+    if let Some(list) = item.and_then(Item::as_array_mut) {
+        list.remove(index);
+    }
+    Ok(Some(document.to_string()))
+}
+
+/// The whole lines on which an entry of a list stands alone, in bytes.
+fn entry_lines(text: &str, span: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let rest = text.get(span.end..)?;
+    let end = span.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let behind = text.get(span.end..end)?.trim();
+    let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+    let alone = text.get(start..span.start)?.trim().is_empty();
+    (alone && (behind.is_empty() || behind.starts_with('#'))).then_some(start..end)
+}
+
 /// The value as TOML, where it is what the setting may be.
 fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Value, Failure> {
     let wrong = |why: String| {
@@ -101,8 +178,12 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
     let item = value.clone().map_or(Item::None, Item::Value);
     value::of(key.kind, &item, &around, &mut refused).map_err(wrong)?;
     if let Some(refused) = refused.first() {
+        let of_what = match key.kind {
+            Kind::Rules(_) => "a list of rules ",
+            _ => "",
+        };
         return Err(wrong(format!(
-            "without the entry that is refused: {}",
+            "{of_what}without the entry that is refused: {}",
             refused.why
         )));
     }
@@ -121,16 +202,7 @@ fn wrong_text(key: &Key, json: &Json) -> Option<String> {
         let unknown = pinned::unknown_tool(&texts)?;
         return Some(format!("a list of names of tools: {unknown}"));
     }
-    let list = key.name.strip_prefix("permissions.")?;
-    let mut rules = proto::record::Rules::default();
-    match list {
-        "allow" => rules.allow = texts,
-        "ask" => rules.ask = texts,
-        _ => rules.deny = texts,
-    }
-    let (_, problems) = policy::RuleSet::parse(&[(policy::Layer::User, &rules, true)]);
-    let problem = problems.first()?;
-    Some(format!("a list of rules: {problem}"))
+    None
 }
 
 fn toml_of(json: &Json) -> Option<Value> {
@@ -146,7 +218,9 @@ fn toml_of(json: &Json) -> Option<Value> {
             let values: Option<Vec<Value>> = values.iter().map(toml_of).collect();
             Some(Value::Array(Array::from_iter(values?)))
         }
-        Json::Null | Json::Object(_) => None,
+        // A rule with its examples.
+        Json::Object(members) => rules::table(members).map(Value::InlineTable),
+        Json::Null => None,
     }
 }
 
@@ -216,7 +290,7 @@ fn lines_of(text: &str, path: &[&str]) -> Option<std::ops::Range<usize>> {
 }
 
 /// Reads, edits, compares, writes. `touched`: all that the edit may change.
-fn change(
+pub(super) fn change(
     file: &Path,
     touched: &[&[&str]],
     edit: &dyn Fn(&str) -> Result<String, Failure>,
@@ -291,7 +365,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
     }
 }
 
-fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
+pub(super) fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
     text.parse::<DocumentMut>().map_err(|error| {
         let line = line_of(text, error.span().map_or(0, |span| span.start));
         let why = error
@@ -309,7 +383,7 @@ fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
     })
 }
 
-fn unusable(file: &Path, why: String, hint: &str) -> Failure {
+pub(super) fn unusable(file: &Path, why: String, hint: &str) -> Failure {
     Failure::new(
         ErrorName::InvalidConfig,
         format!("{} is left as it is: {why}.", file.display()),

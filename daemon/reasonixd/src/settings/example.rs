@@ -63,9 +63,11 @@ fn sentence(about: &str, kind: Kind) -> String {
         | Kind::Flag
         | Kind::Text
         | Kind::Texts
+        | Kind::Rules(_)
         | Kind::Place
         | Kind::Places
-        | Kind::Globs => about.to_owned(),
+        | Kind::Globs
+        | Kind::Variables => about.to_owned(),
     }
 }
 
@@ -81,6 +83,10 @@ fn example_of(field: &str) -> &'static str {
         "context_window" => "1000000",
         "headers" => "{ X-Title = \"Reasonix\" }",
         "extra" => "{ temperature = 0.0 }",
+        "effort" => "\"high\"",
+        "efforts" => "[\"low\", \"medium\", \"high\", \"max\"]",
+        "max_output_tokens" => "0",
+        "command" => "[]",
         _ => "false",
     }
 }

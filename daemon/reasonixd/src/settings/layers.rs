@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::hooks::Hooks;
 use contract::Secret;
 use proto::params::config;
 use proto::record::Rules;
 use proto::state::Posture;
+use session::{Confine, Demand};
 use toml_edit::{Document, Item, Table};
 use turn::RecoverPolicy;
 
@@ -15,7 +17,8 @@ use super::near::{hint, nearest, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
-use super::{Life, Settings, pinned, read, shipped, value};
+use super::{Life, Settings, caches, hooks, pinned, read, rules, shipped, value};
+use crate::credentials::Wish;
 use crate::dotenv;
 
 /// A layer of settings.
@@ -37,6 +40,8 @@ pub struct Loaded {
     pub project: Option<Project>,
     /// Keys of the working directory's `.env`, where it is trusted.
     pub env_keys: BTreeMap<String, Secret>,
+    /// The project's hooks, then the user's own.
+    pub hooks: Hooks,
     /// A provider, or the whole of the user's file, could not be read: what is missing may be what was meant.
     pub providers_lost: bool,
 }
@@ -80,12 +85,20 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
         None => Vec::new(),
     };
     let config = theirs.map(|file| (file.path.as_path(), project::held_back(&file.text)));
-    let project = project::whose(config, cwd, keys, home);
+    let found = hooks::Found::read(home, cwd, user_home);
+    let theirs_hooks = found.project.clone();
+    let hook_lines = theirs_hooks.as_deref().map(|file| (file, found.lines()));
+    let project = project::whose(config, cwd, keys, hook_lines, home);
     if let (Some(file), Some(project)) = (theirs, &project) {
         // All of it where it is trusted, else what can only tighten.
         reading.take(file, project.config_trusted);
     }
+    let hooks_trusted = project
+        .as_ref()
+        .is_some_and(|project| project.hooks_trusted);
     let mut loaded = reading.finish(project);
+    loaded.hooks = found.finish(hooks_trusted);
+    loaded.problems.extend(loaded.hooks.problems.clone());
     let unknown = loaded.settings.default_model.as_deref().and_then(|wanted| {
         let found = shipped::find_any(&loaded.settings.providers, wanted);
         found
@@ -225,7 +238,7 @@ impl Reading {
                     origin: file.path.display().to_string(),
                 };
                 // Rules are united, not replaced: the project's are kept beside the user's.
-                let rules = key.name.starts_with("permissions.") && key.kind == Kind::Texts;
+                let rules = matches!(key.kind, Kind::Rules(_));
                 let into = if is_project && rules {
                     &mut self.project_rules
                 } else {
@@ -249,10 +262,11 @@ impl Reading {
         if key.name == "tools.pinned" {
             refused.extend(pinned::unknown_tools(item));
         }
-        for value::Refused { offset, why } in refused {
+        for value::Refused { offset, why, holds } in refused {
             let line = line_of(&file.text, offset);
+            let what = if holds { "" } else { " is ignored" };
             self.problems.push(format!(
-                "{}:{line}: an entry of `{}` is ignored: {why}",
+                "{}:{line}: an entry of `{}`{what}: {why}",
                 file.path.display(),
                 key.name
             ));
@@ -295,6 +309,13 @@ impl Reading {
                             "{place}:{line}: there is a provider `{}` already; this one is ignored",
                             entry.name
                         ));
+                    } else if let Some(why) = (file.layer == Layer::Project)
+                        .then(|| self.redirects(&entry))
+                        .flatten()
+                    {
+                        let place = file.path.display();
+                        self.problems
+                            .push(format!("{place}:{line}: {why}; this provider is ignored"));
                     } else {
                         self.providers.push(entry);
                     }
@@ -305,6 +326,53 @@ impl Reading {
                 }
             }
         }
+    }
+
+    fn confine(&self) -> Confine {
+        let is_on = |name: &str| self.get(name).and_then(|value| value.as_bool()) == Some(true);
+        let demand = self.get("sandbox.bash");
+        Confine {
+            demand: match demand.as_ref().and_then(|value| value.as_str()) {
+                Some("off") => Demand::Off,
+                Some("warn") => Demand::Warn,
+                _ => Demand::Enforce,
+            },
+            network: is_on("sandbox.network"),
+            caches: match is_on("sandbox.caches") {
+                true => caches::of(&self.user_home),
+                false => Vec::new(),
+            },
+            accept_partial: is_on("sandbox.accept_partial"),
+        }
+    }
+
+    /// Why a project's provider would get what is meant for another one of the user's, where it would (I29). Trust in
+    /// the project does not change that.
+    fn redirects(&self, entry: &ProviderEntry) -> Option<String> {
+        let shipped = shipped::all();
+        if shipped.iter().any(|known| known.name == entry.name) {
+            return Some(format!(
+                "a provider `{}` comes with the program, and no project takes its place",
+                shown(&entry.name)
+            ));
+        }
+        let own = self.providers.iter();
+        let own = own.filter(|known| !self.is_projects(known));
+        let variable = entry.api_key_env.as_deref()?;
+        let owner = own
+            .chain(&shipped)
+            .find(|known| known.api_key_env.as_deref() == Some(variable))?;
+        Some(format!(
+            "`{}` holds the key of your provider `{}`, which no project's provider gets",
+            shown(variable),
+            shown(&owner.name)
+        ))
+    }
+
+    fn is_projects(&self, entry: &ProviderEntry) -> bool {
+        Path::new(&entry.origin)
+            .file_name()
+            .is_some_and(|name| name == "reasonix.toml")
     }
 
     fn finish(self, project: Option<Project>) -> Loaded {
@@ -324,10 +392,15 @@ impl Reading {
                 .map(|set| texts_of(&set.value))
                 .unwrap_or_default()
         };
-        let rules = |set: &BTreeMap<String, Set>| Rules {
-            allow: texts(set, "permissions.allow"),
-            ask: texts(set, "permissions.ask"),
-            deny: texts(set, "permissions.deny"),
+        let rules_of = |set: &BTreeMap<String, Set>, name: &str| {
+            set.get(name)
+                .map(|set| rules::texts(&set.value))
+                .unwrap_or_default()
+        };
+        let both = |set: &BTreeMap<String, Set>| Rules {
+            allow: rules_of(set, "permissions.allow"),
+            ask: rules_of(set, "permissions.ask"),
+            deny: rules_of(set, "permissions.deny"),
         };
         let settings = Settings {
             default_model: text("default_model"),
@@ -337,8 +410,8 @@ impl Reading {
                 Some("yolo") => Posture::Yolo,
                 _ => Posture::Ask,
             },
-            user_rules: rules(&self.values),
-            project_rules: rules(&self.project_rules),
+            user_rules: both(&self.values),
+            project_rules: both(&self.project_rules),
             workspace_root: text("sandbox.workspace_root").map(PathBuf::from),
             allow_write: self
                 .get("sandbox.allow_write")
@@ -348,6 +421,13 @@ impl Reading {
                 .get("sandbox.deny_read")
                 .map(|value| texts_of(&value))
                 .unwrap_or_default(),
+            confine: self.confine(),
+            layers: match text("sandbox.layer").as_deref() {
+                Some("bubblewrap") => procs::Layers::Bubblewrap,
+                Some("direct") => procs::Layers::Direct,
+                Some("landlock") => procs::Layers::Landlock,
+                _ => procs::Layers::Auto,
+            },
             bash_timeout_ms: number("tools.bash_timeout_seconds") * 1000,
             recover: match text("daemon.recover").as_deref() {
                 Some("continue") => Some(RecoverPolicy::Continue),
@@ -355,6 +435,11 @@ impl Reading {
                 _ => None,
             },
             keep_days: number("sessions.keep_days"),
+            credentials_store: match text("credentials_store").as_deref() {
+                Some("file") => Wish::File,
+                Some("keyring") => Wish::Keyring,
+                _ => Wish::Auto,
+            },
             log: text("daemon.log").unwrap_or_default(),
             life: Life {
                 idle_exit: minutes("daemon.idle_exit_minutes"),
@@ -369,6 +454,7 @@ impl Reading {
             retry_base_ms: number("network.retry_base_ms"),
             retry_cap_ms: number("network.retry_cap_seconds") * 1000,
             retry_total_ms: number("network.retry_total_seconds") * 1000,
+            pass: texts(&self.values, "tools.shell.pass"),
             pinned: texts(&self.values, "tools.pinned")
                 .into_iter()
                 .filter(|name| pinned::tool_names().contains(name))
@@ -403,6 +489,7 @@ impl Reading {
             } else {
                 BTreeMap::new()
             },
+            hooks: Hooks::default(),
             providers_lost: self.providers_lost,
         }
     }

@@ -2,14 +2,18 @@
 //!
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 
+mod caches;
 pub(crate) mod edit;
 pub mod example;
+mod hooks;
+pub(crate) mod kept;
 mod layers;
 mod near;
 mod pinned;
 mod project;
 mod providers;
 pub(crate) mod read;
+mod rules;
 mod schema;
 pub mod shipped;
 pub mod trust;
@@ -26,6 +30,7 @@ use std::time::Duration;
 
 use proto::record::Rules;
 use proto::state::Posture;
+use session::Confine;
 use turn::RecoverPolicy;
 
 /// Values in force for one working directory.
@@ -40,6 +45,10 @@ pub struct Settings {
     pub workspace_root: Option<PathBuf>,
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
+    /// How commands are held.
+    pub confine: Confine,
+    /// By what they are held. It counts from the daemon's start to its end.
+    pub layers: procs::Layers,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
     /// Days without activity after which a session may be pruned; 0: never.
@@ -55,6 +64,10 @@ pub struct Settings {
     pub retry_total_ms: u64,
     /// Deferred tools that stand in the prefix all the same. Only names of tools that there are.
     pub pinned: Vec<String>,
+    /// Variables that commands get although they are named like a secret.
+    pub pass: Vec<String>,
+    /// Where keys are kept.
+    pub credentials_store: crate::credentials::Wish,
     pub providers: Vec<ProviderEntry>,
 }
 

@@ -24,7 +24,11 @@ pub(super) fn unknown_tools(item: &Item) -> Vec<Refused> {
     let unknown = names.filter_map(|value| {
         let why = unknown_tool(&[value.as_str()?.to_owned()])?;
         let offset = value.span().map_or(0, |span| span.start);
-        Some(Refused { offset, why })
+        Some(Refused {
+            offset,
+            why,
+            holds: false,
+        })
     });
     unknown.collect()
 }

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, Table};
+use workspace::is_repository;
 
 use super::schema::{KEYS, Reach};
 use super::trust;
 
-/// A project's config file, the keys of the working directory's `.env`, or both.
+/// A project's config file, the keys of the working directory's `.env`, its hooks, or several of these.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// The config file; where there is none, the `.env`.
+    /// The config file; where there is none, the file of the hooks, else the `.env`.
     pub file: PathBuf,
     /// Where that stands.
     pub directory: PathBuf,
@@ -20,11 +21,13 @@ pub struct Project {
     pub config_trusted: bool,
     /// Whether the keys of the `.env` count.
     pub(super) keys_trusted: bool,
-    /// What takes trust to have an effect: lines of the file, then keys of the `.env`.
+    /// Whether its hooks count.
+    pub(super) hooks_trusted: bool,
+    /// What takes trust to have an effect: lines of the file, keys of the `.env`, then hooks.
     pub held_back: Vec<String>,
     /// SHA-256 over those lines: what a yes is bound to.
     pub hash: String,
-    parts: [Part; 2],
+    parts: [Part; 3],
 }
 
 /// What is trusted by itself: trust in a project's config holds whichever directory below it a session works in.
@@ -45,8 +48,12 @@ impl Project {
     /// What of it has no effect now.
     #[must_use]
     pub fn without_effect(&self) -> Vec<String> {
-        let [config, keys] = &self.parts;
-        let parts = [(config, self.config_trusted), (keys, self.keys_trusted)];
+        let [config, keys, hooks] = &self.parts;
+        let parts = [
+            (config, self.config_trusted),
+            (keys, self.keys_trusted),
+            (hooks, self.hooks_trusted),
+        ];
         let held = parts.into_iter().filter(|(_, trusted)| !trusted);
         held.flat_map(|(part, _)| part.lines.clone()).collect()
     }
@@ -56,60 +63,90 @@ impl Project {
     /// # Errors
     /// The list of what is trusted cannot be written.
     pub fn set_trust(&self, home: &Path, trusted: bool) -> std::io::Result<()> {
-        for part in &self.parts {
+        let known = |part: &&Part| part.place != Path::new("/");
+        let changes = self.parts.iter().filter(known).map(|part| {
             let hash = (trusted && !part.lines.is_empty()).then(|| trust::hash(&part.lines));
-            trust::set(home, &part.place, hash.as_deref())?;
-        }
-        Ok(())
+            (part.place.as_path(), hash)
+        });
+        trust::set(home, &changes.collect::<Vec<_>>())
     }
 }
 
 /// What a project brings, and whether the user trusts it. `config`: the project's file and its lines; `keys`: of the
-/// `.env` in `cwd`. `None`: there is neither.
+/// `.env` in `cwd`; `hooks`: their file and its lines. `None`: there is nothing.
 pub(super) fn whose(
     config: Option<(&Path, Vec<String>)>,
     cwd: Option<&Path>,
     keys: Vec<String>,
+    hooks: Option<(&Path, Vec<String>)>,
     home: &Path,
 ) -> Option<Project> {
     let env = cwd.unwrap_or(Path::new("/")).join(".env");
-    let (file, lines) = match config {
-        Some((file, lines)) => (file.to_path_buf(), lines),
-        None if keys.is_empty() => return None,
-        None => (env.clone(), Vec::new()),
+    let hooks = hooks.filter(|(_, lines)| !lines.is_empty());
+    let (file, above) = match (&config, &hooks) {
+        (Some((file, _)), _) => (*file, file.parent()),
+        // In `.reasonix`, in the project's directory.
+        (None, Some((file, _))) => (*file, file.parent().and_then(Path::parent)),
+        (None, None) if keys.is_empty() => return None,
+        (None, None) => (env.as_path(), cwd),
     };
-    let directory = file.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let held_back: Vec<_> = lines.iter().chain(&keys).cloned().collect();
+    let (file, directory) = (
+        file.to_path_buf(),
+        above.unwrap_or(Path::new("/")).to_path_buf(),
+    );
+    let lines = config.map(|(_, lines)| lines).unwrap_or_default();
+    let (hooks_file, hook_lines) = hooks.unwrap_or((Path::new("/"), Vec::new()));
+    let held_back: Vec<_> = lines
+        .iter()
+        .chain(&keys)
+        .chain(&hook_lines)
+        .cloned()
+        .collect();
     let config = Part {
         place: directory.clone(),
         lines,
     };
+    let hooks = Part {
+        place: hooks_file.to_path_buf(),
+        lines: hook_lines,
+    };
     let keys = Part {
-        place: env,
+        place: env.clone(),
         lines: keys,
     };
-    let (config_trusted, keys_trusted) = (config.is_trusted(home), keys.is_trusted(home));
+    let config_trusted = config.is_trusted(home);
+    let (keys_trusted, hooks_trusted) = (keys.is_trusted(home), hooks.is_trusted(home));
     Some(Project {
         file,
         directory,
-        trusted: config_trusted && keys_trusted,
+        trusted: config_trusted && keys_trusted && hooks_trusted,
         config_trusted,
         keys_trusted,
+        hooks_trusted,
         hash: trust::hash(&held_back),
         held_back,
-        parts: [config, keys],
+        parts: [config, keys, hooks],
     })
 }
 
 /// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.
 pub(super) fn file_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
+    nearest(cwd, user_home, "reasonix.toml")
+}
+
+/// The file with the project's hooks: `.reasonix/settings.json`, found in the same way.
+pub(super) fn hooks_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
+    nearest(cwd, user_home, ".reasonix/settings.json")
+}
+
+fn nearest(cwd: &Path, user_home: &Path, name: &str) -> Option<PathBuf> {
     for directory in cwd.ancestors() {
-        let file = directory.join("reasonix.toml");
+        let file = directory.join(name);
         // A link counts as there: it is refused visibly, not passed over.
         if file.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
             return Some(file);
         }
-        if directory.join(".git").exists() || directory == user_home {
+        if is_repository(directory) || directory == user_home {
             return None;
         }
     }

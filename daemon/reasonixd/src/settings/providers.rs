@@ -32,6 +32,17 @@ pub struct ProviderEntry {
     /// The vendor demands the reasoning of earlier answers back.
     #[serde(default)]
     pub sends_reasoning: bool,
+    /// How hard the models are to think, and what they know of that.
+    #[serde(default)]
+    pub effort: Option<String>,
+    #[serde(default)]
+    pub efforts: Vec<String>,
+    /// The longest answer that is asked for, in tokens; 0: not said.
+    #[serde(default)]
+    pub max_output_tokens: u64,
+    /// Program and arguments, where the provider is one.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
@@ -42,7 +53,8 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("name", "How you call it."),
     (
         "kind",
-        "`openai` (every OpenAI-compatible endpoint), or `replay` (a cassette, for trying out and tests).",
+        "`openai` (chat completions: every OpenAI-compatible endpoint), `openai-responses`, `anthropic`, `command` (a \
+         program of yours, see docs/command-provider.md), or `replay` (a cassette, for trying out and tests).",
     ),
     ("base_url", "Where the API stands, up to the version."),
     ("models", "The models that it offers."),
@@ -69,7 +81,26 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "sends_reasoning",
-        "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do).",
+        "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do). What `anthropic` and \
+         `openai-responses` sign or encrypt always goes back.",
+    ),
+    (
+        "effort",
+        "How hard the models are to think, in the vendor's word; unset: as the vendor likes. For `anthropic` it turns \
+         adaptive thinking on.",
+    ),
+    (
+        "efforts",
+        "The efforts that the models know: another one is refused before anything is asked. Unset: not known.",
+    ),
+    (
+        "max_output_tokens",
+        "The longest answer that is asked for; 0: as the vendor likes (`anthropic` has to be told: 32000). Not for \
+         `openai`, whose servers name it differently: use `extra`.",
+    ),
+    (
+        "command",
+        "For `command`, in place of `base_url`: the program and its arguments.",
     ),
 ];
 

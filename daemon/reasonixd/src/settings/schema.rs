@@ -1,6 +1,8 @@
 //! Every setting: its name, what it may be, its default, and a sentence. The example file and the reference are made
 //! from this table.
 
+use policy::List;
+
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -21,12 +23,16 @@ pub enum Kind {
     },
     /// A list of texts.
     Texts,
+    /// A list of permission rules.
+    Rules(List),
     /// A directory: absolute, below `~`, or relative to the file that sets it; not `/`.
     Place,
     /// A list of such directories.
     Places,
     /// A list of globs of files.
     Globs,
+    /// A list of names of environment variables, with `*` for any letters.
+    Variables,
 }
 
 /// What a project's config may do with a key before the project is trusted.
@@ -62,6 +68,13 @@ pub const KEYS: &[Key] = &[
         about: "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.",
     },
     Key {
+        name: "credentials_store",
+        kind: Kind::Word(&["auto", "file", "keyring"]),
+        default: "\"auto\"",
+        reach: Reach::User,
+        about: "Where `login` keeps keys. `keyring`: in the system's keyring, where this program was built with it (feature `keychain`); `file`: in `credentials.toml` in the home; `auto`: in the keyring where there is one, else in the file.",
+    },
+    Key {
         name: "language",
         kind: Kind::Word(&["auto", "en", "zh"]),
         default: "\"auto\"",
@@ -86,6 +99,13 @@ pub const KEYS: &[Key] = &[
         about: "Seconds that a command may take where the call says nothing; 0: no limit.",
     },
     Key {
+        name: "tools.shell.pass",
+        kind: Kind::Variables,
+        default: "[]",
+        reach: Reach::User,
+        about: "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`) or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.",
+    },
+    Key {
         name: "tools.pinned",
         kind: Kind::Texts,
         default: "[]",
@@ -101,24 +121,59 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "permissions.deny",
-        kind: Kind::Texts,
+        kind: Kind::Rules(List::Deny),
         default: "[]",
         reach: Reach::Free,
-        about: "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`.",
+        about: "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`. A rule of this and the next two lists may bring examples, tried when it is read: `{ rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }`.",
     },
     Key {
         name: "permissions.ask",
-        kind: Kind::Texts,
+        kind: Kind::Rules(List::Ask),
         default: "[]",
         reach: Reach::Free,
         about: "Rules for calls that a person is asked about.",
     },
     Key {
         name: "permissions.allow",
-        kind: Kind::Texts,
+        kind: Kind::Rules(List::Allow),
         default: "[]",
         reach: Reach::Trusted,
         about: "Rules for calls that run without asking, for instance `\"Bash(cargo test:*)\"`.",
+    },
+    Key {
+        name: "sandbox.bash",
+        kind: Kind::Word(&["enforce", "warn", "off"]),
+        default: "\"enforce\"",
+        reach: Reach::Trusted,
+        about: "Whether the system's kernel holds commands to the workspace. `enforce`: where it cannot, a person is asked before each one; `warn`: where it cannot, they run with your rights, as the rules say; `off`: always so.",
+    },
+    Key {
+        name: "sandbox.layer",
+        kind: Kind::Word(&["auto", "bubblewrap", "direct", "landlock"]),
+        default: "\"auto\"",
+        reach: Reach::User,
+        about: "By what commands are held. `auto`: by the strongest that works here; `bubblewrap`, `direct` (the same by system calls of our own) or `landlock` (partial): by this one, and where it does not work by nothing, as `sandbox.bash` says. Counts from the daemon's start.",
+    },
+    Key {
+        name: "sandbox.network",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::Trusted,
+        about: "Whether commands reach the network. Else each session has a loopback of its own.",
+    },
+    Key {
+        name: "sandbox.caches",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::Trusted,
+        about: "Whether commands may write in the caches of toolchains in your home (cargo, go, npm, pip, gradle, ccache …). What a command leaves there, your own builds use later, outside the sandbox.",
+    },
+    Key {
+        name: "sandbox.accept_partial",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::User,
+        about: "Whether unattended runs may run commands without asking where only a part of the sandbox works (no walls against sockets and processes).",
     },
     Key {
         name: "sandbox.workspace_root",
@@ -132,14 +187,14 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Places,
         default: "[]",
         reach: Reach::Trusted,
-        about: "Further directories that file tools may write in.",
+        about: "Further directories that tools and commands may write in.",
     },
     Key {
         name: "sandbox.deny_read",
         kind: Kind::Globs,
-        default: "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\"]",
+        default: "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\", \"~/.netrc\", \"~/.git-credentials\", \"~/.pypirc\", \"~/.kube/**\", \"~/.azure/**\", \"~/.config/gcloud/**\", \"~/.config/gh/**\", \"~/.config/git/credentials\"]",
         reach: Reach::User,
-        about: "What no file tool reads.",
+        about: "What no tool reads, and no command that the sandbox holds.",
     },
     Key {
         name: "sessions.keep_days",

@@ -16,6 +16,7 @@ pub const ORIGIN: &str = "shipped";
 /// One row.
 struct Row {
     name: &'static str,
+    kind: &'static str,
     base_url: &'static str,
     /// The default first. Empty: the vendor's names change too often; a person chooses one.
     models: &'static [&'static str],
@@ -30,6 +31,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         name: "deepseek",
+        kind: KIND,
         base_url: "https://api.deepseek.com",
         models: &["deepseek-v4-flash", "deepseek-v4-pro"],
         api_key_env: "DEEPSEEK_API_KEY",
@@ -38,6 +40,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "openai",
+        kind: KIND,
         base_url: "https://api.openai.com/v1",
         models: &["gpt-5", "gpt-5-mini", "gpt-4.1"],
         api_key_env: "OPENAI_API_KEY",
@@ -45,7 +48,17 @@ const ROWS: &[Row] = &[
         sends_reasoning: false,
     },
     Row {
+        name: "anthropic",
+        kind: "anthropic",
+        base_url: "https://api.anthropic.com/v1",
+        models: &["claude-sonnet-4-6", "claude-opus-4-7", "claude-haiku-4-5"],
+        api_key_env: "ANTHROPIC_API_KEY",
+        context_window: 200_000,
+        sends_reasoning: false,
+    },
+    Row {
         name: "openrouter",
+        kind: KIND,
         base_url: "https://openrouter.ai/api/v1",
         models: &["openrouter/auto"],
         api_key_env: "OPENROUTER_API_KEY",
@@ -54,6 +67,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "moonshot",
+        kind: KIND,
         base_url: "https://api.moonshot.ai/v1",
         models: &[],
         api_key_env: "MOONSHOT_API_KEY",
@@ -62,6 +76,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "zhipu",
+        kind: KIND,
         base_url: "https://open.bigmodel.cn/api/paas/v4",
         models: &["glm-4.6"],
         api_key_env: "ZHIPUAI_API_KEY",
@@ -70,6 +85,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "qwen",
+        kind: KIND,
         base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
         models: &["qwen3-coder-plus", "qwen-plus", "qwen-max"],
         api_key_env: "DASHSCOPE_API_KEY",
@@ -78,6 +94,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "mistral",
+        kind: KIND,
         base_url: "https://api.mistral.ai/v1",
         models: &[
             "mistral-large-latest",
@@ -90,6 +107,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "groq",
+        kind: KIND,
         base_url: "https://api.groq.com/openai/v1",
         models: &["openai/gpt-oss-120b", "llama-3.3-70b-versatile"],
         api_key_env: "GROQ_API_KEY",
@@ -98,6 +116,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "xai",
+        kind: KIND,
         base_url: "https://api.x.ai/v1",
         models: &["grok-4"],
         api_key_env: "XAI_API_KEY",
@@ -106,6 +125,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "ollama",
+        kind: KIND,
         base_url: "http://127.0.0.1:11434/v1",
         models: &[],
         api_key_env: "",
@@ -114,6 +134,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "llama.cpp",
+        kind: KIND,
         base_url: "http://127.0.0.1:8080/v1",
         models: &[],
         api_key_env: "",
@@ -122,6 +143,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "lmstudio",
+        kind: KIND,
         base_url: "http://127.0.0.1:1234/v1",
         models: &[],
         api_key_env: "",
@@ -135,7 +157,7 @@ const ROWS: &[Row] = &[
 pub fn all() -> Vec<ProviderEntry> {
     let entry = |row: &Row| ProviderEntry {
         name: row.name.to_owned(),
-        kind: KIND.to_owned(),
+        kind: row.kind.to_owned(),
         base_url: row.base_url.to_owned(),
         models: row.models.iter().map(|model| (*model).to_owned()).collect(),
         api_key_env: Some(row.api_key_env.to_owned()).filter(|name| !name.is_empty()),

@@ -57,6 +57,19 @@ fn origin_of(loaded: &Loaded, key: &str) -> String {
 }
 
 #[test]
+fn a_command_that_runs_in_between_hides_no_file_of_the_project() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new("", Some("[permissions]\ndeny = [\"Read(secret)\"]\n"));
+    let before = place.load().project.map(|project| project.file);
+    let stub = place.project.join("deep/.git");
+    fs::create_dir(&stub).unwrap();
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o1555)).unwrap();
+    let loaded = place.load();
+    assert_eq!(loaded.project.map(|project| project.file), before);
+    assert_eq!(before, Some(place.project.join("reasonix.toml")));
+}
+
+#[test]
 fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
     let place = Place::new(
         "[agent]\nmax_steps = 5\n[daemon]\nlog = \"debug\"",
@@ -381,6 +394,30 @@ fn a_project_does_not_say_how_the_daemon_lives() {
         Place::new("", None).load().settings.life
     );
     assert_eq!(origin_of(&loaded, "daemon.idle_exit_minutes"), "default");
+}
+
+#[test]
+fn only_the_user_chooses_the_layer_of_the_sandbox() {
+    let chosen = |user: &str, project: Option<&str>| {
+        let place = Place::new(user, project);
+        if place.load().project.is_some() {
+            place.trust();
+        }
+        place.load().settings.layers
+    };
+    let words = [
+        ("auto", procs::Layers::Auto),
+        ("bubblewrap", procs::Layers::Bubblewrap),
+        ("direct", procs::Layers::Direct),
+        ("landlock", procs::Layers::Landlock),
+        // Nothing that switches it off: that is `sandbox.bash`.
+        ("off", procs::Layers::Auto),
+    ];
+    for (word, layers) in words {
+        let text = format!("[sandbox]\nlayer = \"{word}\"\n");
+        assert_eq!(chosen(&text, None), layers, "{word}");
+        assert_eq!(chosen("", Some(&text)), procs::Layers::Auto, "{word}");
+    }
 }
 
 const NAMED: &str = "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nmodels = [\"m\"]\napi_key_env = \"A_KEY\"\n";

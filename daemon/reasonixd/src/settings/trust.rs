@@ -3,12 +3,16 @@
 //! A yes is bound to exactly the lines that were shown: when they change, it is asked again.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
+
+use super::{read, write};
+
+/// Two changes at once would lose one of them.
+static CHANGING: Mutex<()> = Mutex::new(());
 
 /// SHA-256 over lines, hexadecimal.
 #[must_use]
@@ -20,36 +24,112 @@ pub fn hash(lines: &[String]) -> String {
 /// Whether the user trusts this directory with these lines. What cannot be read is not trusted.
 #[must_use]
 pub fn is_trusted(home: &Path, directory: &Path, hash: &str) -> bool {
-    read(home)
+    let trusted = read(home).unwrap_or_default();
+    trusted
         .get(&*directory.to_string_lossy())
         .is_some_and(|known| known == hash)
 }
 
-/// Remembers or forgets that a directory is trusted with these lines.
+/// Remembers with which lines these directories are trusted, or forgets that they are: all of them, or none.
 ///
 /// # Errors
-/// The file cannot be written; what was there before is still there.
-pub fn set(home: &Path, directory: &Path, hash: Option<&str>) -> std::io::Result<()> {
-    let mut trusted = read(home);
-    let key = directory.to_string_lossy().into_owned();
-    match hash {
-        Some(hash) => trusted.insert(key, hash.to_owned()),
-        None => trusted.remove(&key),
-    };
-    let text = serde_json::to_string_pretty(&trusted).map_err(std::io::Error::other)?;
-    let temporary = home.join("trust.json.tmp");
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&temporary, home.join("trust.json"))
+/// The file cannot be written, or is not understood; what was there before is still there.
+pub fn set(home: &Path, changes: &[(&Path, Option<String>)]) -> Result<()> {
+    let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut trusted = read(home)?;
+    for (directory, hash) in changes {
+        let key = directory.to_string_lossy().into_owned();
+        match hash {
+            Some(hash) => trusted.insert(key, hash.clone()),
+            None => trusted.remove(&key),
+        };
+    }
+    let text = serde_json::to_string_pretty(&trusted).map_err(Error::other)?;
+    if text.len() as u64 > read::MAX {
+        return Err(Error::other(format!(
+            "{} would be longer than {} bytes",
+            file_in(home).display(),
+            read::MAX
+        )));
+    }
+    write::replace(&file_in(home), &text)
 }
 
-fn read(home: &Path) -> BTreeMap<String, String> {
-    let text = fs::read_to_string(home.join("trust.json")).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+fn file_in(home: &Path) -> PathBuf {
+    home.join("trust.json")
+}
+
+/// All that is trusted. Where there is no file, or an empty one: nothing.
+fn read(home: &Path) -> Result<BTreeMap<String, String>> {
+    let file = file_in(home);
+    let named = |error: Error, what: &str| {
+        Error::new(error.kind(), format!("{} {what}: {error}", file.display()))
+    };
+    match read::following(&file) {
+        Ok(text) if text.is_empty() => Ok(BTreeMap::new()),
+        Ok(text) => serde_json::from_str(&text)
+            .map_err(|error| named(error.into(), "is not understood, and left as it is")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(named(error, "cannot be read, and is left as it is")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn set(home: &Path, directory: &Path, hash: Option<&str>) -> Result<()> {
+        super::set(home, &[(directory, hash.map(str::to_owned))])
+    }
+
+    #[test]
+    fn changes_at_once_lose_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let named = |n: i32| Path::new("/user/ann").join(n.to_string());
+        for n in 0..8 {
+            set(home, &named(n), Some("a")).unwrap();
+        }
+        let failed = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let failed = &failed;
+                scope.spawn(move || {
+                    let taken = set(home, &named(n), None);
+                    let given = set(home, &named(n + 8), Some("b"));
+                    let count = usize::from(taken.is_err()) + usize::from(given.is_err());
+                    failed.fetch_add(count, std::sync::atomic::Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(failed.into_inner(), 0);
+        for n in 0..8 {
+            assert!(!is_trusted(home, &named(n), "a"), "{n}");
+            assert!(is_trusted(home, &named(n + 8), "b"), "{n}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_trusts_nothing_and_is_left_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let (home, file) = (home.path(), home.path().join("trust.json"));
+        let place = Path::new("/user/ann/code");
+        set(home, place, Some("a")).unwrap();
+        let whole = fs::read_to_string(&file).unwrap();
+        for text in [
+            format!("{whole}{whole}"),
+            "[]".into(),
+            " ".repeat(2_000_000),
+        ] {
+            fs::write(&file, &text).unwrap();
+            for hash in [Some("b"), None] {
+                let refused = set(home, place, hash).unwrap_err();
+                assert!(refused.to_string().contains("trust.json"), "{refused}");
+            }
+            assert!(!is_trusted(home, place, "a"));
+            assert!(fs::read_to_string(&file).unwrap() == text);
+        }
+    }
 }

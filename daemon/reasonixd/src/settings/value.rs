@@ -6,6 +6,7 @@ use globset::GlobBuilder;
 use serde_json::Value;
 use toml_edit::Item;
 
+use super::rules;
 use super::schema::Kind;
 
 /// Where a value stands.
@@ -20,6 +21,8 @@ pub struct Refused {
     /// Where it stands in its file, in bytes.
     pub offset: usize,
     pub why: String,
+    /// It counts all the same: what is wrong with it is only told.
+    pub holds: bool,
 }
 
 /// The value as JSON, or what is allowed.
@@ -57,6 +60,7 @@ pub fn of(
         Kind::Decimal { min, max } => decimal(item, min, max)
             .ok_or_else(|| format!("a number from {min} to {max}, with or without a fraction")),
         Kind::Texts => list(item, "texts", refused, &|text| Ok(text.to_owned())),
+        Kind::Rules(in_list) => rules::read(item, in_list, refused),
         Kind::Place => {
             let text = item.as_str().ok_or("a text that names a directory")?;
             place(text, around)
@@ -67,6 +71,7 @@ pub fn of(
             place(text, around)
         }),
         Kind::Globs => list(item, "globs", refused, &glob),
+        Kind::Variables => list(item, "names of variables", refused, &variable),
     }
 }
 
@@ -100,6 +105,7 @@ fn list(
             Err(why) => refused.push(Refused {
                 offset: value.span().map_or(0, |span| span.start),
                 why,
+                holds: false,
             }),
         }
     }
@@ -156,5 +162,16 @@ fn glob(text: &str) -> Result<String, String> {
     match GlobBuilder::new(text).literal_separator(true).build() {
         Ok(_) => Ok(text.to_owned()),
         Err(error) => Err(format!("no glob: {}", error.kind())),
+    }
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '*');
+    match !text.is_empty() && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err(
+            "a name of a variable has letters, digits and `_`; `*` stands for any of them"
+                .to_owned(),
+        ),
     }
 }

@@ -75,6 +75,7 @@ impl House {
             paths,
             user_home,
             umask: 0o022,
+            layers: procs::Layers::Off,
             gate: Arc::clone(&self.gate),
         };
         self.life = Some(tokio::spawn(async move { live(&start).await }));

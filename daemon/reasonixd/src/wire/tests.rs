@@ -1,6 +1,27 @@
 //! What goes from settings to a provider.
 
+use futures::future::BoxFuture;
+
 use super::*;
+
+/// Nothing is started by opening an entry.
+struct NoProcesses;
+
+impl Spawn for NoProcesses {
+    fn spawn(
+        &self,
+        _: proto::Pid,
+        _: contract::Command,
+    ) -> BoxFuture<'static, Result<contract::Child, contract::SpawnError>> {
+        Box::pin(async { Err(contract::SpawnError::Stopping) })
+    }
+
+    fn running(&self, _: proto::Pid) -> Vec<proto::params::process::ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: proto::Pid, _: u64) {}
+}
 
 #[test]
 fn members_may_have_members() {
@@ -17,5 +38,8 @@ fn members_may_have_members() {
     };
     let home = tempfile::tempdir().expect("a directory");
     let settings = settings::load(home.path(), None, Path::new("/nonexistent")).settings;
-    assert!(open(&entry, "m", &settings).is_ok());
+    let means = providers::Means {
+        spawn: Arc::new(NoProcesses),
+    };
+    assert!(open(&entry, "m", &settings, &means).is_ok());
 }

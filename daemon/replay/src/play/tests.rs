@@ -25,6 +25,7 @@ fn assistant() -> Item {
         text: String::new(),
         reasoning: String::new(),
         calls: Vec::new(),
+        thoughts: Vec::new(),
         finish: Finish::Stop,
     })
 }
@@ -82,6 +83,7 @@ fn request(items: &[Item], attempt: u32) -> Request {
         key: None,
         attempt,
         answered,
+        ground: contract::Ground::default(),
     }
 }
 
@@ -148,6 +150,7 @@ async fn a_call_streams_and_comes_out_whole() {
         cached_tokens: 2,
         output_tokens: 1,
         reasoning_tokens: 0,
+        cache_write_tokens: 0,
     };
     let expected: Played = vec![
         Ok(Part::Text("ok".to_owned())),

@@ -162,6 +162,10 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         user_home: home,
         trusted: true,
         masked: Vec::new(),
+        confine: Confine {
+            demand: crate::Demand::Off,
+            ..Confine::default()
+        },
         notes: Notes::new(Arc::new(NoChanges), Arc::new(())),
     }
 }
@@ -174,8 +178,10 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
         cut: false,
     };
     let standpoint = Standpoint {
+        outside: None,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)]).0),
         posture: Posture::Ask,
+        stance: Stance::default(),
         kept: BTreeSet::new(),
         tree_kept: false,
     };
@@ -296,8 +302,10 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
         ..Rules::default()
     };
     let standpoint = Standpoint {
+        outside: None,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)]).0),
         posture: Posture::Auto,
+        stance: Stance::default(),
         kept: BTreeSet::new(),
         tree_kept: false,
     };

@@ -108,7 +108,7 @@ impl Keeper {
             list.extend_from_slice(path.as_os_str().as_encoded_bytes());
             list.push(0);
         }
-        std::fs::write(self.git_dir().join("gone"), &gone)
+        private(&self.git_dir().join("gone"), &gone)
             .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
         let script = if whole { WHOLE } else { CHANGED };
         let printed = self.git(&mut shadow, path, script, &here)?;
@@ -251,17 +251,20 @@ impl Keeper {
         }
         // The highest in rank: no attribute of the work tree changes a byte.
         let attributes = "* -text -filter -ident -eol !working-tree-encoding\n";
-        std::fs::write(dir.join("info/attributes"), attributes)?;
+        private(&dir.join("info/attributes"), attributes.as_bytes())?;
         let borrowed = repository
             .objects
             .to_str()
             .filter(|path| repository.sha1 && !path.contains('\n'));
         if let Some(path) = borrowed {
-            std::fs::write(dir.join("objects/info/alternates"), format!("{path}\n"))?;
+            private(
+                &dir.join("objects/info/alternates"),
+                format!("{path}\n").as_bytes(),
+            )?;
         }
-        std::fs::write(dir.join("config"), CONFIG)?;
+        private(&dir.join("config"), CONFIG.as_bytes())?;
         // Last: without it there is no repository.
-        std::fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")
+        private(&dir.join("HEAD"), b"ref: refs/heads/none\n")
     }
 
     /// Runs a line of shell with git in it, and gives what it prints. Blocks.
@@ -281,7 +284,7 @@ impl Keeper {
         // Of this run alone: one that was killed may still read its own.
         shadow.runs += 1;
         let list = dir.join(format!("input-{}-{}", std::process::id(), shadow.runs));
-        std::fs::write(&list, input)
+        private(&list, input)
             .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let env = [
@@ -297,7 +300,8 @@ impl Keeper {
             ("GIT_NO_REPLACE_OBJECTS", "1".to_owned()),
             ("GIT_TERMINAL_PROMPT", "0".to_owned()),
         ];
-        let script = format!("command -v git >/dev/null || exit 127; exec <\"$0\"; {script}");
+        let script =
+            format!("command -v git >/dev/null || exit 127; umask 077; exec <\"$0\"; {script}");
         let argv = ["/bin/sh".to_owned(), "-c".to_owned(), script, text(&list)];
         let command = Command {
             argv: argv.to_vec(),
@@ -305,6 +309,8 @@ impl Keeper {
             env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             title: "git (checkpoint)".into(),
             number: None,
+            walls: None,
+            stdin: None,
         };
         let run = collect(self.spawn.spawn(self.session, command));
         let ended = runtime.block_on(async move { tokio::time::timeout(TIME_MAX, run).await });
@@ -315,6 +321,15 @@ impl Keeper {
             Err(format!("git took longer than {seconds} s"))
         })
     }
+}
+
+/// Writes a file that nobody else reads (I32), whatever mask the person's shell had.
+fn private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(bytes)
 }
 
 /// What has changed since the last tree: few files, each an object of its own.

@@ -3,12 +3,12 @@
 //! What others wrote stands in it as they wrote it, less control characters; what a model or a command printed cannot
 //! end the block that it stands in. What rewinds have hidden is left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
-use proto::record::{Level, SessionCreated, Todo, TodoStatus, ToolFinished};
+use proto::record::{Level, SessionCreated, Todo, TodoStatus, ToolBlocked, ToolFinished};
 use proto::{Body, CallId, Record, Seq};
 use turn::Facts;
 
@@ -25,6 +25,7 @@ pub fn tells(body: &Body) -> bool {
         | Body::TurnEnded(_)
         | Body::PolicyDecided(_)
         | Body::ToolStarted(_)
+        | Body::ToolBlocked(_)
         | Body::ToolFinished(_) => true,
         Body::Notice(notice) => notice.level != Level::Info,
         _ => false,
@@ -59,6 +60,9 @@ struct Page {
     text: String,
     subjects: HashMap<CallId, String>,
     ends: HashMap<CallId, ToolFinished>,
+    /// What calls came to that the sandbox stopped, and those of them that ran once more, outside.
+    blocked: HashMap<CallId, ToolBlocked>,
+    outside: HashSet<CallId>,
     /// The turn that a heading stands above.
     turn: Option<u64>,
 }
@@ -108,6 +112,12 @@ impl Page {
             Body::ToolStarted(started) => {
                 self.subjects
                     .insert(started.call.clone(), started.subject.clone());
+                if started.outside {
+                    self.outside.insert(started.call.clone());
+                }
+            }
+            Body::ToolBlocked(blocked) => {
+                self.blocked.insert(blocked.call.clone(), blocked.clone());
             }
             Body::ToolFinished(finished) => {
                 self.ends.insert(finished.call.clone(), finished.clone());
@@ -149,6 +159,19 @@ impl Page {
             }
             Body::Tool(message) => {
                 let subject = self.subjects.get(&message.call).cloned();
+                let first = self.blocked.get(&message.call);
+                // What was not run again has its first end for its result.
+                if let Some(first) = first.filter(|_| self.outside.contains(&message.call)) {
+                    let head = format!(
+                        "{}, stopped by the sandbox: {}",
+                        call_line(&message.tool, subject.as_deref(), first.status, None),
+                        html(&one_line(&first.reason))
+                    );
+                    let body = fenced("text", &first.text);
+                    self.block(&format!(
+                        "<details>\n<summary>{head}</summary>\n\n{body}\n\n</details>"
+                    ));
+                }
                 let end = self.ends.get(&message.call).cloned();
                 let head = call_line(
                     &message.tool,
@@ -274,10 +297,11 @@ fn word<T: serde::Serialize>(value: &T) -> String {
 
 /// A text without control characters and what turns the direction of writing, but for line ends and tabs.
 fn plain(text: &str) -> String {
-    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.replace("\r\n", "\n")
         .chars()
-        .filter(|letter| matches!(letter, '\n' | '\t') || !(letter.is_control() || turns(*letter)))
+        .filter(|letter| {
+            matches!(letter, '\n' | '\t') || !(letter.is_control() || proto::hidden(*letter))
+        })
         .collect()
 }
 

@@ -105,3 +105,40 @@ proptest! {
         prop_assert_eq!(out.total.usage.requests, all.len() as u64);
     }
 }
+
+#[test]
+fn hooks_are_counted_by_file_event_and_name_and_those_that_took_longest_come_first() {
+    use proto::hook::{HookEvent, HookFinished, HookOutcome};
+    let mut hooked = hooked::Hooked::default();
+    let ran = |hook: &str, event, outcome, duration_ms| HookFinished {
+        event,
+        hook: hook.to_owned(),
+        source: "/home/settings.json".to_owned(),
+        outcome,
+        reason: None,
+        duration_ms,
+        call: None,
+    };
+    for one in [
+        ran("lint", HookEvent::PreToolUse, HookOutcome::Pass, 10),
+        ran("lint", HookEvent::PreToolUse, HookOutcome::Block, 20),
+        ran("lint", HookEvent::PreToolUse, HookOutcome::Timeout, 30),
+        ran("lint", HookEvent::PreToolUse, HookOutcome::Warn, 5),
+        ran("lint", HookEvent::Stop, HookOutcome::Timeout, 500),
+        ran("lint", HookEvent::Stop, HookOutcome::Error, u64::MAX),
+    ] {
+        hooked.count(&one);
+    }
+    let rows = hooked.finish();
+    let counts = |row: &proto::params::history::HookRow| {
+        (row.event, row.runs, row.blocked, row.failed, row.time_ms)
+    };
+    let counted: Vec<_> = rows.iter().map(counts).collect();
+    assert_eq!(
+        counted,
+        [
+            (HookEvent::Stop, 2, 0, 2, u64::MAX),
+            (HookEvent::PreToolUse, 4, 2, 1, 65),
+        ]
+    );
+}

@@ -35,6 +35,7 @@ impl Log {
             cached_tokens: 2,
             output_tokens: 3,
             reasoning_tokens: 0,
+            cache_write_tokens: 0,
             reported: true,
             cost_micros: None,
             request_bytes: 400,
@@ -55,12 +56,14 @@ impl Log {
             text: text.into(),
             reasoning: String::new(),
             calls: calls.collect(),
+            thoughts: Vec::new(),
             finish: Finish::Stop,
         }))
     }
 
     fn started(&mut self, call: &str, subject: &str) -> &mut Self {
         self.add(Body::ToolStarted(ToolStarted {
+            outside: false,
             call: CallId(call.into()),
             tool: "bash".into(),
             subject: subject.into(),
@@ -109,6 +112,7 @@ impl Log {
 
     fn asked(&mut self, id: &str, call: &str) -> &mut Self {
         self.add(Body::ApprovalRequested(Approval {
+            escape: None,
             approval_id: ApprovalId(id.into()),
             session: Pid(1),
             call: CallId(call.into()),

@@ -24,6 +24,7 @@ fn ended(outcome: OutcomeKind) -> Body {
         tool_calls: 0,
         duration_ms: 0,
         denied: Vec::new(),
+        hooks: false,
     })
 }
 

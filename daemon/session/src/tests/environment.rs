@@ -24,6 +24,7 @@ async fn told(house: &House) -> (Vec<String>, Vec<String>, Vec<String>) {
         shown,
         hidden,
         lost,
+        ..
     } = house.handle.inspect(InspectPart::Env).await.unwrap()
     else {
         panic!("another part was answered")

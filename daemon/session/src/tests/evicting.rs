@@ -105,6 +105,7 @@ async fn what_clients_brought_and_tools_know_is_still_there() {
         shown,
         hidden,
         lost,
+        ..
     } = world.supervisor.inspect(&params).await.unwrap()
     else {
         panic!("another part")

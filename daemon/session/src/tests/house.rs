@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{AttachParams, PromptParams, When};
 use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
-use proto::state::{Kind, OnAsk, Posture};
+use proto::state::{Kind, Mode, OnAsk, Posture};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
 use serde_json::{Map, Value};
 use store::home::Home;
@@ -200,10 +200,12 @@ impl Scripted {
             provider,
             key_variable: None,
             secret_variables: vec!["VENDOR_KEY".into()],
+            pass: Vec::new(),
             own_key: None,
             tools: vec![Arc::new(marker)],
             layers: vec![Layered {
                 layer: policy::Layer::User,
+                origin: "config.toml".to_owned(),
                 rules: Rules::default(),
                 trusted: true,
             }],
@@ -212,6 +214,10 @@ impl Scripted {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
+            confine: crate::Confine {
+                demand: crate::Demand::Off,
+                ..crate::Confine::default()
+            },
             recover: None,
             trusted: true,
             workspace_root: None,
@@ -420,6 +426,8 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         prefix_sha256: String::new(),
         kind: Kind::Interactive,
         posture: Posture::Ask,
+        mode: Mode::Normal,
+        read_only: false,
         on_ask: OnAsk::Allow,
         name: None,
         labels: Vec::new(),
@@ -428,6 +436,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         rules: Rules::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
+        env_held: Vec::new(),
         request_id: None,
         version: "test".into(),
     }

@@ -226,12 +226,14 @@ impl Outside {
             provider: Arc::clone(&self.model),
             key_variable: None,
             secret_variables: Vec::new(),
+            pass: Vec::new(),
             own_key: None,
             tools: tools
                 .map(|(name, family)| Hand::tool(name, family))
                 .to_vec(),
             layers: vec![Layered {
                 layer: policy::Layer::User,
+                origin: "config.toml".to_owned(),
                 rules: Rules::default(),
                 trusted: true,
             }],
@@ -240,6 +242,10 @@ impl Outside {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
+            confine: crate::Confine {
+                demand: crate::Demand::Off,
+                ..crate::Confine::default()
+            },
             recover: None,
             trusted: true,
             workspace_root: None,

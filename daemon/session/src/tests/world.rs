@@ -116,10 +116,12 @@ impl Outside {
             }),
             key_variable: Some("VENDOR_KEY".into()),
             secret_variables: vec!["VENDOR_KEY".into()],
+            pass: Vec::new(),
             own_key: None,
             tools: vec![Arc::new(marker)],
             layers: vec![Layered {
                 layer: policy::Layer::User,
+                origin: "config.toml".to_owned(),
                 rules: Rules::default(),
                 trusted: true,
             }],
@@ -132,6 +134,10 @@ impl Outside {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
+            confine: crate::Confine {
+                demand: crate::Demand::Off,
+                ..crate::Confine::default()
+            },
             recover: None,
             trusted: true,
             workspace_root: None,

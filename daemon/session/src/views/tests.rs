@@ -218,6 +218,7 @@ async fn every_part_of_a_session_can_be_looked_at() {
         shown,
         hidden,
         lost,
+        ..
     } = env
     else {
         panic!("another part")

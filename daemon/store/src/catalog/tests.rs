@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use proto::outcome::UsageTotals;
-use proto::state::{Kind, Posture};
+use proto::state::{Kind, Mode, Posture};
 use proto::{Seq, Stamp};
 use tempfile::TempDir;
 
@@ -30,6 +30,9 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
     SessionSummary {
         origin: None,
         pending_questions: 0,
+        pending_plans: 0,
+        mode: Mode::Normal,
+        only_reads: false,
         session: SessionId::new(),
         pid: Pid(pid),
         ppid: Pid(0),

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// The parts of a request, as they stand in its bytes.
 #[derive(Deserialize)]
-struct Parts<'a> {
+struct Chat<'a> {
     #[serde(borrow)]
     model: &'a RawValue,
     #[serde(borrow)]
@@ -22,10 +22,10 @@ struct Parts<'a> {
 /// # Errors
 /// Which request differs, and where.
 pub fn check<'a>(bodies: impl IntoIterator<Item = &'a [u8]>) -> Result<(), String> {
-    let mut before: Option<Parts<'a>> = None;
+    let mut before: Option<Chat<'a>> = None;
     for (index, body) in bodies.into_iter().enumerate() {
         let number = index + 1;
-        let parts: Parts<'a> = serde_json::from_slice(body)
+        let parts: Chat<'a> = serde_json::from_slice(body)
             .map_err(|error| format!("request {number} is no request: {error}"))?;
         if let Some(before) = &before {
             extends(before, &parts).map_err(|why| {
@@ -37,7 +37,7 @@ pub fn check<'a>(bodies: impl IntoIterator<Item = &'a [u8]>) -> Result<(), Strin
     Ok(())
 }
 
-fn extends(before: &Parts<'_>, now: &Parts<'_>) -> Result<(), String> {
+fn extends(before: &Chat<'_>, now: &Chat<'_>) -> Result<(), String> {
     same("model", before.model.get(), now.model.get())?;
     let text = |part: Option<&RawValue>| part.map_or("", RawValue::get).to_owned();
     same("tools", &text(before.tools), &text(now.tools))?;
@@ -52,6 +52,44 @@ fn extends(before: &Parts<'_>, now: &Parts<'_>) -> Result<(), String> {
         )),
         None => same("messages", old, new),
     }
+}
+
+/// What a request of another wire is made of: what must stay, and what must only grow.
+pub struct Parts {
+    pub fixed: Vec<(&'static str, String)>,
+    pub items: Vec<String>,
+}
+
+/// Checks requests of one session in order, by their parts.
+///
+/// # Errors
+/// Which request differs, and where.
+pub fn check_parts<'a>(
+    bodies: impl IntoIterator<Item = &'a [u8]>,
+    parts: impl Fn(&[u8]) -> Result<Parts, String>,
+) -> Result<(), String> {
+    let mut before: Option<Parts> = None;
+    for (index, body) in bodies.into_iter().enumerate() {
+        let number = index + 1;
+        let now = parts(body).map_err(|why| format!("request {number} is no request: {why}"))?;
+        if let Some(before) = &before {
+            let checked = before.fixed.iter().zip(&now.fixed);
+            let mut checked = checked.map(|((what, old), (_, new))| same(what, old, new));
+            let grown = || {
+                let old = &before.items;
+                let new = now.items.get(..old.len()).ok_or("messages are gone")?;
+                same("messages", &old.join("\n"), &new.join("\n"))
+            };
+            checked
+                .find(Result::is_err)
+                .unwrap_or_else(grown)
+                .map_err(|why| {
+                    format!("request {number} does not extend request {index}: {why}")
+                })?;
+        }
+        before = Some(now);
+    }
+    Ok(())
 }
 
 fn same(what: &str, old: &str, new: &str) -> Result<(), String> {

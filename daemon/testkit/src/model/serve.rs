@@ -9,8 +9,9 @@ use tokio::net::TcpStream;
 use super::answer::{Answer, Fault, Gate, Place, Usage};
 use super::http::{Connection, Incoming};
 use super::script::Planned;
-use super::sse::{self, Events};
-use super::{Request, Shared, strict};
+use super::sse::Events;
+use super::wire::Wire;
+use super::{Request, Shared};
 
 /// Bytes of a token, and tokens of a block of the prefix cache.
 const TOKEN: usize = 4;
@@ -47,7 +48,9 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
 /// Keeps a request. True where it may be answered.
 fn take(incoming: &Incoming, shared: &Shared) -> (Request, bool) {
     let json: Value = serde_json::from_slice(&incoming.body).unwrap_or_default();
-    let violation = if incoming.method != "POST" || !incoming.path.ends_with("/chat/completions") {
+    let served = Wire::of(&incoming.path).filter(|_| incoming.method == "POST");
+    let wire = served.unwrap_or_default();
+    let violation = if served.is_none() {
         Some(format!(
             "{} {} is not served here",
             incoming.method, incoming.path
@@ -58,14 +61,18 @@ fn take(incoming: &Incoming, shared: &Shared) -> (Request, bool) {
     {
         Some("the body is not said to be JSON".to_owned())
     } else {
-        strict::check(&incoming.body).err()
+        wire.check(&incoming.body).err()
     };
     let known = violation.is_none();
     let request = Request {
         number: 0,
         body: incoming.body.clone().into(),
-        json: Arc::new(json),
-        authorization: incoming.header("authorization").map(str::to_owned),
+        wire,
+        json: Arc::new(wire.as_chat(json)),
+        authorization: incoming
+            .header("authorization")
+            .or_else(|| incoming.header("x-api-key"))
+            .map(str::to_owned),
         violation,
     };
     (shared.keep(request), known)
@@ -122,7 +129,8 @@ impl Turn<'_> {
             Some(Fault::Reset | Fault::Eof | Fault::Stall | Fault::Malformed) | None => {}
         }
         let usage = answer.reports.then(|| self.usage(&answer));
-        let events = sse::events(&answer, self.request.number, usage);
+        let wire = self.request.wire;
+        let events = wire.events(&answer, self.request.number, usage);
         connection.begin_stream().await?;
         let half = events.said.len().div_ceil(2).max(1);
         let (first, rest) = events.said.split_at(half);

@@ -71,7 +71,7 @@ fn event(value: &Value) -> String {
 }
 
 /// Pieces of about this many bytes, whole characters each.
-fn pieces(text: &str, bytes: usize) -> Vec<&str> {
+pub(super) fn pieces(text: &str, bytes: usize) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {
         let mut end = bytes.clamp(1, rest.len());

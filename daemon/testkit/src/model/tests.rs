@@ -5,7 +5,8 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Fault, Gate, Model, Place, prefix, strict};
+use super::wire::seal;
+use super::{Answer, Fault, Gate, Model, Place, Wire, prefix, strict};
 
 fn tool() -> Value {
     json!({"type": "function", "function": {
@@ -251,4 +252,108 @@ async fn a_gate_holds_an_answer_and_says_that_it_is_there() {
     assert!(!asking.is_finished(), "the answer is held");
     gate.open();
     assert_eq!(&asking.await.expect("asked"), b"HTTP/1.1 200");
+}
+
+/// A request of Messages, with the answer `said` in it.
+fn of_messages(said: &[Value], mark: bool) -> String {
+    let mut result = json!({"type": "tool_result", "tool_use_id": "a", "content": "done"});
+    if mark {
+        result["cache_control"] = json!({"type": "ephemeral"});
+    }
+    json!({
+        "model": "m", "max_tokens": 9, "stream": true,
+        "system": [{"type": "text", "text": "Be good."}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "go"}]},
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": [result]},
+        ],
+    })
+    .to_string()
+}
+
+fn thinking(text: &str, signature: &str) -> Value {
+    json!({"type": "thinking", "thinking": text, "signature": signature})
+}
+
+#[test]
+fn messages_are_checked_by_their_own_rules_too() {
+    let used = json!({"type": "tool_use", "id": "a", "name": "read_file", "input": {}});
+    let check = |said: &[Value]| Wire::Messages.check(of_messages(said, true).as_bytes());
+    assert_eq!(check(&[thinking("hm", &seal("hm")), used.clone()]), Ok(()));
+    for (said, why) in [
+        (vec![thinking("Hm", &seal("hm")), used.clone()], "signed"),
+        (
+            vec![json!({"type": "text", "text": "ok"})],
+            "no call asks for",
+        ),
+        (vec![], "no blocks"),
+    ] {
+        let refused = check(&said).expect_err(why);
+        assert!(refused.contains(why), "{refused}");
+    }
+    let without = of_messages(&[used], false).replace("\"max_tokens\":9,", "");
+    assert!(Wire::Messages.check(without.as_bytes()).is_err());
+}
+
+#[test]
+fn marks_that_move_are_no_change_and_other_bytes_are() {
+    let used = json!({"type": "tool_use", "id": "a", "name": "read_file", "input": {}});
+    let (with, without) = (
+        of_messages(std::slice::from_ref(&used), true),
+        of_messages(&[used], false),
+    );
+    let check =
+        |one: &str, two: &str| Wire::Messages.check_prefix([one.as_bytes(), two.as_bytes()]);
+    // As the codec writes it: the mark is the last member.
+    let marked = without.replace(
+        "\"type\":\"tool_result\"}",
+        "\"type\":\"tool_result\",\"cache_control\":{\"type\":\"ephemeral\"}}",
+    );
+    assert_ne!(marked, with, "serde puts it elsewhere");
+    assert_eq!(check(&marked, &without), Ok(()));
+    for (from, to) in [
+        ("\"go\"", "\"GO\""),
+        ("Be good", "Be bad"),
+        ("\"done\"", "\"\""),
+    ] {
+        assert!(
+            check(&without, &without.replace(from, to)).is_err(),
+            "{from}"
+        );
+    }
+}
+
+#[test]
+fn responses_are_checked_by_their_own_rules_too() {
+    let body = |items: &[Value], key: &str| {
+        let mut input = vec![json!({
+            "type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}],
+        })];
+        input.extend_from_slice(items);
+        json!({
+            "model": "m", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
+            "prompt_cache_key": key, "input": input,
+        })
+        .to_string()
+    };
+    let reasoning = json!({
+        "type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}],
+        "encrypted_content": seal("hm"),
+    });
+    let called =
+        json!({"type": "function_call", "call_id": "a", "name": "read_file", "arguments": "{}"});
+    let result = json!({"type": "function_call_output", "call_id": "a", "output": "done"});
+    let check = |items: &[Value]| Wire::Responses.check(body(items, "k").as_bytes());
+    let whole = [reasoning.clone(), called.clone(), result.clone()];
+    assert_eq!(check(&whole), Ok(()));
+    assert!(check(&[called.clone(), reasoning.clone(), result.clone()]).is_err());
+    let mut other = reasoning;
+    other["encrypted_content"] = "other".into();
+    assert!(check(&[other, called.clone(), result]).is_err());
+    assert!(check(&[called]).is_err(), "a call without its result");
+    let (one, two, other) = (body(&[], "k"), body(&whole, "k"), body(&whole, "l"));
+    let prefix = |two: &str| Wire::Responses.check_prefix([one.as_bytes(), two.as_bytes()]);
+    assert_eq!(prefix(&two), Ok(()));
+    assert!(prefix(&other).is_err(), "another key is another cache");
 }

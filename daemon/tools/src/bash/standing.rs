@@ -35,6 +35,7 @@ impl Standing {
             shell,
             cwd: cwd.unwrap_or_else(|| context.cwd.clone()),
             env,
+            walls: context.walls.clone(),
         };
         Self {
             memory,
@@ -51,11 +52,14 @@ impl Standing {
         let begun = tokio::task::spawn_blocking(move || {
             let mut standing = Self::begin_only(&context);
             if standing.memory.is_some() {
-                match Back::make(&context.spill_dir) {
+                // The shell writes it: it must be within its walls.
+                let within = context.walls.as_ref().map(|walls| &walls.temp);
+                let dir = within.unwrap_or(&context.spill_dir);
+                match Back::make(dir) {
                     Ok(back) => standing.back = Some(back),
                     Err(error) => standing.told.push(format!(
                         "directory and variables do not last: make a file in {}: {error}",
-                        context.spill_dir.display()
+                        dir.display()
                     )),
                 }
             }
@@ -67,8 +71,9 @@ impl Standing {
         }
     }
 
-    /// Takes in what the command left, where it came to its own end. Returns lines for the end of the result.
-    pub(super) async fn end(self, end: &End, context: &CallContext) -> Vec<String> {
+    /// Takes in what the command left, where it came to its own end. `lasts`: not so where it may run once more. Returns
+    /// lines for the end of the result.
+    pub(super) async fn end(self, end: &End, lasts: bool, context: &CallContext) -> Vec<String> {
         let finished = end.stopped.is_none() && end.exit.is_some_and(|exit| exit.code.is_some());
         let home = context.cwd.clone();
         let ended = tokio::task::spawn_blocking(move || {
@@ -83,8 +88,12 @@ impl Standing {
                 return told;
             };
             let left = back.filter(|_| finished).and_then(|back| back.read().ok());
-            if let Some(left) = left.as_deref().and_then(lasting::read) {
-                told.extend(memory.shell_ended(&base, &start, &left));
+            match left.as_deref().and_then(lasting::read) {
+                Some(left) if lasts => told.extend(memory.shell_ended(&base, &start, &left)),
+                Some(left) if memory.shell_would_change(&base, &start, &left) => {
+                    told.push("directory and variables stay as they were before it".to_owned());
+                }
+                Some(_) | None => {}
             }
             let cwd = memory.shell_cwd().filter(|cwd| *cwd != home);
             told.extend(cwd.map(|cwd| format!("in {}", lasting::shown(memory.workspace(), &cwd))));

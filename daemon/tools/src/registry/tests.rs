@@ -16,6 +16,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "copy_file",
             "delete_file",
             "edit_file",
+            "exit_plan_mode",
             "glob",
             "grep",
             "kill_shell",

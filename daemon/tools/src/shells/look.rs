@@ -52,6 +52,7 @@ impl Look {
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
             changed: Vec::new(),
             todos: None,
+            blocked: None,
         }
     }
 

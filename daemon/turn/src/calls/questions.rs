@@ -3,9 +3,9 @@
 
 use contract::Outcome;
 use proto::item::{Display, ToolCall};
-use proto::params::approval::{Approval, Decision as Answered};
+use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::question::{Ask, Question};
-use proto::record::{ApprovalResolved, QuestionAnswered};
+use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered};
 use proto::state::{State, WaitingFor};
 use proto::{ApprovalId, Body, CallId, QuestionId};
 
@@ -79,7 +79,7 @@ impl Step<'_> {
     }
 
     /// A person has answered: the session runs again, or waits for the next answer.
-    fn answered_by(&mut self, by: &str) {
+    pub(super) fn answered_by(&mut self, by: &str) {
         let cause = format!("answered by {by}");
         match self.facts.waits_for_person() {
             None => self.state(State::Running, None, &cause, None),
@@ -98,12 +98,12 @@ impl Step<'_> {
         let Some(question) = self.facts.pending.get(&resolution.approval_id).cloned() else {
             return Phase::Calls(calls);
         };
-        let scope = match resolution.decision {
-            Answered::AllowSession => resolution
-                .scope
-                .or_else(|| question.scopes.first().cloned()),
-            Answered::AllowOnce | Answered::Deny => None,
-        };
+        let scope = Scope::chosen(
+            &question.scopes,
+            resolution.decision,
+            resolution.scope.as_ref(),
+        )
+        .cloned();
         self.append(Body::ApprovalResolved(ApprovalResolved {
             approval_id: resolution.approval_id,
             call: question.call.clone(),
@@ -122,19 +122,20 @@ impl Step<'_> {
                 .find(|call| call.id == question.call)
         {
             self.close_denied(&mut calls, &call);
+            self.close_what_cannot_run(&mut calls);
         }
         self.proceed(calls)
     }
 
     /// Open questions end with the turn: nobody can answer them any more.
     pub(crate) fn close_questions(&mut self) {
-        self.close_questions_where("the turn was stopped", |_| true);
+        self.close_questions_where(words::TURN_STOPPED, |_| true);
         if self.facts.waits_for_person().is_none() && self.facts.state.waiting_for.is_some() {
             self.state(State::Running, None, "stopping", None);
         }
     }
 
-    /// Answers open approvals with a no, and open questions with nothing, in the daemon's name.
+    /// Answers open approvals with a no, and open questions and plans with nothing, in the daemon's name.
     pub(crate) fn close_questions_where(&mut self, why: &str, which: impl Fn(&CallId) -> bool) {
         let asked: Vec<_> = self.facts.asked.values().cloned().collect();
         for question in asked.into_iter().filter(|asked| which(&asked.call)) {
@@ -142,6 +143,18 @@ impl Step<'_> {
                 question_id: question.question_id,
                 call: question.call,
                 replies: Vec::new(),
+                by: "reasonix".into(),
+                unattended: false,
+                request_id: None,
+            }));
+        }
+        let plans: Vec<_> = self.facts.plans.values().cloned().collect();
+        for plan in plans.into_iter().filter(|plan| which(&plan.call)) {
+            self.append(Body::PlanResolved(PlanResolved {
+                plan_id: plan.plan_id,
+                call: plan.call,
+                decision: None,
+                note: None,
                 by: "reasonix".into(),
                 unattended: false,
                 request_id: None,

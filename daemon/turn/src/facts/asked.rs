@@ -1,5 +1,6 @@
 //! What people are asked, as a fold: decisions, approvals, questions of the model, and what was answered.
 
+use contract::Stance;
 use proto::outcome::Denied;
 use proto::params::approval::{Approval, Decision};
 use proto::params::question::Question;
@@ -13,7 +14,7 @@ use super::open::{Answerer, Stage};
 use crate::words;
 
 /// Resolved approvals that are remembered, so that a late answer can be told who was first.
-const RESOLVED_KEPT: usize = 256;
+pub(super) const RESOLVED_KEPT: usize = 256;
 
 impl Facts {
     pub(super) fn apply_decided(&mut self, decided: &PolicyDecided) {
@@ -25,6 +26,12 @@ impl Facts {
                 open.tool.clone_from(&decided.tool);
             }
         }
+        if self.is_blocked(&decided.call) {
+            if decided.unattended.is_some() || decided.verdict == Verdict::Deny {
+                self.keep_inside(&decided.call, words::kept_inside_by_policy(decided));
+            }
+            return;
+        }
         let unattended = decided.unattended == Some(Unattended::Denied);
         if unattended {
             self.nobody_there(
@@ -34,7 +41,13 @@ impl Facts {
             );
         }
         if unattended || decided.verdict == Verdict::Deny {
-            self.deny(&decided.call, words::denied_by_policy(decided));
+            let words = words::denied_by_policy(decided);
+            if decided.layer == Stance::LAYER {
+                // What the session may not do now it may do later in the same turn.
+                self.stage_denied(&decided.call, words);
+            } else {
+                self.deny(&decided.call, words);
+            }
         }
     }
 
@@ -68,8 +81,14 @@ impl Facts {
         open.stage(call, Stage::Denied { words });
     }
 
+    fn stage_denied(&mut self, call: &CallId, words: String) {
+        if let Some(open) = &mut self.open {
+            open.stage(call, Stage::Denied { words });
+        }
+    }
+
     /// Notes a call that was denied because nobody was there to say yes.
-    fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
+    pub(super) fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
         let Some(open) = &mut self.open else { return };
         let tool = open
             .calls
@@ -114,12 +133,17 @@ impl Facts {
         if !self.pending.is_empty() {
             return Some(WaitingFor::Approval);
         }
-        (!self.asked.is_empty()).then_some(WaitingFor::Question)
+        if !self.asked.is_empty() {
+            return Some(WaitingFor::Question);
+        }
+        (!self.plans.is_empty()).then_some(WaitingFor::Plan)
     }
 
     pub(super) fn apply_resolved(&mut self, resolved: &ApprovalResolved, record: &Record) {
         let asked = self.pending.remove(&resolved.approval_id);
+        let escape = self.is_blocked(&resolved.call);
         if resolved.unattended
+            && !escape
             && let Some(asked) = &asked
         {
             self.nobody_there(
@@ -133,7 +157,9 @@ impl Facts {
         {
             self.grants.push(scope.clone());
         }
-        if resolved.decision == Decision::Deny {
+        if escape && resolved.decision == Decision::Deny {
+            self.keep_inside(&resolved.call, Some(words::kept_inside(resolved)));
+        } else if resolved.decision == Decision::Deny {
             self.deny(&resolved.call, words::denied_by_answer(resolved));
         } else if let Some(open) = &mut self.open {
             let shown_hash = asked.map(|asked| asked.shown_hash).unwrap_or_default();

@@ -3,9 +3,10 @@
 
 use proto::params::approval::Decision;
 use proto::params::history::What;
+use proto::params::plan;
 use proto::params::question::Reply;
 use proto::record::SessionSet;
-use proto::{ApprovalId, PromptId, QuestionId};
+use proto::{ApprovalId, PlanId, PromptId, QuestionId};
 
 /// A prompt in a form that repeats can be compared by.
 #[must_use]
@@ -37,6 +38,12 @@ pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
 pub fn content_of_replies(id: &QuestionId, replies: &[Reply]) -> String {
     let said = serde_json::to_string(replies).unwrap_or_default();
     format!("replies {id} {said}")
+}
+
+/// An answer to a plan in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_plan(id: &PlanId, decision: plan::Decision) -> String {
+    format!("plan {id} {decision:?}")
 }
 
 /// A change of settings in a form that repeats can be compared by.

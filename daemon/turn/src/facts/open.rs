@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::{ApprovalId, CallId, ItemId, PromptId, QuestionId, Stamp};
+use proto::record::ToolBlocked;
+use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
 use super::since;
 
@@ -28,6 +29,10 @@ pub struct OpenTurn {
     pub denied: Vec<Denied>,
     /// A call did what it was asked, or a person answered it, and its result stands after the last unattended denial.
     pub ok_since_denial: bool,
+    /// A person has approved a plan in this turn: its calls run unasked, but for those that are denied or always asked.
+    pub window: bool,
+    /// A plan that nobody was there to approve: the turn ends with it, and does nothing else.
+    pub unapproved: Option<String>,
     /// The calls of the newest answer.
     pub calls: Vec<OpenCall>,
     /// Files of which the turn has kept what they were, by their absolute paths.
@@ -36,6 +41,8 @@ pub struct OpenTurn {
     pub tree_kept: bool,
     /// What was denied in this turn stays denied: digests of tool and arguments, as policy has read them.
     pub refused: HashSet<String>,
+    /// What was not let out of the sandbox in this turn is not asked about again: the same digests.
+    pub kept_inside: HashSet<String>,
     /// The newest message is an answer without calls: how it ended. The turn is to be settled by it.
     pub plain_answer: Option<Finish>,
     /// That answer was cut off by the daemon's end, and the turn is to go on from it.
@@ -61,6 +68,8 @@ pub struct OpenCall {
     /// What policy said when it looked last, and at what: the digest of tool and arguments. Empty: not yet.
     pub read_only: bool,
     pub input_sha256: String,
+    /// The sandbox stopped it, and this is what it came to: its result, unless a person lets it run once outside.
+    pub blocked: Option<Box<ToolBlocked>>,
 }
 
 impl OpenCall {
@@ -72,6 +81,7 @@ impl OpenCall {
             stage: Stage::Open,
             read_only: false,
             input_sha256: String::new(),
+            blocked: None,
         }
     }
 }
@@ -87,21 +97,30 @@ pub enum Stage {
     Approved { shown_hash: String },
     /// Its questions wait for a person.
     Questioned(QuestionId),
-    /// They are open no more; its result, in these words, waits for its place.
+    /// Its plan waits for a person.
+    Proposed(PlanId),
+    /// Questions or plan are open no more; its result, in these words, waits for its place.
     Answered { by: Answerer, words: String },
     /// It was denied, and never runs; its result, in these words, waits for its place.
     Denied { words: String },
-    /// It runs, or ran when the daemon died.
+    /// It runs, or ran when the daemon died. Where it was blocked before: outside the sandbox, and it changes things,
+    /// whatever it was taken for within.
     Started { read_only: bool },
+    /// The sandbox stopped it. Whether a person is asked is to be found out.
+    Blocked,
+    /// It was blocked, and does not run again. These words for the model follow its result, where there are any.
+    KeptInside { words: Option<String> },
     /// It has its result.
     Closed,
 }
 
-/// Who settled the questions of a call.
+/// Who settled the questions or the plan of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answerer {
-    /// A person said something.
+    /// A person said something; yes, to a plan.
     Person,
+    /// A person, or the daemon where none was there, said no to a plan.
+    No,
     /// Nobody was there who could have.
     Nobody,
     /// The daemon, because the turn was about to end.
@@ -114,6 +133,7 @@ impl Answerer {
     pub fn status(self) -> CallStatus {
         match self {
             Self::Person | Self::Nobody => CallStatus::Ok,
+            Self::No => CallStatus::Denied,
             Self::Daemon => CallStatus::Interrupted,
         }
     }
@@ -129,7 +149,10 @@ impl Stage {
             | Self::Asked(_)
             | Self::Approved { .. }
             | Self::Questioned(_)
+            | Self::Proposed(_)
             | Self::Denied { .. }
+            | Self::Blocked
+            | Self::KeptInside { .. }
             | Self::Closed => false,
         }
     }

@@ -5,7 +5,7 @@ use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
 use proto::{Record, Seq, Stamp};
 
-use super::{BrokenOff, Facts};
+use super::{BrokenOff, Facts, Told};
 
 /// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,7 @@ pub struct Counts {
     pub spoken: u64,
     pub context_tokens: u64,
     pub todos: Vec<Todo>,
+    pub told: Told,
 }
 
 /// A rewind, with what was before it.
@@ -219,6 +220,7 @@ impl Facts {
             spoken: self.spoken,
             context_tokens: self.context_tokens,
             todos: self.todos.clone(),
+            told: self.told,
         }
     }
 
@@ -227,6 +229,7 @@ impl Facts {
         self.spoken = counts.spoken;
         self.context_tokens = counts.context_tokens;
         self.todos = counts.todos;
+        self.told = counts.told;
     }
 
     pub(super) fn apply_rewound(&mut self, rewound: &SessionRewound, record: &Record) {

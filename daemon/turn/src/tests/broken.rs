@@ -12,7 +12,7 @@ use super::made::{created, judgement, outcome, prompt_id, reply};
 use super::storm::storms;
 use super::world::log_of;
 use crate::input::Unattended;
-use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy};
+use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
 const POLICIES: [RecoverPolicy; 2] = [RecoverPolicy::Continue, RecoverPolicy::Idle];
 
@@ -107,7 +107,11 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
                     })));
                 }
                 Effect::Judge { call } => {
-                    let judgement = judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
+                    let mut judgement =
+                        judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
+                    if let Judgement::Decided { stance, .. } = &mut judgement {
+                        *stance = machine.facts().stance();
+                    }
                     happens.push(Input::Judged {
                         call: call.id,
                         judgement: Box::new(judgement),
@@ -124,7 +128,8 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
         if happens.is_empty() {
             let pending = machine.facts().pending.keys().next().cloned().map(yes);
             let asked = machine.facts().asked.keys().next().cloned().map(red);
-            match (pending.or(asked), next.pop()) {
+            let planned = machine.facts().plans.keys().next().cloned().map(approve);
+            match (pending.or(asked).or(planned), next.pop()) {
                 (Some(answer), input) => {
                     next.extend(input);
                     happens.push(answer);
@@ -167,7 +172,17 @@ fn yes(id: proto::ApprovalId) -> Input {
     }))
 }
 
-/// A log of these records behind the first, each in this turn.
+fn approve(plan_id: proto::PlanId) -> Input {
+    Input::Plan(Box::new(crate::input::PlanAnswer {
+        plan_id,
+        decision: Some(proto::params::plan::Decision::Approve),
+        note: None,
+        by: "ann".into(),
+        unattended: false,
+        request_id: None,
+    }))
+}
+
 fn red(question_id: proto::QuestionId) -> Input {
     Input::Answers(Box::new(crate::input::Answers {
         question_id,
@@ -178,6 +193,7 @@ fn red(question_id: proto::QuestionId) -> Input {
     }))
 }
 
+/// A log of these records behind the first, each in this turn.
 fn log(records: Vec<(Option<u64>, Body)>) -> Vec<Record> {
     let first = (None, Body::SessionCreated(created(Kind::Interactive, 0, 0)));
     std::iter::once(first)
@@ -233,6 +249,7 @@ fn calls(number: u64, ids: &[&str]) -> (Option<u64>, Body) {
                 cut: false,
             })
             .collect(),
+        thoughts: Vec::new(),
         finish: Finish::ToolCalls,
     };
     (Some(number), Body::Assistant(message))
@@ -244,6 +261,7 @@ fn starts(number: u64, id: &str) -> (Option<u64>, Body) {
         tool: "write".into(),
         subject: String::new(),
         read_only: false,
+        outside: false,
     };
     (Some(number), Body::ToolStarted(started))
 }
@@ -270,6 +288,7 @@ fn turn_ends(number: u64) -> (Option<u64>, Body) {
         tool_calls: 2,
         duration_ms: 1,
         denied: Vec::new(),
+        hooks: false,
     };
     (Some(number), Body::TurnEnded(ended))
 }
@@ -469,6 +488,7 @@ fn absurd_numbers_of_a_provider_stop_at_the_largest() {
         cached_tokens: 0,
         output_tokens: u64::MAX,
         reasoning_tokens: 0,
+        cache_write_tokens: 0,
         reported: true,
         cost_micros: Some(u64::MAX),
         request_bytes: 0,

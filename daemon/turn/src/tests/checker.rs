@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::approval::{Approval, Decision};
+use proto::params::plan::{self, Plan};
 use proto::params::question::Question;
-use proto::record::{PolicyDecided, ToolStarted, Unattended, Verdict};
-use proto::state::State;
-use proto::{ApprovalId, Body, CallId, Pid, PromptId, QuestionId, Record, Seq, Stamp};
+use proto::record::{PlanResolved, PolicyDecided, ToolBlocked, ToolStarted, Unattended, Verdict};
+use proto::state::{Mode, State};
+use proto::{ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, Seq, Stamp};
 
 use crate::words;
 
@@ -35,6 +36,12 @@ pub struct Checker {
     /// Questions of the model that are open, and those that were.
     pub asked: BTreeMap<QuestionId, Question>,
     replied: HashSet<QuestionId>,
+    /// Plans that are open, and those that were.
+    pub plans: BTreeMap<PlanId, Plan>,
+    planned: HashSet<PlanId>,
+    /// What the session may do.
+    pub mode: Mode,
+    pub read_only: bool,
     /// The call whose files were kept right now: it starts next.
     kept: Option<CallId>,
     /// What requests show.
@@ -101,7 +108,15 @@ pub struct Open {
     approved: HashMap<CallId, String>,
     /// Calls whose questions a person answered.
     answered: HashSet<CallId>,
+    /// Calls that the sandbox stopped, and what they came to; those that ran again outside; those that never do.
+    blocked: HashMap<CallId, ToolBlocked>,
+    outside: HashSet<CallId>,
+    kept_inside: HashSet<CallId>,
     pub summing_up: bool,
+    /// A person approved a plan in it, and nobody took that back.
+    pub window: bool,
+    /// A plan was proposed to nobody.
+    unapproved: bool,
 }
 
 impl Checker {
@@ -172,6 +187,7 @@ impl Checker {
             Body::Tool(message) => self.tool(message),
             Body::PolicyDecided(decided) => self.decided(decided),
             Body::ToolStarted(started) => self.started(started, record.seq),
+            Body::ToolBlocked(blocked) => self.blocked(blocked),
             Body::ToolFinished(finished) => {
                 let open = self.open.as_mut().expect("a call ends within its turn");
                 assert!(
@@ -181,6 +197,10 @@ impl Checker {
                 assert!(
                     !self.asked.values().any(|open| open.call == finished.call),
                     "a call does not end while its questions are open"
+                );
+                assert!(
+                    !self.plans.values().any(|open| open.call == finished.call),
+                    "a call does not end while its plan is open"
                 );
                 open.finished.insert(finished.call.clone());
             }
@@ -202,6 +222,22 @@ impl Checker {
                     !self.pending.values().any(|open| open.call == approval.call),
                     "one question a call at a time"
                 );
+                assert_eq!(
+                    approval.escape.is_some(),
+                    open.blocked.contains_key(&approval.call),
+                    "what the sandbox stopped is asked about as that"
+                );
+                if approval.escape.is_some() {
+                    assert!(
+                        !open.outside.contains(&approval.call)
+                            && !open.kept_inside.contains(&approval.call),
+                        "a way out is offered once"
+                    );
+                    assert!(
+                        self.mode == Mode::Normal && !self.read_only,
+                        "no way out of plan mode, nor of a session that only reads"
+                    );
+                }
                 let before = self
                     .pending
                     .insert(approval.approval_id.clone(), approval.clone());
@@ -215,7 +251,10 @@ impl Checker {
                     "an answer is about the call of its question"
                 );
                 self.resolved.insert(resolved.approval_id.clone());
-                if resolved.decision == Decision::Deny {
+                if resolved.decision == Decision::Deny && asked.escape.is_some() {
+                    let open = self.open.as_mut().expect("it stands in a turn");
+                    open.kept_inside.insert(asked.call);
+                } else if resolved.decision == Decision::Deny {
                     self.deny(&resolved.call, resolved.unattended);
                 } else if let Some(open) = &mut self.open {
                     open.approved.insert(asked.call, asked.shown_hash);
@@ -259,6 +298,13 @@ impl Checker {
                 self.moves_to(state.state);
             }
             Body::SessionSet(set) => {
+                self.read_only = set.read_only.unwrap_or(self.read_only);
+                self.mode = set.mode.unwrap_or(self.mode);
+                if set.mode == Some(Mode::Plan)
+                    && let Some(open) = &mut self.open
+                {
+                    open.window = false;
+                }
                 if let Some(paused) = set.paused {
                     assert_ne!(
                         self.paused, paused,
@@ -299,6 +345,8 @@ impl Checker {
                     open.answered.insert(asked.call);
                 }
             }
+            Body::PlanProposed(plan) => self.proposes(plan),
+            Body::PlanResolved(resolved) => self.plan_resolved(resolved),
             Body::CheckpointCreated(checkpoint) => {
                 self.kept.clone_from(&checkpoint.call);
                 match &checkpoint.call {
@@ -309,7 +357,10 @@ impl Checker {
             Body::SessionRewound(_) => {
                 assert!(open.is_none(), "a session goes back at rest");
             }
-            Body::SessionCreated(_)
+            Body::SessionCreated(created) => {
+                (self.mode, self.read_only) = (created.mode, created.read_only);
+            }
+            Body::HookFinished(_)
             | Body::Usage(_)
             | Body::Notice(_)
             | Body::TodoUpdated(_)
@@ -331,7 +382,7 @@ impl Checker {
             "I7: a denied call does not ask"
         );
         let by_approval = self.pending.values().any(|open| open.call == *call);
-        let by_question = self.asked.values().any(|open| open.call == *call);
+        let by_question = self.is_open(call);
         assert!(
             !by_approval && !by_question,
             "one question a call at a time"
@@ -339,6 +390,58 @@ impl Checker {
         assert!(!self.replied.contains(id), "I6: an id is used once");
         let before = self.asked.insert(id.clone(), question.clone());
         assert!(before.is_none(), "I6: an id is used once");
+    }
+
+    /// Whether questions or a plan of this call wait for a person.
+    fn is_open(&self, call: &CallId) -> bool {
+        self.asked.values().any(|open| open.call == *call)
+            || self.plans.values().any(|open| open.call == *call)
+    }
+
+    fn proposes(&mut self, plan: &Plan) {
+        self.may_start("a plan's approval");
+        assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
+        let open = self.open.as_ref().expect("plans stand in a turn");
+        assert!(
+            open.unanswered.contains(&plan.call) && !open.cut.contains(&plan.call),
+            "only calls without a result propose"
+        );
+        assert!(
+            !self.denied.contains(&(open.number, plan.call.clone())),
+            "I7: a denied call does not propose"
+        );
+        let by_approval = self.pending.values().any(|open| open.call == plan.call);
+        assert!(
+            !by_approval && !self.is_open(&plan.call),
+            "one question a call at a time"
+        );
+        assert!(
+            !self.planned.contains(&plan.plan_id),
+            "I6: an id is used once"
+        );
+        let before = self.plans.insert(plan.plan_id.clone(), plan.clone());
+        assert!(before.is_none(), "I6: an id is used once");
+    }
+
+    fn plan_resolved(&mut self, resolved: &PlanResolved) {
+        let plan = self.plans.remove(&resolved.plan_id);
+        let plan = plan.expect("I6: only open plans are answered, and once");
+        assert_eq!(plan.call, resolved.call, "an answer is about its call");
+        self.planned.insert(resolved.plan_id.clone());
+        let open = self.open.as_mut().expect("a plan stands in a turn");
+        match resolved.decision {
+            Some(plan::Decision::Approve) => {
+                open.answered.insert(plan.call);
+                open.window = true;
+                self.mode = Mode::Normal;
+            }
+            Some(plan::Decision::Reject) => {}
+            None if resolved.unattended => {
+                open.unattended.push(plan.call);
+                open.unapproved = true;
+            }
+            None => {}
+        }
     }
 
     /// Where a prompt stands that has to wait.
@@ -442,6 +545,9 @@ impl Checker {
         open.started.clear();
         open.finished.clear();
         open.answered.clear();
+        open.blocked.clear();
+        open.outside.clear();
+        open.kept_inside.clear();
         self.last = Some(Last::Assistant);
     }
 
@@ -459,6 +565,18 @@ impl Checker {
             "people hear of a result as well"
         );
         open.unanswered.remove(0);
+        if let Some(blocked) = open.blocked.get(&message.call) {
+            if open.outside.contains(&message.call) {
+                assert!(
+                    message.text.contains("outside the sandbox"),
+                    "the model is told of both runs"
+                );
+            } else {
+                assert_eq!(message.status, blocked.status, "it has come to that");
+                let begins = message.text.starts_with(blocked.text.trim_end());
+                assert!(begins, "what it came to is its result");
+            }
+        }
         match message.status {
             CallStatus::Ok => {
                 assert!(!denied, "I7: a denied call has no good result");
@@ -498,6 +616,16 @@ impl Checker {
             open.asked.remove(&decided.call)
         };
         let left = decided.unattended == Some(Unattended::Denied);
+        if open.blocked.contains_key(&decided.call) {
+            assert!(
+                !open.kept_inside.contains(&decided.call),
+                "what stays inside is not judged again"
+            );
+            if left || decided.verdict == Verdict::Deny {
+                open.kept_inside.insert(decided.call.clone());
+            }
+            return;
+        }
         if left || decided.verdict == Verdict::Deny {
             self.deny(&decided.call, left);
         }
@@ -529,11 +657,61 @@ impl Checker {
             !self.denied.contains(&(open.number, started.call.clone())),
             "I7: a denied call never starts"
         );
-        if let Some((_, read_only)) = open.started.get(&started.call) {
+        assert!(
+            started.read_only || (self.mode == Mode::Normal && !self.read_only),
+            "I7: what changes things starts neither in plan mode nor in a session that only reads"
+        );
+        if let Some(blocked) = open.blocked.get(&started.call) {
+            assert!(
+                started.outside && !started.read_only,
+                "outside it may do anything: {}",
+                blocked.call
+            );
+            assert!(
+                open.approved
+                    .get(&started.call)
+                    .is_some_and(|shown| shown.starts_with("outside")),
+                "only a person's yes to that lets a call out of the sandbox"
+            );
+            assert!(
+                !open.kept_inside.contains(&started.call),
+                "what was kept inside stays there"
+            );
+            assert!(
+                open.outside.insert(started.call.clone()),
+                "I4: a call runs outside once"
+            );
+        } else if let Some((_, read_only)) = open.started.get(&started.call) {
             assert!(read_only, "I4: a call that changes things starts once");
+            assert!(!started.outside, "only what was stopped runs outside");
         }
         open.started
             .insert(started.call.clone(), (seq, started.read_only));
+    }
+
+    fn blocked(&mut self, blocked: &ToolBlocked) {
+        let open = self.open.as_mut().expect("a call is stopped in its turn");
+        let call = &blocked.call;
+        assert!(
+            open.unanswered.contains(call),
+            "a call is stopped before it has its result"
+        );
+        assert!(
+            open.started.contains_key(call),
+            "only what ran can have been stopped"
+        );
+        assert!(
+            self.mode == Mode::Normal && !self.read_only,
+            "no way out of plan mode, nor of a session that only reads"
+        );
+        let before = open.blocked.insert(call.clone(), blocked.clone());
+        assert!(before.is_none(), "outside nothing stops a call");
+    }
+
+    /// Whether the newest start of a call was outside the sandbox.
+    pub fn is_outside(&self, call: &CallId) -> bool {
+        let open = self.open.as_ref();
+        open.is_some_and(|open| open.outside.contains(call))
     }
 
     fn ended(&mut self, ended: &TurnEnded) {
@@ -543,7 +721,7 @@ impl Checker {
             "I2: every call has its result when the turn ends"
         );
         assert!(
-            self.pending.is_empty() && self.asked.is_empty(),
+            self.pending.is_empty() && self.asked.is_empty() && self.plans.is_empty(),
             "no question outlives its turn"
         );
         assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
@@ -554,7 +732,8 @@ impl Checker {
             open.unattended.iter().collect(),
             "every unattended denial is told, and no other"
         );
-        let blocked = !open.unattended.is_empty() && open.ledger.last() != Some(&true);
+        let left = !open.unattended.is_empty() && open.ledger.last() != Some(&true);
+        let blocked = left || open.unapproved;
         match ended.outcome {
             OutcomeKind::Blocked => assert!(
                 blocked && ended.reason == Some(Reason::Denied),
@@ -585,10 +764,17 @@ impl Checker {
             "a request ends with words or a result"
         );
         assert!(
-            self.pending.is_empty() && self.asked.is_empty(),
+            self.pending.is_empty() && self.asked.is_empty() && self.plans.is_empty(),
             "no request while a question is open"
         );
         self.shown.is_valid();
+    }
+
+    /// A new request tells the model what the session may do. Another try of one is what that was.
+    pub fn is_up_to_date(&self) {
+        if self.open.as_ref().is_some_and(|open| !open.summing_up) {
+            self.shown.tells(self.mode, self.read_only);
+        }
     }
 
     /// A call that a person had to be asked about runs on a yes to what would be shown now.
@@ -619,7 +805,9 @@ impl Checker {
         let writers = open
             .started
             .iter()
-            .filter(|(call, (_, read_only))| !read_only && open.unanswered.contains(call));
+            .filter(|(call, (_, read_only))| !read_only && open.unanswered.contains(call))
+            // What was stopped has come to its end, unless it has begun anew.
+            .filter(|(call, _)| !open.blocked.contains_key(*call) || open.outside.contains(*call));
         writers
             .map(|(call, _)| (open.number, call.clone()))
             .collect()

@@ -292,6 +292,12 @@ fn what_was_kept_has_no_calls_and_is_no_answer_of_a_script() {
                     arguments: "{".into(),
                     cut: true,
                 }],
+                thoughts: vec![proto::item::Thought {
+                    kind: "anthropic".into(),
+                    data: "{}".into(),
+                    text_at: 0,
+                    calls_at: 0,
+                }],
                 reported,
                 ..Answer::default()
             };
@@ -319,6 +325,11 @@ fn what_was_kept_has_no_calls_and_is_no_answer_of_a_script() {
                 ("Once", "Hm.")
             );
             assert_eq!(message.calls, []);
+            assert_eq!(
+                message.thoughts,
+                [],
+                "they go back only with what they led to"
+            );
             assert_eq!(usages, usize::from(reported.is_some()));
             assert_eq!(
                 machine.facts().answered,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, Confinement, Decision, Outcome};
+use contract::{Basis, Confinement, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
 use proto::record::{
     CheckpointCreated, FileState, Kept, Rules, SessionCreated, Todo, TodoStatus, Verdict,
 };
-use proto::state::{Kind, OnAsk, Posture};
+use proto::state::{Kind, Mode, OnAsk, Posture};
 use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, Stamp};
 
 use crate::Judgement;
@@ -34,6 +34,8 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         prefix_sha256: String::new(),
         kind,
         posture: Posture::Ask,
+        mode: Mode::Normal,
+        read_only: false,
         on_ask: OnAsk::Wait,
         name: None,
         labels: Vec::new(),
@@ -42,6 +44,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         rules: Rules::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
+        env_held: Vec::new(),
         request_id: None,
         version: "0".into(),
     }
@@ -111,6 +114,7 @@ pub fn judgement(
     let scope = Scope {
         rule: format!("{}(*)", call.name),
         words: "all of them".into(),
+        always: true,
     };
     let decision = Decision {
         verdict,
@@ -132,6 +136,7 @@ pub fn judgement(
             text: format!("version {version}"),
         },
         rule: "a rule".into(),
+        escape: None,
         scopes: vec![scope],
         shown_hash: format!("{}{version}", call.arguments),
         asked_at: Stamp::default(),
@@ -139,6 +144,8 @@ pub fn judgement(
     Judgement::Decided {
         checkpoint: None,
         questions: None,
+        plan: None,
+        stance: Stance::default(),
         tool: call.name.clone(),
         decision,
         subject: call.arguments.clone(),

@@ -236,7 +236,7 @@ fn what_was_denied_stays_denied_in_its_turn() {
           model calls again | judge again
         > policy again ask
           finished again denied |
-          result again denied: Denied: the same call was denied before in this turn | ask
+          result again denied: Denied: the same call was denied before in this turn, and stays denied | ask
         > model says I may not.
           model: I may not. | turn ends completed | idle
         > user try once more
@@ -651,12 +651,12 @@ fn a_denied_call_stays_denied_however_it_is_spelled() {
           model calls b | judge b
         > policy b ask as write a
           finished b (tool_call) denied |
-          result b denied: Denied: the same call was denied before in this turn | ask
+          result b denied: Denied: the same call was denied before in this turn, and stays denied | ask
         > model calls c:write a+
           model calls c | judge c
         > policy c allow as write a
           finished c denied |
-          result c denied: Denied: the same call was denied before in this turn | ask
+          result c denied: Denied: the same call was denied before in this turn, and stays denied | ask
         > model calls d:tool_call x
           model calls d | judge d
         > policy d deny as write x
@@ -665,14 +665,14 @@ fn a_denied_call_stays_denied_however_it_is_spelled() {
           model calls e | judge e
         > policy e ask
           finished e denied |
-          result e denied: Denied: the same call was denied before in this turn | ask
+          result e denied: Denied: the same call was denied before in this turn, and stays denied | ask
         > crash continue
           notice: The daemon was restarted | ask
         > model calls f:tool_call a
           model calls f | judge f
         > policy f ask as write a
           finished f (tool_call) denied |
-          result f denied: Denied: the same call was denied before in this turn | ask
+          result f denied: Denied: the same call was denied before in this turn, and stays denied | ask
     ",
     );
 }

@@ -1,16 +1,19 @@
 //! Scenes as text: what happens stands behind `>`, what the machine makes of it stands below, `|` between.
 //!
 //! ```text
-//! > session headless max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
-//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true
+//! > session headless mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
+//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true
 //! > model says TEXT      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE] [as TOOL INPUT]
+//! > policy a allow stale                          (it was looked at in plan mode)
 //! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)
 //! > ann yes|always|no 7.1 [NOTE]                  > nobody no 7.1 NOTE
+//! > policy a plans|left-plans                     (a person is to approve its plan; or would be, and nobody is there)
+//! > ann approves|rejects 7.1 [NOTE]               > nobody leaves 7.1
 //! > ann says 7.1 LABEL   > nobody says 7.1
-//! > ends a ok|failed|interrupted [doing TODO TODO | changing FILE]
+//! > ends a ok|failed|blocked|interrupted [doing TODO TODO | changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
@@ -25,12 +28,12 @@
 use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
-use proto::state::Kind;
+use proto::state::{Kind, Mode};
 use proto::{Body, ItemId, Record, Seq, Stamp};
 
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, judgement, prompt_id};
-use crate::input::Unattended;
+use crate::input::{Proposal, Unattended};
 use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
 mod happens;
@@ -82,6 +85,17 @@ pub fn check(script: &str) {
     Checker::of(&stage.log, &stage.cuts).no_prompt_is_lost();
 }
 
+/// The log that a scene comes to. What its lines came to is not compared.
+pub fn log_of(script: &str) -> Vec<Record> {
+    let mut stage = Stage::new();
+    for line in script.lines().map(str::trim) {
+        if let Some(happens) = line.strip_prefix("> ") {
+            stage.play(happens);
+        }
+    }
+    stage.log
+}
+
 struct Stage {
     machine: Machine,
     limits: Limits,
@@ -124,7 +138,10 @@ impl Stage {
         self.limits = Limits::default();
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
+                None if setting == "told" => {}
                 None => record.kind = kind(setting),
+                Some(("mode", mode)) => record.mode = Mode::named(mode).expect("a mode"),
+                Some(("read_only", only)) => record.read_only = only == "true",
                 Some(("max_steps", steps)) => record.max_steps = number(steps),
                 Some(("timeout_ms", ms)) => record.timeout_ms = number(ms),
                 Some(("tries", tries)) => {
@@ -137,6 +154,9 @@ impl Stage {
             }
         }
         self.machine = Machine::new(Facts::default(), self.limits);
+        // Somebody is to be told of the ends of turns.
+        let told = settings.split_whitespace().any(|setting| setting == "told");
+        self.machine.tell_ends(told);
         self.log.clear();
         let effects = self.machine.record(Body::SessionCreated(record), self.now);
         self.keep(&effects);
@@ -217,6 +237,7 @@ impl Stage {
                 item: self.retry.0.clone(),
                 attempt: self.retry.1,
             },
+            "told" => Input::EndTold,
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },
             other => panic!("nobody is called `{other}`"),
@@ -353,6 +374,9 @@ impl Stage {
             .split_once(" keeping ")
             .map_or((what, None), |(what, file)| (what, Some(file)));
         let (what, seeing) = what.split_once(" seeing ").unwrap_or((what, "it"));
+        let (what, stale) = what
+            .strip_suffix(" stale")
+            .map_or((what, false), |what| (what, true));
         let (id, says) = what.split_once(' ').expect("policy CALL VERDICT");
         let open = self
             .machine
@@ -368,6 +392,8 @@ impl Stage {
         let wait = Unattended::Wait;
         let (verdict, unattended) = match says {
             "allow" | "questions" => (Verdict::Allow, wait),
+            "plans" => (Verdict::Ask, wait),
+            "left-plans" => (Verdict::Ask, Unattended::Deny("nobody is there".into())),
             "left-questions" => (Verdict::Allow, Unattended::Deny("nobody is there".into())),
             "ask" => (Verdict::Ask, wait),
             "deny" => (Verdict::Deny, wait),
@@ -391,6 +417,8 @@ impl Stage {
         if let Judgement::Decided {
             question,
             questions,
+            plan,
+            stance,
             checkpoint: kept,
             tool,
             input_sha256,
@@ -403,7 +431,20 @@ impl Stage {
                 *tool = real.name;
             }
             seeing.clone_into(&mut question.shown_hash);
+            if let Some(why) = self.machine.facts().blocked(&call.id) {
+                question.escape = Some(why.to_owned());
+                question.scopes.clear();
+                question.shown_hash = format!("outside {seeing}");
+            }
             *questions = says.ends_with("questions").then(|| vec![ask("Which?")]);
+            *plan = says.ends_with("plans").then(|| Proposal {
+                plan: "1. look".into(),
+                shown_hash: "it".into(),
+            });
+            *stance = self.machine.facts().stance();
+            if stale {
+                stance.mode = Mode::Plan;
+            }
             *kept = keeping.map(|file| checkpoint(Some(&call.id), file));
         }
         Input::Judged {

@@ -77,6 +77,10 @@ fn the_storm_reaches_everything() {
                     },
                     answered.replies.len()
                 )),
+                Body::ToolStarted(started) if started.outside => seen.insert("outside".into()),
+                Body::ApprovalRequested(asked) if asked.escape.is_some() => {
+                    seen.insert("asked to let it out".into())
+                }
                 Body::SessionRewound(rewound) => {
                     let (undo, shown) = (rewound.undoes.is_some(), rewound.shown.is_some());
                     seen.insert(format!("rewound, undo {undo}, shown {shown}"))
@@ -117,6 +121,7 @@ fn the_storm_reaches_everything() {
         "go on",
     ];
     let answers = ["ann 1", "ann 2", "nobody 0", "reasonix 0"];
+    let outside = ["asked to let it out", "outside"];
     let rewinds = [
         "rewound, undo false, shown true",
         "rewound, undo false, shown false",
@@ -140,7 +145,7 @@ fn the_storm_reaches_everything() {
     ];
     let wanted = kinds.chain(outcomes).chain(statuses).chain(others);
     let wanted = wanted.chain(states).chain(finishes).chain(notices);
-    let wanted = wanted.chain(answers).chain(rewinds);
+    let wanted = wanted.chain(answers).chain(rewinds).chain(outside);
     let missing: Vec<_> = wanted.filter(|name| !seen.contains(*name)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
 }

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use contract::ToolChoice;
+use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use proto::item::{CallStatus, ToolCall};
 use proto::outcome::Reason;
 use proto::params::approval::Decision as Answered;
@@ -13,7 +14,7 @@ use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptQueued, SessionRewound, Verdict};
 use proto::state::Kind;
-use proto::{ApprovalId, Body, CallId, ItemId, QuestionId, Record, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, Stamp};
 
 use super::chance::Chance;
 use super::checker::{Checker, Key};
@@ -43,10 +44,14 @@ pub struct World {
     outside: Outside,
     /// Calls with side effects that were started, ever.
     wrote: HashSet<Key>,
+    /// Calls that were started outside of the sandbox, ever.
+    let_out: HashSet<Key>,
     /// Calls of which a recovery found that they may have run.
     tainted: HashSet<Key>,
     /// What policy last said that people would be shown of a call.
     shown: HashMap<CallId, String>,
+    /// The answer that was asked for last in this life.
+    tried: Option<ItemId>,
     /// The newest request's messages, and how many cache resets were before it.
     sent: Option<(u64, Vec<Seq>)>,
     prompts: u64,
@@ -72,6 +77,8 @@ struct Outside {
     retries: Vec<(ItemId, u32)>,
     /// Files are put back, and what is to come of it: nothing, where it fails.
     rewinding: Option<Option<SessionRewound>>,
+    /// Somebody is told that a turn has ended.
+    telling: bool,
     /// Timers of turns, and when they run out.
     times: Vec<(u64, u64)>,
     /// When the newest of them does.
@@ -144,8 +151,10 @@ impl World {
             shadow: Facts::default(),
             outside: Outside::default(),
             wrote: HashSet::new(),
+            let_out: HashSet::new(),
             tainted: HashSet::new(),
             shown: HashMap::new(),
+            tried: None,
             sent: None,
             prompts: 0,
             calls: 0,
@@ -159,6 +168,7 @@ impl World {
 
     fn be_born(&mut self) {
         self.machine.set_context("Working directory: /w".into());
+        self.machine.tell_ends(self.chance.once_in(2));
         let created = created(
             self.chance.one_of(&[Kind::Interactive, Kind::Headless]),
             self.chance.one_of(&[0, 0, 1, 2, 4]),
@@ -212,6 +222,7 @@ impl World {
         kinds.extend((!self.outside.retries.is_empty()).then_some(3));
         kinds.extend((self.is_asked() && !self.closing).then_some(4));
         kinds.extend(self.outside.rewinding.is_some().then_some(5));
+        kinds.extend(self.outside.telling.then_some(6));
         match kinds.is_empty() {
             true => self.disk(),
             false => match self.chance.one_of(&kinds) {
@@ -220,6 +231,7 @@ impl World {
                 2 => self.tool_ends(),
                 3 => self.retry_due(),
                 4 => self.person_answers(),
+                6 => self.end_is_told(),
                 _ => self.rewinding_ends(),
             },
         }
@@ -227,7 +239,25 @@ impl World {
 
     /// Whether somebody could answer something.
     fn is_asked(&self) -> bool {
-        !self.check.pending.is_empty() || !self.check.asked.is_empty()
+        !self.check.pending.is_empty()
+            || !self.check.asked.is_empty()
+            || !self.check.plans.is_empty()
+    }
+
+    fn end_is_told(&mut self) {
+        self.outside.telling = false;
+        let told = Body::HookFinished(HookFinished {
+            event: HookEvent::Stop,
+            hook: "true".into(),
+            source: "/h/settings.json".into(),
+            outcome: HookOutcome::Pass,
+            reason: None,
+            duration_ms: 1,
+            call: None,
+        });
+        let effects = self.machine.record(told, self.now);
+        self.perform(effects);
+        self.step(Input::EndTold);
     }
 
     fn disk(&mut self) {
@@ -298,7 +328,7 @@ impl World {
 
     /// Messages that come when nobody waits for them any more change nothing.
     fn something_late(&mut self) {
-        let late = match self.chance.below(7) {
+        let late = match self.chance.below(8) {
             0 => Input::CallEnded {
                 call: self.any_call_id(),
                 outcome: Box::new(outcome(CallStatus::Ok)),
@@ -331,6 +361,13 @@ impl World {
                     return;
                 }
                 self.replies(question_id)
+            }
+            6 => {
+                let plan_id = PlanId(format!("7.{}", 1 + self.chance.below(4)));
+                if self.check.plans.contains_key(&plan_id) {
+                    return;
+                }
+                self.plan_answer(plan_id)
             }
             5 if self.outside.rewinding.is_none() => self.chance.one_of(&[
                 Input::NotRewound,
@@ -392,6 +429,7 @@ impl World {
         self.log.truncate(kept_records);
         self.durable = self.seq();
         self.outside = Outside::default();
+        self.tried = None;
         if lost > 0 {
             // A request may have shown what did not reach the disk.
             self.sent = None;
@@ -408,6 +446,7 @@ impl World {
         self.tell(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
         let suspended = self.shadow.suspended;
+        self.machine.tell_ends(self.chance.once_in(2));
         let effects = self.machine.recover(policy, kept, self.now);
         self.perform(effects);
         self.holds();
@@ -452,6 +491,8 @@ impl World {
                     if matches!(record.body, Body::TurnStarted(_)) {
                         let alone = self.outside.rewinding.is_none();
                         assert!(alone, "a turn starts while the session goes back");
+                        let told = !self.outside.telling;
+                        assert!(told, "a turn starts before the end of the last is told");
                         assert!(!self.closing, "a turn starts while the daemon goes down");
                     }
                     if let Body::TurnEnded(ended) = &record.body
@@ -487,6 +528,13 @@ impl World {
                 }
                 Effect::Run { call, after } => self.run(call, after),
                 Effect::CancelCalls { .. } => self.cancel_calls(),
+                Effect::TellEnd => {
+                    assert!(!self.outside.telling, "one end at a time");
+                    self.outside.telling = true;
+                }
+                Effect::CancelTelling => {
+                    assert!(self.outside.telling, "only what is under way is stopped");
+                }
                 Effect::ArmTimeout { turn, in_ms } => {
                     self.outside.due_ms = self.now.mono_ms + in_ms;
                     self.outside.times.push((turn, self.outside.due_ms));
@@ -503,6 +551,9 @@ impl World {
             "no request while calls run"
         );
         self.check.may_be_sent();
+        if self.tried.replace(item.clone()).as_ref() != Some(&item) {
+            self.check.is_up_to_date();
+        }
         self.shows();
         let summing_up = self.check.open.as_ref().is_some_and(|open| open.summing_up);
         assert_eq!(
@@ -624,6 +675,7 @@ impl World {
                 && outside.running.is_empty()
                 && outside.retries.is_empty()
                 && outside.rewinding.is_none()
+                && !outside.telling
                 && !self.is_asked()
             {
                 assert!(self.machine.is_idle(), "at rest, and not idle");

@@ -44,3 +44,66 @@ fn other_files_are_not() {
         assert!(!is_protected(Path::new(path)), "{path}");
     }
 }
+
+#[test]
+fn repositories_further_down_are_guarded_as_the_root_is() {
+    let top = tempfile::tempdir().unwrap();
+    let root = top.path().canonicalize().unwrap();
+    for dir in [".git", "a/b/.git", "a/b/c/.git", "node_modules/x/.git"] {
+        std::fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    std::fs::create_dir_all(root.join("a/wt")).unwrap();
+    std::fs::write(root.join("a/wt/.git"), "gitdir: /elsewhere\n").unwrap();
+    let guarded = guarded(&root);
+    for name in [
+        ".git/hooks",
+        ".git/config.worktree",
+        "a/b/.git/config",
+        "a/b/c/.git/hooks",
+        "a/wt/.git",
+        ".mcp.json",
+    ] {
+        assert!(guarded.places.contains(&root.join(name)), "{name}");
+    }
+    assert!(guarded.written.is_empty(), "nobody believes that file");
+    let passed = root.join("node_modules");
+    assert!(
+        !guarded
+            .places
+            .iter()
+            .any(|place| place.starts_with(&passed))
+    );
+}
+
+#[test]
+fn the_look_for_repositories_has_an_end_and_says_so() {
+    let top = tempfile::tempdir().unwrap();
+    for number in 0..REPOSITORIES_MAX {
+        std::fs::create_dir_all(top.path().join(format!("{number}/.git"))).unwrap();
+    }
+    assert!(guarded(top.path()).whole);
+    std::fs::create_dir_all(top.path().join("deep/deeper/.git")).unwrap();
+    let cut = guarded(top.path());
+    assert!(!cut.whole);
+    let hooks = |place: &&PathBuf| place.ends_with(".git/hooks");
+    assert!(cut.places.iter().filter(hooks).count() <= REPOSITORIES_MAX + 1);
+}
+
+#[test]
+fn other_work_trees_that_were_not_looked_at_are_told() {
+    let top = tempfile::tempdir().unwrap();
+    let trees = top.path().join(".git/worktrees");
+    for number in 0..64 {
+        std::fs::create_dir_all(trees.join(number.to_string())).unwrap();
+    }
+    assert!(guarded(top.path()).whole);
+    std::fs::create_dir_all(trees.join("one-more")).unwrap();
+    assert!(!guarded(top.path()).whole);
+}
+
+#[test]
+fn where_there_is_no_repository_none_may_come_to_be() {
+    let top = tempfile::tempdir().unwrap();
+    let guarded = guarded(top.path());
+    assert!(guarded.places.contains(&top.path().join(".git")));
+}

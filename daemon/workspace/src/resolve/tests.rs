@@ -251,3 +251,52 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_closed_through_a_link_is_closed_where_it_leads_and_by_its_name() {
+    let scene = Scene::with(|top, options| {
+        for real in ["ws/real", "ws/other", "ws/late", "home/keys-real"] {
+            std::fs::create_dir_all(top.join(real)).unwrap();
+        }
+        for (link, target) in [
+            ("ws/lit", "real"),
+            ("ws/data", "other"),
+            ("home/keys", "keys-real"),
+        ] {
+            std::os::unix::fs::symlink(target, top.join(link)).unwrap();
+        }
+        for file in [
+            "ws/real/secret",
+            "ws/real/open",
+            "ws/other/a.pem",
+            "ws/late/secret",
+            "home/keys-real/k",
+        ] {
+            std::fs::write(top.join(file), "x").unwrap();
+        }
+        options.deny_read = vec![
+            "lit/secret".into(),
+            "data/**/*.pem".into(),
+            "~/keys/**".into(),
+            "later/secret".into(),
+        ];
+    });
+    // A link that comes to be after the session has begun.
+    scene.link("later", "late");
+    for path in [
+        "lit/secret",
+        "real/secret",
+        "data/a.pem",
+        "other/a.pem",
+        "~/keys/k",
+        "~/keys-real/k",
+        "later/secret",
+    ] {
+        let read = scene.workspace.resolve(path, Access::Read);
+        assert!(
+            matches!(read, Err(PathError::Denied { .. })),
+            "{path}: {read:?}"
+        );
+    }
+    assert!(scene.workspace.resolve("lit/open", Access::Read).is_ok());
+}

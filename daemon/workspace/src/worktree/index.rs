@@ -19,6 +19,15 @@ const NAME_MAX: usize = 4096;
 const MODE_AT: usize = 24;
 const STAT_BYTES: usize = 40;
 
+/// Which entries of an index are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Files and links.
+    File,
+    /// Repositories inside.
+    Repository,
+}
+
 impl Workspace {
     /// Gives each tracked file by its name from the top of the work tree; some more than once. Not submodules.
     ///
@@ -29,13 +38,34 @@ impl Workspace {
         repository: &Repository,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), String> {
+        self.entries(repository, Kind::File, take)
+    }
+
+    /// Gives each place where the repository tracks another one, by its name from the top of the work tree.
+    ///
+    /// # Errors
+    /// In words: why it cannot be told.
+    pub(crate) fn links(
+        &self,
+        repository: &Repository,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), String> {
+        self.entries(repository, Kind::Repository, take)
+    }
+
+    fn entries(
+        &self,
+        repository: &Repository,
+        kind: Kind,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), String> {
         let mut next = Some("index".to_owned());
         let mut read = HashSet::new();
         while let Some(name) = next.take().filter(|name| read.insert(name.clone())) {
             let Some(bytes) = self.index_bytes(&repository.dir.join(name))? else {
                 return Ok(());
             };
-            let base = names(&bytes, repository.name_bytes, take);
+            let base = names(&bytes, repository.name_bytes, kind, take);
             let base = base.ok_or("git's index is written in a way that is not known here")?;
             // What the base has and this one has deleted counts as tracked all the same: it is looked at, no more.
             next = base.map(|base| format!("sharedindex.{base}"));
@@ -66,6 +96,7 @@ impl Workspace {
 pub(super) fn names(
     bytes: &[u8],
     name_bytes: usize,
+    kind: Kind,
     take: &mut dyn FnMut(&[u8]),
 ) -> Option<Option<String>> {
     if bytes.get(..4)? != b"DIRC" {
@@ -102,8 +133,11 @@ pub(super) fn names(
         }
         // A submodule, or a directory of which the index says no more than that, is no file. A name that is empty
         // stands for one of the other index.
-        let is_file = matches!(mode >> 12, 0o10 | 0o12);
-        if is_file && !name.is_empty() && name.len() <= NAME_MAX {
+        let wanted = match kind {
+            Kind::File => matches!(mode >> 12, 0o10 | 0o12),
+            Kind::Repository => mode >> 12 == 0o16,
+        };
+        if wanted && !name.is_empty() && name.len() <= NAME_MAX {
             take(&name);
         }
     }

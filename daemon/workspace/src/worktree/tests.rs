@@ -317,6 +317,6 @@ proptest::proptest! {
         let mut index = b"DIRC".to_vec();
         index.extend([0, 0, 0, version, 0, 0, 0, count]);
         index.extend(bytes);
-        let _ = index::names(&index, 20, &mut |_| {});
+        let _ = index::names(&index, 20, index::Kind::File, &mut |_| {});
     }
 }

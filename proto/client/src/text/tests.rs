@@ -88,8 +88,16 @@ proptest! {
     fn nothing_obeyed_gets_through(text in hostile()) {
         for out in [clean(&text), exact(&text)] {
             prop_assert!(out.chars().all(|character| matches!(character, '\n' | '\t')
-                || !(character.is_control() || is_hidden(character))), "{:?}", out);
+                || !(character.is_control() || proto::hidden(character))), "{:?}", out);
         }
+    }
+
+    /// Whoever reads the JSON gets the same text; a terminal on the way there obeys nothing of it.
+    #[test]
+    fn json_says_the_same_with_nothing_obeyed(text in hostile()) {
+        let out = json(&serde_json::to_string(&text).unwrap());
+        prop_assert!(out.chars().all(|character| !(character.is_control() || proto::hidden(character))), "{:?}", out);
+        prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The happenings that a trace knows.
 
+use proto::hook::{HookEvent, HookOutcome};
 use proto::item::{CallStatus, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::params::history;
+use proto::params::plan;
 use proto::record::{Level, Unattended, Verdict};
-use proto::{ApprovalId, CallId, Pid, QuestionId, Seq};
+use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId, Seq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,6 +80,9 @@ pub enum What {
         approval: ApprovalId,
         tool: String,
         subject: String,
+        /// Why the sandbox stopped it, where it is asked whether it may run once outside.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        escape: Option<String>,
     },
     Answered {
         approval: ApprovalId,
@@ -102,6 +107,22 @@ pub enum What {
         unattended: bool,
         /// Absent where the question itself was not seen.
         after_ms: Option<u64>,
+    },
+    /// The model proposes a plan.
+    Plan {
+        plan: PlanId,
+        /// Its first line.
+        text: String,
+    },
+    Planned {
+        plan: PlanId,
+        /// Absent: nobody answered.
+        decision: Option<plan::Decision>,
+        by: String,
+        unattended: bool,
+        /// Absent where the plan itself was not seen.
+        after_ms: Option<u64>,
+        note: Option<String>,
     },
     /// What is to be done, by how far it is.
     Todos {
@@ -135,6 +156,16 @@ pub enum What {
         call: CallId,
         tool: String,
         subject: String,
+        /// Outside the sandbox that had stopped it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        outside: bool,
+    },
+    /// The sandbox stopped it, and a person may let it run once outside.
+    Blocked {
+        call: CallId,
+        tool: String,
+        reason: String,
+        duration_ms: u64,
     },
     Run {
         call: CallId,
@@ -186,6 +217,15 @@ pub enum What {
         outcome: OutcomeKind,
         reason: Option<Reason>,
         exit_code: i32,
+    },
+    /// A hook has run.
+    Hook {
+        event: HookEvent,
+        hook: String,
+        outcome: HookOutcome,
+        reason: Option<String>,
+        duration_ms: u64,
+        call: Option<CallId>,
     },
     Notice {
         level: Level,

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use proto::item::{CallStatus, Voice};
 use proto::params::approval::Decision;
 use proto::params::history;
+use proto::params::plan;
 use proto::record::{ChildExited, Level, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
@@ -116,6 +117,25 @@ impl Display for What {
             Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), By(by)),
             Self::Suspended => f.write_str("suspended: the daemon hands over"),
             Self::Reopened { by } => write!(f, "reopened by {by}"),
+            Self::Hook {
+                event,
+                hook,
+                outcome,
+                reason,
+                duration_ms,
+                call: _,
+            } => {
+                let (event, outcome) = (event.as_str(), outcome.as_str());
+                write!(
+                    f,
+                    "hook {event} `{hook}` {outcome} {}",
+                    Seconds(*duration_ms)
+                )?;
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
             Self::Notice { level, text } => match level {
                 Level::Info => write!(f, "notice: {text}"),
                 Level::Warning => write!(f, "warning: {text}"),
@@ -124,6 +144,8 @@ impl Display for What {
             Self::Other { kind, data } => write!(f, "{kind} {data}"),
             Self::Question { .. }
             | Self::Replied { .. }
+            | Self::Plan { .. }
+            | Self::Planned { .. }
             | Self::Todos { .. }
             | Self::Checkpoint { .. }
             | Self::Rewound { .. }
@@ -133,6 +155,7 @@ impl Display for What {
             | Self::Asked { .. }
             | Self::Answered { .. }
             | Self::Start { .. }
+            | Self::Blocked { .. }
             | Self::Run { .. }
             | Self::Result { .. }
             | Self::ChildSpawned { .. }
@@ -211,7 +234,14 @@ impl What {
                 approval,
                 tool,
                 subject,
-            } => write!(f, "asks {approval} {tool} \"{subject}\""),
+                escape,
+            } => {
+                write!(f, "asks {approval} {tool} \"{subject}\"")?;
+                match escape {
+                    Some(reason) => write!(f, " outside the sandbox: {reason}"),
+                    None => Ok(()),
+                }
+            }
             Self::Answered {
                 approval,
                 decision,
@@ -222,6 +252,7 @@ impl What {
                 let decision = match decision {
                     Decision::AllowOnce => "allow_once",
                     Decision::AllowSession => "allow_session",
+                    Decision::AllowAlways => "allow_always",
                     Decision::Deny => "deny",
                 };
                 write!(f, "asked {approval} → {decision} by {by}")?;
@@ -230,7 +261,25 @@ impl What {
                 }
                 note.iter().try_for_each(|note| write!(f, ": {note}"))
             }
-            Self::Start { tool, subject, .. } => write!(f, "start {tool} \"{subject}\""),
+            Self::Start {
+                tool,
+                subject,
+                outside,
+                ..
+            } => {
+                let place = if *outside { " outside the sandbox" } else { "" };
+                write!(f, "start {tool} \"{subject}\"{place}")
+            }
+            Self::Blocked {
+                tool,
+                reason,
+                duration_ms,
+                ..
+            } => write!(
+                f,
+                "blocked {tool} {}, by the sandbox: {reason}",
+                Seconds(*duration_ms)
+            ),
             Self::Run {
                 tool,
                 status,
@@ -270,7 +319,7 @@ impl What {
 }
 
 impl What {
-    /// Questions of the model, its list, and what can be gone back to.
+    /// Questions and plans of the model, its list, and what can be gone back to.
     fn asks_and_goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Question {
@@ -302,6 +351,28 @@ impl What {
                 after_ms
                     .iter()
                     .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))
+            }
+            Self::Plan { plan, text } => write!(f, "proposes {plan} \"{text}\""),
+            Self::Planned {
+                plan,
+                decision,
+                by,
+                unattended,
+                after_ms,
+                note,
+            } => {
+                match (decision, unattended) {
+                    (Some(plan::Decision::Approve), _) => {
+                        write!(f, "plan {plan} → approve by {by}")?
+                    }
+                    (Some(plan::Decision::Reject), _) => write!(f, "plan {plan} → reject by {by}")?,
+                    (None, true) => write!(f, "plan {plan} → nobody was there")?,
+                    (None, false) => write!(f, "plan {plan} → closed by {by}")?,
+                }
+                after_ms
+                    .iter()
+                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))?;
+                note.iter().try_for_each(|note| write!(f, ": {note}"))
             }
             Self::Todos { done, all, now } => {
                 write!(f, "todos {done}/{all} done")?;

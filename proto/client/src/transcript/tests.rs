@@ -169,6 +169,11 @@ proptest! {
     }
 }
 
+#[test]
+fn a_piece_without_a_letter_begins_no_message() {
+    assert_eq!(grown(&[delta(0, ""), message("")]), "");
+}
+
 fn synced(live: &serde_json::Value) -> Event {
     event(
         None,
@@ -517,5 +522,39 @@ fn a_fork_tells_where_it_comes_from() {
     assert_eq!(
         grown(&[event(Some(1), "session.created", &created)]),
         "[session 5 · p/m · /tmp · forked from 3 after turn 2]"
+    );
+}
+
+#[test]
+fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
+    let started = |outside: bool| {
+        event(
+            Some(6),
+            "tool.started",
+            &json!({"call": "a", "tool": "bash", "subject": "touch /etc/x", "read_only": false, "outside": outside}),
+        )
+    };
+    let display = json!({"type": "command", "exit_code": 1, "signal": null, "output_bytes": 3, "tail": "no\n",
+        "sandbox_stopped": true});
+    let blocked = event(
+        Some(7),
+        "tool.blocked",
+        &json!({"call": "a", "tool": "bash", "reason": "it writes outside", "status": "failed", "duration_ms": 1,
+            "display": display, "text": "no"}),
+    );
+    let finished = event(
+        Some(9),
+        "tool.finished",
+        &json!({"call": "a", "tool": "bash", "status": "failed", "duration_ms": 1, "display": display}),
+    );
+    let within = "[bash touch /etc/x][no][exit code 1][the sandbox seems to have stopped it: it writes outside]";
+    let all = [started(false), blocked.clone(), finished.clone()];
+    assert_eq!(grown(&all), within);
+    let all = [started(false), blocked, started(true), finished];
+    assert_eq!(
+        grown(&all),
+        format!(
+            "{within}[once outside the sandbox: bash touch /etc/x][no][exit code 1][the sandbox stopped something]"
+        )
     );
 }

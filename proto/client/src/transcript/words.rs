@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use proto::hook::{HookFinished, HookOutcome};
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::record::{ApprovalResolved, ChildExited, SessionSet, SessionState};
-use proto::state::{State, WaitingFor};
+use proto::state::{Mode, State, WaitingFor};
 use serde_json::Value;
 
 /// What a live `status` says that a person should see.
@@ -32,21 +33,39 @@ pub(super) fn state_words(state: &SessionState) -> Option<String> {
             Some(format!("waits for a key: {}", state.cause))
         }
         // The question itself is shown.
-        (State::Waiting, Some(WaitingFor::Approval | WaitingFor::Question) | None) => None,
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
+        ) => None,
         (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
     }
 }
 
-/// What a change of settings says that a person should see: that the session is paused, or goes on.
+/// What a change of settings says that a person should see: that the session is paused or goes on, and what it may do.
 pub(super) fn set_words(set: &SessionSet) -> Option<String> {
     let by = set
         .by
         .as_ref()
         .map_or_else(String::new, |by| format!(" by {by}"));
-    set.paused.map(|paused| match paused {
+    if let Some(rule) = &set.revoked {
+        return Some(format!("`{rule}` is allowed no longer{by}"));
+    }
+    let paused = set.paused.map(|paused| match paused {
         true => format!("paused{by}: nothing new starts until it is resumed"),
         false => format!("resumed{by}"),
-    })
+    });
+    let mode = set.mode.map(|mode| match mode {
+        Mode::Plan => {
+            format!("plan mode{by}: what changes anything is refused until a plan is approved")
+        }
+        Mode::Normal => format!("plan mode ended{by}"),
+    });
+    let read_only = set.read_only.map(|only| match only {
+        true => format!("only reads from now on{by}: what changes anything is refused"),
+        false => format!("changes are possible again{by}"),
+    });
+    let lines: Vec<String> = [paused, mode, read_only].into_iter().flatten().collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// How a command in the background ended: `exit 0`, `signal 15 (kill_shell)`, …
@@ -125,6 +144,7 @@ pub fn resolved_words(resolved: &ApprovalResolved) -> String {
     let decision = match resolved.decision {
         Decision::AllowOnce => "allowed once",
         Decision::AllowSession => "allowed for the session",
+        Decision::AllowAlways => "allowed always",
         Decision::Deny => "denied",
     };
     let note = resolved
@@ -135,4 +155,23 @@ pub fn resolved_words(resolved: &ApprovalResolved) -> String {
         "[{}] {decision} by {}{note}",
         resolved.approval_id, resolved.by
     )
+}
+
+/// What a person should see of a hook that ran; nothing where it passed. A call that was blocked says so itself.
+#[must_use]
+pub fn hook_words(finished: &HookFinished) -> Option<String> {
+    if finished.blocks() && finished.call.is_some() {
+        return None;
+    }
+    let did = match finished.outcome {
+        HookOutcome::Pass => return None,
+        HookOutcome::Block => "blocked",
+        HookOutcome::Warn => "warned",
+        HookOutcome::Timeout => "took too long",
+        HookOutcome::Error => "could not run",
+    };
+    let (event, hook) = (finished.event.as_str(), &finished.hook);
+    let why = finished.reason.as_ref();
+    let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
+    Some(format!("the {event} hook `{hook}` {did}{why}"))
 }

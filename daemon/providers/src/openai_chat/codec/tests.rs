@@ -3,26 +3,48 @@
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, ToolCall};
+use proto::item::{CallStatus, Finish, ToolCall, Voice};
 use proto::{CallId, ItemId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::options::Timeouts;
+use crate::fake;
 
 fn chat(extra: &str, sends_reasoning: bool) -> Chat {
     let options = Options {
-        name: "acme".to_owned(),
-        kind: "openai".to_owned(),
-        base_url: "http://127.0.0.1".to_owned(),
-        models: Vec::new(),
         api_key_env: None,
-        headers: Vec::new(),
         extra: extra.to_owned(),
-        timeouts: Timeouts::default(),
         sends_reasoning,
+        ..fake::options("openai", "http://127.0.0.1")
     };
     Chat::new(&options).expect("a good entry")
+}
+
+#[test]
+fn effort_is_said_and_what_has_no_effect_is_refused() {
+    let open = |change: fn(&mut Options)| {
+        let mut options = fake::options("openai", "http://127.0.0.1");
+        change(&mut options);
+        Chat::new(&options).map(|chat| chat.prefix("m", "", &[]).extra)
+    };
+    let extra = open(|options| {
+        options.effort = Some("high".to_owned());
+        options.extra = "\"top_p\":1".to_owned();
+    });
+    assert_eq!(
+        extra.as_deref(),
+        Ok(r#""reasoning_effort":"high","top_p":1"#)
+    );
+    for wrong in [
+        open(|options| options.max_output_tokens = 9),
+        open(|options| options.command = vec!["x".to_owned()]),
+        open(|options| {
+            options.effort = Some("high".to_owned());
+            options.efforts = vec!["low".to_owned()];
+        }),
+    ] {
+        assert!(wrong.is_err());
+    }
 }
 
 fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
@@ -48,6 +70,7 @@ fn assistant(text: &str, reasoning: &str, calls: &[(&str, &str, &str)]) -> Item 
         text: text.to_owned(),
         reasoning: reasoning.to_owned(),
         calls: calls.iter().map(call).collect(),
+        thoughts: Vec::new(),
         finish: Finish::Stop,
     })
 }

@@ -81,6 +81,7 @@ fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
             Ok(Part::CallDelta { id, arguments, .. }) => {
                 shown.entry(id).or_default().push_str(&arguments)
             }
+            Ok(Part::Thought(thought)) => panic!("no thought is of this kind: {thought:?}"),
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
             Ok(Part::Done(finish)) => came.done = Some(finish),
@@ -125,6 +126,7 @@ fn usage(prompt: u64, cached: u64, output: u64, reasoning: u64) -> Option<Report
     Some(Reported {
         prompt_tokens: prompt,
         cached_tokens: cached,
+        cache_write_tokens: 0,
         output_tokens: output,
         reasoning_tokens: reasoning,
     })

@@ -34,7 +34,7 @@ async fn a_reader_that_takes_nothing_is_let_go() {
 fn a_connection_whose_task_panics_is_not_listed_any_more() {
     let clients = Clients::default();
     let (outgoing, _waiting) = mpsc::channel(1);
-    let peer = Arc::new(Peer::new(1, false, outgoing));
+    let peer = Arc::new(Peer::new(1, crate::rpc::peer::Origin::Elsewhere, outgoing));
     let client = ClientInfo {
         name: "x".into(),
         version: String::new(),

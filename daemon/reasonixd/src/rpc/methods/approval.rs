@@ -23,7 +23,7 @@ pub async fn list(
 
 /// Only a person answers (I23).
 pub(super) fn refuse_tools(peer: &Peer) -> Result<(), Failure> {
-    if !peer.descends {
+    if !peer.descends() {
         return Ok(());
     }
     Err(Failure::new(

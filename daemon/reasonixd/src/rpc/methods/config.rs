@@ -7,7 +7,7 @@ use proto::hello::Role;
 use proto::params::config as p;
 use proto::{ErrorName, Failure};
 
-use crate::credentials::{self, Own};
+use crate::credentials::Own;
 use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
@@ -21,9 +21,10 @@ pub async fn check(
 ) -> Result<p::CheckOutput, Failure> {
     blocking(move || {
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
+        let store = daemon.store(&loaded);
         let held_back = loaded.project.map(|project| project.without_effect());
         let mut problems = loaded.problems;
-        problems.extend(credentials::problem(daemon.home.root()));
+        problems.extend(store.problem());
         p::CheckOutput {
             values: loaded.values,
             problems,
@@ -90,7 +91,7 @@ pub async fn trust_set(
     peer: Arc<Peer>,
     params: p::TrustSetParams,
 ) -> Result<p::TrustOutput, Failure> {
-    if peer.descends {
+    if peer.descends() {
         let text = "A process that a tool has started cannot trust a project.";
         return Err(Failure::new(
             ErrorName::NotAllowed,
@@ -104,7 +105,7 @@ pub async fn trust_set(
 fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutput, Failure> {
     let Some(now) = project_of(daemon, &params.cwd) else {
         let text = format!(
-            "There is no `reasonix.toml` for `{}`, and no `.env` with a key.",
+            "There is no `reasonix.toml` for `{}`, no `.env` with a key, and no hook.",
             params.cwd
         );
         return Err(Failure::new(
@@ -126,7 +127,7 @@ fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutp
             Failure::new(
                 ErrorName::Storage,
                 format!("It could not be remembered: {error}"),
-                "Look at the disk.",
+                "Look at the disk. Where `trust.json` is not understood, mend it or move it away: then nothing is trusted.",
             )
         })?;
     Ok(trust_of(project_of(daemon, &params.cwd)))

@@ -8,7 +8,7 @@ use proto::params::daemon::{ShutdownParams, StatusOutput};
 use proto::{ErrorName, Failure, PROTOCOL};
 
 use crate::daemon::Daemon;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::{Origin, Peer};
 
 pub async fn hello(
     daemon: Arc<Daemon>,
@@ -33,8 +33,15 @@ pub async fn hello(
         .with("client", vec![oldest, newest])
         .with("daemon", vec![ours_oldest, ours_newest]));
     }
-    // A tool, hook or server that got hold of the socket may look, and no more (I23).
-    let role = if peer.descends {
+    if peer.origin == Origin::Walled {
+        return Err(Failure::new(
+            ErrorName::NotAllowed,
+            "The daemon does not speak to a command within walls, nor to what it has started.",
+            "Call it from your own terminal, or from a hook.",
+        ));
+    }
+    // A hook, server or unheld tool that got hold of the socket may look, and no more (I23).
+    let role = if peer.descends() {
         Role::Watch
     } else {
         params.role
@@ -55,6 +62,7 @@ pub async fn hello(
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables: daemon.key_variables(),
+        passed_variables: daemon.settings(None).settings.pass,
     })
 }
 

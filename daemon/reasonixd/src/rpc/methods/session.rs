@@ -217,6 +217,8 @@ pub async fn set(
     let handle = daemon.supervisor.find(&params.session).await?;
     let set = SessionSet {
         posture: params.posture,
+        mode: params.mode,
+        read_only: params.read_only,
         on_ask: params.on_ask,
         name: params.name,
         labels: params.labels,
@@ -224,6 +226,7 @@ pub async fn set(
         timeout_ms: params.timeout_ms,
         kind: params.kind,
         paused: None,
+        revoked: None,
         by: Some(peer.name()),
         request_id: params.request_id,
     };

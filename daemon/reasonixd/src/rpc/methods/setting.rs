@@ -1,7 +1,7 @@
 //! Changing what is configured: settings, providers, keys. And trying a provider out.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use proto::params::config::{self, KeyState};
 use proto::{ErrorName, Failure};
 use providers::Probe;
 
-use crate::credentials;
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
 use crate::settings::{Loaded, ProviderEntry, edit, shipped};
@@ -72,7 +71,9 @@ pub async fn provider_set(
     blocking(move || {
         let file = daemon.home.config();
         let settings = daemon.settings(None).settings;
-        let entry = edit::provider(&file, &params, &|entry| wire::check(entry, &settings))?;
+        let entry = edit::provider(&file, &params, &|entry| {
+            wire::check(entry, &settings, &daemon.procs)
+        })?;
         // It counts as it is read, not as it was written.
         let loaded = daemon.settings(None);
         let counts = loaded.settings.providers.contains(&entry);
@@ -107,10 +108,14 @@ pub async fn credential_set(
     params: config::CredentialSetParams,
 ) -> Result<config::CredentialSetOutput, Failure> {
     let key = params.value.map(Secret::new);
-    let (home, variable) = (Arc::clone(&daemon.home), params.variable);
+    let (keeper, variable) = (Arc::clone(&daemon), params.variable);
     let (named, kept) = (variable.clone(), key.clone());
-    let kept_in: PathBuf =
-        blocking(move || credentials::set(home.root(), &named, kept.as_ref())).await??;
+    let kept_in = blocking(move || {
+        // The user's own matter: no directory has a say.
+        let store = keeper.store(&keeper.settings(None));
+        store.set(&named, kept.as_ref())
+    })
+    .await??;
     if let Some(key) = key {
         // Those that wait for a key go on at once. Sessions that are loaded later find it in the store: offering it to
         // them as well would keep it in memory after it is forgotten.
@@ -120,7 +125,7 @@ pub async fn credential_set(
         }
     }
     Ok(config::CredentialSetOutput {
-        kept_in: kept_in.display().to_string(),
+        kept_in: kept_in.to_string(),
     })
 }
 
@@ -152,7 +157,7 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         entry.headers.clear();
         entry.base_url = base_url;
     }
-    if let Err(failure) = wire::check(&entry, &loaded.settings) {
+    if let Err(failure) = wire::check(&entry, &loaded.settings, &daemon.procs) {
         return Ok(Prepared::Done(Box::new(without_asking(
             false,
             KeyState::Unknown,
@@ -165,6 +170,9 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         let known = without_asking(true, KeyState::NotNeeded, text, String::new());
         return Ok(Prepared::Done(Box::new(known)));
     }
+    if entry.kind == "command" {
+        return Ok(Prepared::Done(Box::new(program(&entry))));
+    }
     let given = params
         .key
         .filter(|key| !key.trim().is_empty())
@@ -176,6 +184,7 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
     Ok(Prepared::Ask(Box::new(Probe {
         key: given.or_else(own),
         name: entry.name,
+        kind: entry.kind,
         base_url: entry.base_url,
         key_env: entry.api_key_env,
         headers: entry.headers.into_iter().collect(),
@@ -212,6 +221,34 @@ fn probed(loaded: &Loaded, params: &config::ProviderProbeParams) -> Result<Provi
         format!("Providers: {}. Or give `base_url`.", names.join(", ")),
     )
     .with("nearest", names))
+}
+
+/// A program is not started to ask it: what it would do then, nobody knows.
+fn program(entry: &ProviderEntry) -> config::ProviderProbeOutput {
+    let program = entry.command.first().cloned().unwrap_or_default();
+    let is_file = |path: &Path| path.is_file();
+    let found = match Path::new(&program).is_absolute() {
+        true => is_file(Path::new(&program)),
+        false => std::env::var_os("PATH").is_some_and(|all| {
+            std::env::split_paths(&all).any(|directory| is_file(&directory.join(&program)))
+        }),
+    };
+    let (text, hint) = match found {
+        true => (
+            format!("the program `{program}` is there; it is started with the first prompt"),
+            String::new(),
+        ),
+        false => (
+            format!("there is no program `{program}` that the daemon can see"),
+            "check `command`: an absolute path, or a name on the `PATH` that sessions have"
+                .to_owned(),
+        ),
+    };
+    let key = match entry.api_key_env {
+        Some(_) => KeyState::Unknown,
+        None => KeyState::NotNeeded,
+    };
+    without_asking(found, key, text, hint)
 }
 
 fn without_asking(

@@ -4,7 +4,7 @@ use super::*;
 
 fn quiet() -> Peer {
     let (outgoing, _) = mpsc::channel(1);
-    Peer::new(1, false, outgoing)
+    Peer::new(1, Origin::Elsewhere, outgoing)
 }
 
 fn never() -> BoxFuture<'static, ()> {
@@ -49,6 +49,44 @@ fn a_child_descends_and_its_parent_does_not() {
     assert!(!descends(own, own), "nobody descends from itself");
     drop(child.stdin.take());
     child.wait().expect("its end");
+}
+
+#[test]
+fn where_a_process_comes_from_is_known_by_its_ancestors_and_its_filters() {
+    let own = std::process::id();
+    let mut child = Command::new("cat")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("start a child");
+    assert_eq!(origin(Some(child.id()), own), Origin::Ours);
+    assert_eq!(origin(Some(own), child.id()), Origin::Elsewhere);
+    drop(child.stdin.take());
+    child.wait().expect("its end");
+    assert_eq!(origin(Some(child.id()), own), Origin::Walled, "it is gone");
+}
+
+#[test]
+fn a_process_below_another_daemon_is_known_by_the_names_above_it() {
+    let own = std::process::id();
+    assert!(!is_below_a_daemon(own));
+    let dir = tempfile::tempdir().expect("a directory");
+    let daemon = dir.path().join("reasonix-child");
+    std::fs::copy("/bin/sh", &daemon).expect("a program of that name");
+    // It tells the number of what it has started, which lives until its input ends.
+    let mut above = Command::new(&daemon)
+        .args(["-c", "exec 3<&0; cat <&3 & echo $!; wait"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("start it");
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(above.stdout.take().expect("its output"));
+    std::io::BufRead::read_line(&mut out, &mut line).expect("a number");
+    let below: u32 = line.trim().parse().expect("a number");
+    assert!(is_below_a_daemon(below));
+    assert!(!is_below_a_daemon(above.id()), "it is no other daemon's");
+    drop(above.stdin.take());
+    above.wait().expect("its end");
 }
 
 #[test]

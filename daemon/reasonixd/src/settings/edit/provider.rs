@@ -183,7 +183,8 @@ fn usable(entry: &ProviderEntry) -> Result<(), Failure> {
         let hint = "Give `models`; `provider.probe` tells which there are.";
         return wrong("models", text, hint);
     }
-    if entry.kind != "replay" && entry.base_url.is_empty() {
+    let is_remote = !matches!(entry.kind.as_str(), "replay" | "command");
+    if is_remote && entry.base_url.is_empty() {
         let text = format!("The provider `{}` has no `base_url`.", entry.name);
         let hint = "Give the address of its API, up to the version: `https://…/v1`.";
         return wrong("base_url", text, hint);

@@ -61,6 +61,7 @@ impl Story {
             item: ItemId("a".into()),
             text: text.into(),
             reasoning: "Not told.".into(),
+            thoughts: Vec::new(),
             finish: match calls.is_empty() {
                 true => Finish::Stop,
                 false => Finish::ToolCalls,
@@ -81,6 +82,7 @@ impl Story {
 
     fn ran(&mut self, id: &str, subject: &str, display: Display) -> &mut Self {
         self.then(Body::ToolStarted(ToolStarted {
+            outside: false,
             call: CallId(id.into()),
             tool: "bash".into(),
             subject: subject.into(),

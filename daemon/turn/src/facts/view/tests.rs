@@ -102,6 +102,7 @@ impl Session {
                 } else {
                     vec![a_call(&call)]
                 },
+                thoughts: Vec::new(),
                 finish: if last && broken {
                     Finish::Interrupted
                 } else {
@@ -236,6 +237,7 @@ fn usage(prompt_tokens: u64) -> Usage {
         cached_tokens: 0,
         output_tokens: 0,
         reasoning_tokens: 0,
+        cache_write_tokens: 0,
         reported: true,
         cost_micros: None,
         request_bytes: 0,
@@ -255,6 +257,7 @@ fn ended() -> TurnEnded {
         tool_calls: 0,
         duration_ms: 0,
         denied: Vec::new(),
+        hooks: false,
     }
 }
 

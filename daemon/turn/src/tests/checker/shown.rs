@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use proto::item::Finish;
+use proto::item::{Finish, Voice};
 use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
+use proto::state::Mode;
 use proto::{Body, CallId, Record, Seq};
 
-use crate::Facts;
+use crate::{Facts, words};
 
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
@@ -129,6 +130,25 @@ impl Shown {
                 _ => {}
             }
         }
+    }
+
+    /// The model has been told last what the session may do now.
+    pub fn tells(&self, mode: Mode, read_only: bool) {
+        let mut told = (Mode::Normal, false);
+        for record in self.said() {
+            match &record.body {
+                Body::User(message) if message.voice == Voice::Daemon => {
+                    if let Some(words) = words::told_by(&message.text) {
+                        told = (words.mode, words.read_only);
+                    }
+                }
+                Body::Tool(message) if message.text.contains(") approved the plan.") => {
+                    told.0 = Mode::Normal;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(told, (mode, read_only), "what the model was told last");
     }
 
     /// What the facts count is what is shown, though nothing here is counted as they do.

@@ -5,11 +5,13 @@ use std::time::Duration;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
+use proto::params::plan;
 use proto::record::{Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet};
 use proto::state::Kind;
-use proto::{ApprovalId, CallId, Pid, QuestionId};
+use proto::state::Mode;
+use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId};
 
-use crate::input::{Answers, Resolution};
+use crate::input::{Answers, PlanAnswer, Resolution};
 use crate::tests::made::{reply, todo};
 use crate::{Answer, Input, StopReason};
 
@@ -55,6 +57,14 @@ pub fn set(what: &str) -> Input {
         },
         "max_steps" => SessionSet {
             max_steps: Some(number(value)),
+            ..SessionSet::default()
+        },
+        "mode" => SessionSet {
+            mode: Some(Mode::named(value).expect("a mode")),
+            ..SessionSet::default()
+        },
+        "read_only" => SessionSet {
+            read_only: Some(value == "true"),
             ..SessionSet::default()
         },
         "paused" => SessionSet {
@@ -154,6 +164,9 @@ pub fn answer_question(what: &str, unattended: bool) -> Input {
         }));
     }
     let mut words = what.splitn(3, ' ');
+    if let Some(answer) = answer_plan(what, by, unattended) {
+        return answer;
+    }
     let decision = match words.next() {
         Some("yes") => Answered::AllowOnce,
         Some("always") => Answered::AllowSession,
@@ -171,6 +184,25 @@ pub fn answer_question(what: &str, unattended: bool) -> Input {
     }))
 }
 
+/// `approves 7.1`, `rejects 7.1 and why`, `leaves 7.1`.
+fn answer_plan(what: &str, by: &str, unattended: bool) -> Option<Input> {
+    let mut words = what.splitn(3, ' ');
+    let decision = match words.next()? {
+        "approves" => Some(plan::Decision::Approve),
+        "rejects" => Some(plan::Decision::Reject),
+        "leaves" => None,
+        _ => return None,
+    };
+    Some(Input::Plan(Box::new(PlanAnswer {
+        plan_id: PlanId::from(words.next()?),
+        decision,
+        note: words.next().map(str::to_owned),
+        by: by.into(),
+        unattended,
+        request_id: None,
+    })))
+}
+
 pub fn ends(what: &str) -> Input {
     let (what, doing) = what
         .split_once(" doing ")
@@ -181,11 +213,12 @@ pub fn ends(what: &str) -> Input {
     let (call, how) = what.split_once(' ').expect("ends CALL HOW");
     let status = match how {
         "ok" => CallStatus::Ok,
-        "failed" => CallStatus::Failed,
+        "failed" | "blocked" => CallStatus::Failed,
         "interrupted" => CallStatus::Interrupted,
         other => panic!("no call ends `{other}`"),
     };
     let mut outcome = Box::new(contract::Outcome::with_status(status, "its output"));
+    outcome.blocked = (how == "blocked").then(|| "it writes outside".into());
     outcome.todos = doing.map(|todos| todos.split(' ').map(todo).collect());
     outcome.changed = changing
         .map(|file| Changed {

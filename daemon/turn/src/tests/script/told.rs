@@ -37,6 +37,8 @@ pub fn told(effect: &Effect) -> Option<String> {
             after: Some(_),
         } => format!("run {} once that is on disk", call.id),
         Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
+        Effect::TellEnd => "tell the end".into(),
+        Effect::CancelTelling => "stop telling".into(),
         Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
     })
 }
@@ -48,6 +50,7 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::PromptQueued(_)
         | Body::PromptEdited(_)
         | Body::PromptMoved(_)
+        | Body::HookFinished(_)
         | Body::Usage(_)
         | Body::Unknown { .. } => {
             return None;
@@ -83,7 +86,11 @@ fn recorded(body: &Body) -> Option<String> {
             format!("result {} {}: {first}", message.call, lower(message.status))
         }
         Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
+        Body::ToolStarted(started) if started.outside => {
+            format!("started {} outside", started.call)
+        }
         Body::ToolStarted(started) => format!("started {}", started.call),
+        Body::ToolBlocked(blocked) => format!("blocked {}", blocked.call),
         Body::ToolFinished(finished) => {
             let changed = finished.changed.iter().map(|changed| &*changed.path);
             let changed: Vec<_> = changed.collect();
@@ -102,6 +109,10 @@ fn recorded(body: &Body) -> Option<String> {
                 finished.call,
                 lower(finished.status)
             )
+        }
+        Body::ApprovalRequested(approval) if approval.escape.is_some() => {
+            let (id, call) = (&approval.approval_id, &approval.call);
+            format!("question {id} about {call} outside")
         }
         Body::ApprovalRequested(approval) => {
             format!("question {} about {}", approval.approval_id, approval.call)
@@ -127,6 +138,13 @@ fn recorded(body: &Body) -> Option<String> {
             };
             format!("{} says to {}: {said}", answered.by, answered.question_id)
         }
+        Body::PlanProposed(plan) => format!("proposes {} for {}", plan.plan_id, plan.call),
+        Body::PlanResolved(resolved) => format!(
+            "{} on {}: {}",
+            resolved.by,
+            resolved.plan_id,
+            resolved.decision.map_or_else(|| "nothing".into(), lower)
+        ),
         Body::TodoUpdated(updated) => {
             let todos: Vec<_> = updated.todos.iter().map(|todo| &*todo.content).collect();
             format!("to do: {}", todos.join(" "))
@@ -171,6 +189,10 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
+        (Voice::Daemon, other) if words::told_by(other).is_some() => {
+            let first = other.split([':', '.']).next().unwrap_or_default();
+            format!("daemon: {first}")
+        }
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),

@@ -15,7 +15,8 @@ impl World {
         let works = outside.request.is_some()
             || !outside.running.is_empty()
             || !outside.held.is_empty()
-            || outside.rewinding.is_some();
+            || outside.rewinding.is_some()
+            || outside.telling;
         if self.machine.is_idle() {
             assert!(!works, "idle, and something runs");
             assert!(!self.is_asked(), "idle, and a question is open");
@@ -51,6 +52,14 @@ impl World {
             questioned,
             self.check.pending.is_empty() && !self.check.asked.is_empty(),
             "people see whether the model asks them"
+        );
+        let planned = waits_for == Some(WaitingFor::Plan);
+        assert_eq!(
+            planned,
+            self.check.pending.is_empty()
+                && self.check.asked.is_empty()
+                && !self.check.plans.is_empty(),
+            "people see whether a plan waits for them"
         );
         let keyless = waits_for == Some(WaitingFor::Credentials);
         assert_eq!(

@@ -6,15 +6,16 @@ use contract::Outcome;
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
+use proto::params::plan;
 use proto::params::session::When;
 use proto::record::{
     ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
 };
-use proto::state::Kind;
-use proto::{ApprovalId, CallId, ItemId, Pid, PromptId, QuestionId};
+use proto::state::{Kind, Mode};
+use proto::{ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
 
 use super::{Running, World};
-use crate::input::{Answers, Resolution, Unattended};
+use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
 
@@ -108,7 +109,7 @@ impl World {
             id: CallId(format!("c{id}")),
             name: self
                 .chance
-                .one_of(&["read", "read", "write", "bash", "ask"])
+                .one_of(&["read", "read", "write", "bash", "ask", "plan"])
                 .into(),
             arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
             cut: false,
@@ -179,6 +180,11 @@ impl World {
                 .chance
                 .once_in(2)
                 .then(|| self.chance.one_of(&[0, 1_000])),
+            mode: self
+                .chance
+                .once_in(2)
+                .then(|| self.chance.one_of(&[Mode::Normal, Mode::Plan, Mode::Plan])),
+            read_only: self.chance.once_in(4).then(|| self.chance.once_in(4)),
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
             ..SessionSet::default()
@@ -277,7 +283,7 @@ impl World {
             "read" => true,
             "write" => false,
             // It waits beside readers. Were it not one, it would wait alone.
-            "ask" => !self.chance.once_in(8),
+            "ask" | "plan" => !self.chance.once_in(8),
             _ => self.chance.once_in(2),
         };
         let version = self.chance.below(2);
@@ -297,13 +303,30 @@ impl World {
         if let Judgement::Decided {
             question,
             questions,
+            plan,
+            stance,
             checkpoint: kept,
             ..
         } = &mut judgement
         {
+            if let Some(why) = self.machine.facts().blocked(&call.id)
+                && !self.chance.once_in(20)
+            {
+                question.escape = Some(why.to_owned());
+                question.scopes.clear();
+                question.shown_hash = format!("outside {}", question.shown_hash);
+            }
             self.shown
                 .insert(call.id.clone(), question.shown_hash.clone());
-            if call.name == "ask" {
+            *stance = self.machine.facts().stance();
+            // It was looked at before something else happened.
+            stance.window ^= self.chance.once_in(20);
+            if call.name == "plan" {
+                *plan = Some(Proposal {
+                    plan: call.arguments.clone(),
+                    shown_hash: question.shown_hash.clone(),
+                });
+            } else if call.name == "ask" {
                 let count = 1 + self.chance.below(2);
                 *questions = Some(vec![ask("Which?"); count]);
             } else if !read_only && self.chance.once_in(2) {
@@ -319,6 +342,13 @@ impl World {
     pub(super) fn person_answers(&mut self) {
         let pending: Vec<_> = self.check.pending.keys().cloned().collect();
         let asked: Vec<_> = self.check.asked.keys().cloned().collect();
+        let plans: Vec<_> = self.check.plans.keys().cloned().collect();
+        let others = pending.is_empty() && asked.is_empty();
+        if others || (!plans.is_empty() && self.chance.once_in(2)) {
+            let plan = self.chance.one_of(&plans);
+            let answer = self.plan_answer(plan);
+            return self.step(answer);
+        }
         if pending.is_empty() || (!asked.is_empty() && self.chance.once_in(2)) {
             let question = self.chance.one_of(&asked);
             let answer = self.replies(question);
@@ -328,6 +358,7 @@ impl World {
             Answered::AllowOnce,
             Answered::AllowOnce,
             Answered::AllowSession,
+            Answered::AllowAlways,
             Answered::Deny,
         ];
         let decision = if self.peace {
@@ -368,16 +399,34 @@ impl World {
         }))
     }
 
+    /// What a person says to a plan, or nobody does.
+    pub(super) fn plan_answer(&mut self, plan_id: PlanId) -> Input {
+        let decision = match self.chance.below(4) {
+            0 => None,
+            1 => Some(plan::Decision::Reject),
+            _ => Some(plan::Decision::Approve),
+        };
+        let unattended = decision.is_none();
+        Input::Plan(Box::new(PlanAnswer {
+            plan_id,
+            decision,
+            note: self.chance.once_in(2).then(|| "and quickly".into()),
+            by: if unattended { "reasonix" } else { "ann" }.into(),
+            unattended,
+            request_id: None,
+        }))
+    }
+
     // Tools and clocks.
 
     pub(super) fn start(&mut self, call: ToolCall, writes: bool) {
         if writes {
             let key = self.check.key(&call.id);
-            assert!(
-                self.wrote.insert(key),
-                "I4: {} is run a second time",
-                call.id
-            );
+            let runs = match self.check.is_outside(&call.id) {
+                true => &mut self.let_out,
+                false => &mut self.wrote,
+            };
+            assert!(runs.insert(key), "I4: {} is run a second time", call.id);
         }
         self.outside.running.push(Running {
             call,
@@ -402,6 +451,9 @@ impl World {
                 .one_of(&[CallStatus::Ok, CallStatus::Ok, CallStatus::Failed]),
         };
         let mut outcome = outcome(status);
+        if status == CallStatus::Failed && self.chance.once_in(2) {
+            outcome.blocked = Some("it writes outside".into());
+        }
         if self.chance.once_in(4) {
             let things = self.chance.below(3);
             outcome.todos = Some(vec![todo(&format!("after {}", call.id)); things]);

@@ -1,7 +1,7 @@
 //! Tool calls, collected from their pieces.
 //!
 //! Servers number, name and repeat the pieces in their own ways; what they have in common is gathered here. Gives
-//! calls out only when the answer is over. Called by `stream`.
+//! calls out only when the answer is over. Called by the kinds.
 
 use std::collections::HashSet;
 
@@ -15,11 +15,11 @@ const CALLS_MAX: usize = 512;
 
 /// An answer wants more calls than any model means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooMany;
+pub(crate) struct TooMany;
 
 /// A piece of a call, as it came.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     pub index: Option<u64>,
     pub id: &'a str,
     pub name: &'a str,
@@ -30,7 +30,7 @@ pub(super) struct Piece<'a> {
 
 /// How far the arguments of a finished answer can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     /// The vendor said that the calls are whole. What doesn't parse is the model's own mistake.
     Whole,
     /// The answer ended without a reason: calls that parse are whole.
@@ -40,7 +40,7 @@ pub(super) enum Trust {
 }
 
 /// The calls so far, in the order in which they began.
-pub(super) struct Calls {
+pub(crate) struct Calls {
     slots: Vec<Slot>,
     ids: HashSet<String>,
     /// Assistant messages before this one: makes generated ids the same on each try, and others in each answer.
@@ -61,7 +61,7 @@ struct Slot {
 }
 
 impl Calls {
-    pub(super) fn new(answered: u64) -> Self {
+    pub(crate) fn new(answered: u64) -> Self {
         Self {
             slots: Vec::new(),
             ids: HashSet::new(),
@@ -69,12 +69,12 @@ impl Calls {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// Takes a piece.
-    pub(super) fn take(&mut self, piece: Piece<'_>, batch: &mut Batch) -> Result<(), TooMany> {
+    pub(crate) fn take(&mut self, piece: Piece<'_>, batch: &mut Batch) -> Result<(), TooMany> {
         let found = if piece.whole { None } else { self.find(piece) };
         let (at, begins) = match found {
             Some(at) => (at, false),
@@ -160,8 +160,27 @@ impl Calls {
         id
     }
 
+    /// Calls so far.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Calls that come out before those of this index.
+    pub(crate) fn before(&self, index: u64) -> usize {
+        self.slots
+            .iter()
+            .filter(|slot| u64::from(slot.place) < index)
+            .count()
+    }
+
+    /// The arguments so far of the newest call of this index.
+    pub(crate) fn arguments(&self, index: u64) -> Option<&str> {
+        let slot = self.slots.iter().rfind(|slot| slot.index == Some(index));
+        slot.map(|slot| slot.arguments.as_str())
+    }
+
     /// Gives the calls out, in their order.
-    pub(super) fn finish(&mut self, trust: Trust) -> Vec<ToolCall> {
+    pub(crate) fn finish(&mut self, trust: Trust) -> Vec<ToolCall> {
         let mut slots = std::mem::take(&mut self.slots);
         slots.sort_by_key(|slot| slot.place);
         let last = slots.len().saturating_sub(1);

@@ -1,0 +1,77 @@
+//! `reasonix hooks`: the user's own commands that are told what happens.
+
+use proto::hello::Role;
+use proto::methods::{HookList, HookReload};
+use proto::params::hook::{HookStatus, ListOutput, ListParams, ReloadParams};
+
+use super::Listing;
+use super::setup::key::here;
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// List the hooks: commands of your own that are told what a session does, and may stop it.
+///
+/// They stand in `.reasonix/settings.json` of a project that you trust, and in `settings.json` of the home.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Those that this session uses (pid, id, or name), and how each went last; otherwise those of this directory.
+    #[arg(long, short)]
+    session: Option<String>,
+    /// Have the session read them again.
+    #[arg(long, requires = "session")]
+    reload: bool,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Asks, and prints.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let list = match (args.session, args.reload) {
+        (Some(session), true) => {
+            let client = reach::daemon("hooks").await?;
+            client.call::<HookReload>(&ReloadParams { session }).await?
+        }
+        (session, _) => {
+            let client = reach::with("hooks", |options| options.role = Role::Watch).await?;
+            let cwd = session.is_none().then(here).flatten();
+            client
+                .call::<HookList>(&ListParams { cwd, session })
+                .await?
+        }
+    };
+    print(&list, &args.listing)?;
+    Ok(0)
+}
+
+fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
+    if listing.json {
+        return output::json(list);
+    }
+    if listing.quiet {
+        let mut commands = list.hooks.iter().map(|hook| text::line(&hook.command));
+        return commands.try_for_each(|command| output::line(&command));
+    }
+    let rows: Vec<_> = list.hooks.iter().map(row).collect();
+    output::table(["EVENT", "MATCH", "STATE", "HOOK", "FROM"], &rows)?;
+    for problem in &list.problems {
+        output::progress(&format!("! {}", text::line(problem)));
+    }
+    Ok(())
+}
+
+fn row(hook: &HookStatus) -> [String; 5] {
+    let state = match (&hook.broken, hook.trusted, &hook.last) {
+        (Some(_), _, _) => "broken".to_owned(),
+        (None, false, _) => "not trusted".to_owned(),
+        (None, true, Some(last)) => format!("{} {} ms", last.outcome.as_str(), last.duration_ms),
+        (None, true, None) => "-".to_owned(),
+    };
+    let name = hook.description.as_ref().unwrap_or(&hook.command);
+    [
+        hook.event.as_str().to_owned(),
+        text::line(hook.matches.as_deref().unwrap_or("*")),
+        state,
+        text::line(name),
+        text::line(&hook.source),
+    ]
+}

@@ -1,0 +1,121 @@
+//! `/permissions`: the rules in force, to be read, and taking one back.
+
+use proto::params::rules::{List, ListOutput, ListParams, RevokeOutput, RevokeParams};
+
+use super::pager;
+use crate::effect::{Call, Effect, Trouble};
+use crate::messages::app::Msg;
+use crate::model::pager::Reading;
+use crate::model::{Model, Tone};
+
+/// What stands behind `/permissions`.
+enum Wanted<'a> {
+    All,
+    Revoke(&'a str),
+}
+
+fn wanted(arguments: &str) -> Option<Wanted<'_>> {
+    if arguments.is_empty() {
+        return Some(Wanted::All);
+    }
+    let (verb, rule) = arguments.split_once(char::is_whitespace)?;
+    let rule = rule.trim();
+    (verb == "revoke" && !rule.is_empty()).then_some(Wanted::Revoke(rule))
+}
+
+/// Whether it is nothing that can be asked for.
+pub(super) fn is_wrong(arguments: &str) -> bool {
+    wanted(arguments).is_none()
+}
+
+/// Asks for the rules of the session, or of the directory where there is none; or takes one back.
+pub(super) fn ask(session: String, cwd: String, arguments: &str) -> Vec<Effect> {
+    let session = Some(session).filter(|session| !session.is_empty());
+    let cwd = session.is_none().then_some(cwd);
+    let call = match wanted(arguments) {
+        None => return Vec::new(),
+        Some(Wanted::All) => Call::Rules(ListParams {
+            session,
+            cwd,
+            from: 0,
+        }),
+        Some(Wanted::Revoke(rule)) => Call::Revoke(RevokeParams {
+            rule: rule.to_owned(),
+            session,
+            cwd,
+            place: None,
+        }),
+    };
+    vec![Effect::Call(call)]
+}
+
+/// Shows the rules in force.
+pub(super) fn show(model: &mut Model, result: Result<ListOutput, Trouble>) -> Vec<Effect> {
+    let found = match result {
+        Ok(found) => found,
+        Err(trouble) => {
+            model.trouble(&trouble);
+            return Vec::new();
+        }
+    };
+    let language = model.look.language;
+    let plain = |text: &str| client::text::line(text);
+    let posture = found.posture.name();
+    let mut lines = vec![language.fill(Msg::RulesWhere, &[&plain(&found.root), posture])];
+    for (list, title) in [
+        (List::Deny, Msg::RulesDeny),
+        (List::Ask, Msg::RulesAsk),
+        (List::Allow, Msg::RulesAllow),
+    ] {
+        let of_list: Vec<_> = found
+            .rules
+            .iter()
+            .filter(|rule| rule.list == list)
+            .collect();
+        if of_list.is_empty() {
+            continue;
+        }
+        lines.push(String::new());
+        lines.push(language.say(title).to_owned());
+        for rule in of_list {
+            let from = format!("{}: {}", rule.layer, rule.origin);
+            lines.push(language.fill(Msg::RuleFrom, &[&plain(&rule.rule), &plain(&from)]));
+        }
+    }
+    if found.rules.is_empty() {
+        lines.push(String::new());
+        lines.push(language.say(Msg::RulesNone).to_owned());
+    }
+    if !found.problems.is_empty() {
+        lines.push(String::new());
+        lines.push(language.say(Msg::RulesProblems).to_owned());
+        lines.extend(
+            found
+                .problems
+                .iter()
+                .map(|problem| format!("  ! {}", plain(problem))),
+        );
+    }
+    lines.push(String::new());
+    lines.push(language.say(Msg::RulesRevoke).to_owned());
+    let title = language.say(Msg::RulesTitle).to_owned();
+    pager::open(model, Reading::Lines { title, lines })
+}
+
+/// Tells where a rule was that was taken back.
+pub(super) fn revoked(model: &mut Model, rule: &str, result: Result<RevokeOutput, Trouble>) {
+    match result {
+        Ok(gone) => {
+            let (rule, origin) = (client::text::line(rule), client::text::line(&gone.origin));
+            let words = model
+                .look
+                .language
+                .fill(Msg::RuleRevoked, &[&rule, &origin]);
+            model.toast(Tone::Good, words);
+        }
+        Err(trouble) => model.trouble(&trouble),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use proptest::prelude::*;
+use proto::hook::{HookEvent, HookFinished, HookOutcome};
+
+use super::*;
+
+#[test]
+fn an_end_means_what_the_table_says() {
+    let ends = [
+        (
+            End::Exited { code: 0 },
+            HookOutcome::Pass,
+            HookOutcome::Pass,
+        ),
+        (
+            End::Exited { code: 2 },
+            HookOutcome::Block,
+            HookOutcome::Warn,
+        ),
+        (
+            End::Exited { code: 1 },
+            HookOutcome::Warn,
+            HookOutcome::Warn,
+        ),
+        (
+            End::Exited { code: 3 },
+            HookOutcome::Warn,
+            HookOutcome::Warn,
+        ),
+        (
+            End::Exited { code: 127 },
+            HookOutcome::Warn,
+            HookOutcome::Warn,
+        ),
+        (
+            End::Exited { code: 255 },
+            HookOutcome::Warn,
+            HookOutcome::Warn,
+        ),
+        (
+            End::Signal { signal: 9 },
+            HookOutcome::Warn,
+            HookOutcome::Warn,
+        ),
+        (End::TimedOut, HookOutcome::Timeout, HookOutcome::Timeout),
+        (
+            End::NotStarted("no".to_owned()),
+            HookOutcome::Error,
+            HookOutcome::Error,
+        ),
+    ];
+    for event in HookEvent::ALL {
+        for (end, gating, observing) in &ends {
+            let wanted = if event.is_gating() {
+                *gating
+            } else {
+                *observing
+            };
+            let (got, _) = outcome(event, end, "", None);
+            assert_eq!(got, wanted, "{} {end:?}", event.as_str());
+            let blocks =
+                event.is_gating() && (*end == End::TimedOut || *end == End::Exited { code: 2 });
+            assert_eq!(got.blocks(event), blocks, "{} {end:?}", event.as_str());
+        }
+    }
+}
+
+#[test]
+fn standard_error_is_the_reason() {
+    let blocked = outcome(
+        HookEvent::PreToolUse,
+        &End::Exited { code: 2 },
+        " no rm \n",
+        None,
+    );
+    assert_eq!(blocked, (HookOutcome::Block, Some("no rm".to_owned())));
+    let silent = outcome(HookEvent::PreToolUse, &End::Exited { code: 2 }, "", None);
+    assert_eq!(silent.1.as_deref(), Some("it gave no reason"));
+    let warned = outcome(HookEvent::Stop, &End::Exited { code: 7 }, "", None);
+    assert_eq!(warned.1.as_deref(), Some("it exited with 7"));
+    let flood = "ä".repeat(REASON_MAX);
+    let (_, reason) = outcome(HookEvent::Stop, &End::Exited { code: 1 }, &flood, None);
+    assert!(reason.unwrap().len() <= REASON_MAX + 4);
+    let passed = outcome(
+        HookEvent::PreToolUse,
+        &End::Exited { code: 0 },
+        "chatter",
+        None,
+    );
+    assert_eq!(passed, (HookOutcome::Pass, None));
+}
+
+#[test]
+fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
+    let says = |stdout| said_no(stdout);
+    assert_eq!(
+        says(r#"{"decision":"block","reason":"not so"}"#),
+        Some("not so".to_owned())
+    );
+    assert_eq!(
+        says(
+            r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"why"}}"#
+        ),
+        Some("why".to_owned())
+    );
+    assert_eq!(says(r#"{"continue":false}"#), Some(String::new()));
+    for other in [
+        "",
+        "done",
+        "[]",
+        "null",
+        r#"{"decision":"approve"}"#,
+        r#"{"continue":true}"#,
+    ] {
+        assert_eq!(says(other), None, "{other}");
+    }
+    let end = End::Exited { code: 0 };
+    let no = Some("why".to_owned());
+    assert_eq!(
+        outcome(HookEvent::PreToolUse, &end, "", no.clone()).0,
+        HookOutcome::Block
+    );
+    assert_eq!(outcome(HookEvent::Stop, &end, "", no).0, HookOutcome::Pass);
+}
+
+#[test]
+fn who_blocks_is_named_with_the_reason() {
+    let mut chain = Chain::default();
+    assert!(chain.take(finished(HookEvent::PreToolUse, HookOutcome::Warn)));
+    assert_eq!(chain.why_blocked(), None);
+    assert!(!chain.take(HookFinished {
+        hook: "no rm".to_owned(),
+        reason: Some("denied".to_owned()),
+        ..finished(HookEvent::PreToolUse, HookOutcome::Block)
+    }));
+    assert_eq!(
+        chain.why_blocked().unwrap(),
+        "The PreToolUse hook `no rm` blocked it: denied"
+    );
+    let mut late = Chain::default();
+    late.take(HookFinished {
+        duration_ms: 5_020,
+        ..finished(HookEvent::UserPromptSubmit, HookOutcome::Timeout)
+    });
+    assert_eq!(
+        late.why_blocked().unwrap(),
+        "The UserPromptSubmit hook `h` blocked it: it did not end in 5 s"
+    );
+}
+
+fn finished(event: HookEvent, outcome: HookOutcome) -> HookFinished {
+    HookFinished {
+        event,
+        hook: "h".to_owned(),
+        source: "/s".to_owned(),
+        outcome,
+        reason: None,
+        duration_ms: 1,
+        call: None,
+    }
+}
+
+proptest! {
+    /// The first that blocks stops the chain, nothing else does, and on observing events nothing blocks.
+    #[test]
+    fn a_chain_ends_at_the_first_block(
+        event in prop::sample::select(HookEvent::ALL.to_vec()),
+        ends in prop::collection::vec((0u8..4, 0i32..4), 0..12),
+    ) {
+        let outcomes: Vec<_> = ends
+            .iter()
+            .map(|(kind, code)| match kind {
+                0 => End::Exited { code: *code },
+                1 => End::Signal { signal: *code },
+                2 => End::TimedOut,
+                _ => End::NotStarted(String::new()),
+            })
+            .map(|end| outcome(event, &end, "", None).0)
+            .collect();
+        let mut chain = Chain::default();
+        for outcome in &outcomes {
+            if !chain.take(finished(event, *outcome)) {
+                break;
+            }
+        }
+        let first = outcomes.iter().position(|outcome| outcome.blocks(event));
+        prop_assert_eq!(chain.finished.len(), first.map_or(outcomes.len(), |at| at + 1));
+        prop_assert_eq!(chain.blocked().is_some(), first.is_some());
+        prop_assert_eq!(chain.why_blocked().is_some(), first.is_some());
+        if !event.is_gating() {
+            prop_assert!(first.is_none());
+        }
+    }
+}

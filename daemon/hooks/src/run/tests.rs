@@ -1,0 +1,218 @@
+//! Chains with a fake that plays what processes would do. Real shells run in the tests of the whole.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Mutex;
+
+use contract::spawn::ChildControl;
+use contract::{ChildExit, SpawnError};
+use futures::future::BoxFuture;
+use proto::SessionId;
+use proto::params::process::ChildProcess;
+
+use super::*;
+use crate::settings::read;
+
+/// What the next command does.
+#[derive(Clone)]
+enum Plays {
+    Exits(i32, &'static str),
+    Floods,
+    Hangs,
+    DoesNotStart,
+    NeverStarts,
+}
+
+#[derive(Default)]
+struct Fake {
+    script: Mutex<VecDeque<Plays>>,
+    started: Mutex<Vec<Command>>,
+    stopped: Arc<Mutex<Vec<u64>>>,
+}
+
+struct Told(Arc<Mutex<Vec<u64>>>);
+
+impl ChildControl for Told {
+    fn stop(&self, grace_ms: u64) {
+        self.0.lock().unwrap().push(grace_ms);
+    }
+}
+
+impl Spawn for Fake {
+    fn spawn(&self, _: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
+        let plays = self
+            .script
+            .lock()
+            .unwrap()
+            .pop_front()
+            .expect("no more commands");
+        self.started.lock().unwrap().push(command);
+        let control = Box::new(Told(Arc::clone(&self.stopped)));
+        Box::pin(async move {
+            let exited = |code| {
+                ChildEvent::Exited(ChildExit {
+                    code: Some(code),
+                    signal: None,
+                    swept: 0,
+                })
+            };
+            let events = match plays {
+                Plays::Exits(code, said) => futures::stream::iter([
+                    ChildEvent::Stderr(said.as_bytes().to_vec()),
+                    exited(code),
+                ])
+                .boxed(),
+                Plays::Floods => futures::stream::iter(0..1000)
+                    .map(|_| ChildEvent::Stderr(vec![b'x'; 64 * 1024]))
+                    .chain(futures::stream::iter([exited(1)]))
+                    .boxed(),
+                Plays::Hangs => futures::stream::pending().boxed(),
+                Plays::NeverStarts => std::future::pending().await,
+                Plays::DoesNotStart => {
+                    return Err(SpawnError::Start {
+                        program: "/bin/sh".to_owned(),
+                        reason: "no such file".to_owned(),
+                    });
+                }
+            };
+            Ok(Child {
+                os_pid: 1,
+                events,
+                control,
+            })
+        })
+    }
+
+    fn running(&self, _: Pid) -> Vec<ChildProcess> {
+        Vec::new()
+    }
+
+    fn stop_session(&self, _: Pid, _: u64) {}
+}
+
+const THREE: &str =
+    r#"{"hooks": {"UserPromptSubmit": [{"command": "1"}, {"command": "2"}, {"command": "3"}]}}"#;
+
+/// Plays the hooks of a file; what each came to, in short.
+async fn play(
+    settings: &str,
+    script: &[Plays],
+    stop: &CancellationToken,
+) -> (Option<Chain>, Arc<Fake>) {
+    let fake = Arc::new(Fake::default());
+    fake.script.lock().unwrap().extend(script.iter().cloned());
+    let spawn: Arc<dyn Spawn> = Arc::<Fake>::clone(&fake);
+    let ground = Ground {
+        spawn,
+        session: Pid(7),
+        env: Arc::new(vec![("PATH".to_owned(), "/bin".to_owned())]),
+        cwd: PathBuf::from("/proj/sub"),
+        root: PathBuf::from("/proj"),
+    };
+    let file = Path::new("/proj/.reasonix/settings.json");
+    let hooks = Hooks {
+        hooks: read(settings, file, Scope::Project).hooks,
+        problems: Vec::new(),
+    };
+    let told = crate::Told {
+        session: SessionId(uuid::Uuid::nil()),
+        pid: Pid(7),
+        cwd: PathBuf::from("/proj/sub"),
+    };
+    let what = What::Prompt { text: "hello" };
+    (run_all(&ground, &hooks, &told, what, stop).await, fake)
+}
+
+async fn outcomes(script: &[Plays]) -> Vec<(HookOutcome, Option<String>)> {
+    let (chain, fake) = play(THREE, script, &CancellationToken::new()).await;
+    assert!(fake.script.lock().unwrap().is_empty(), "not all ran");
+    let finished = chain.unwrap().finished;
+    finished
+        .into_iter()
+        .map(|finished| (finished.outcome, finished.reason))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_block_stops_the_chain_and_a_warning_does_not() {
+    use HookOutcome as O;
+    let said = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        outcomes(&[
+            Plays::Exits(1, "w"),
+            Plays::Exits(0, "x"),
+            Plays::Exits(0, "")
+        ])
+        .await,
+        [(O::Warn, said("w")), (O::Pass, None), (O::Pass, None)]
+    );
+    assert_eq!(
+        outcomes(&[Plays::Exits(1, "w"), Plays::Exits(2, "no")]).await,
+        [(O::Warn, said("w")), (O::Block, said("no"))]
+    );
+    assert_eq!(outcomes(&[Plays::Hangs]).await, [(O::Timeout, None)]);
+    assert_eq!(outcomes(&[Plays::NeverStarts]).await, [(O::Timeout, None)]);
+    let started = outcomes(&[
+        Plays::DoesNotStart,
+        Plays::Exits(0, ""),
+        Plays::Exits(0, ""),
+    ])
+    .await;
+    assert_eq!(started[0].0, O::Error);
+    assert!(started[0].1.as_ref().unwrap().contains("no such file"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_is_read_to_its_end_and_bounded() {
+    let flood = outcomes(&[Plays::Floods, Plays::Exits(2, "")]).await;
+    assert_eq!(flood[0].0, HookOutcome::Warn);
+    assert!(flood[0].1.as_ref().unwrap().len() < 5_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_hangs_is_told_to_end_with_half_a_second_for_it() {
+    let (chain, fake) = play(THREE, &[Plays::Hangs], &CancellationToken::new()).await;
+    let finished = chain.unwrap().finished;
+    assert_eq!(*fake.stopped.lock().unwrap(), [500]);
+    assert!(
+        (5_000..9_000).contains(&finished[0].duration_ms),
+        "{finished:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_the_hook_that_runs_and_leaves_no_word() {
+    let stop = CancellationToken::new();
+    let cancel = stop.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+    });
+    let (chain, fake) = play(THREE, &[Plays::Hangs], &stop).await;
+    assert!(chain.is_none());
+    assert_eq!(*fake.stopped.lock().unwrap(), [500]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_s_hook_runs_in_the_project_with_the_line_before_it() {
+    let (_, fake) = play(THREE, &[Plays::Exits(2, "")], &CancellationToken::new()).await;
+    let started = fake.started.lock().unwrap();
+    let command = &started[0];
+    assert_eq!(command.argv, ["/bin/sh", "-c", "1"]);
+    assert_eq!(command.cwd, Path::new("/proj"));
+    assert!(command.walls.is_none());
+    assert_eq!(
+        command.env,
+        [
+            ("PATH".to_owned(), "/bin".to_owned()),
+            ("REASONIX_PROJECT_DIR".to_owned(), "/proj".to_owned()),
+            ("CLAUDE_PROJECT_DIR".to_owned(), "/proj".to_owned()),
+        ]
+    );
+    let line = command.stdin.as_ref().unwrap();
+    let told: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(
+        (&told["prompt"], &told["cwd"]),
+        (&"hello".into(), &"/proj/sub".into())
+    );
+}

@@ -1,0 +1,292 @@
+//! A settings file's hooks, in our form and in that of Claude Code.
+//!
+//! ```json
+//! {"hooks": {"PreToolUse": [
+//!   {"match": "shell", "command": "…", "description": "…", "timeout": 5000},
+//!   {"matcher": "Bash", "hooks": [{"type": "command", "command": "…", "timeout": 5}]}
+//! ]}}
+//! ```
+//! `timeout` is in milliseconds in ours, in seconds in the other. What cannot be read costs what it says and no more:
+//! a file that is no JSON has no hooks, a hook that makes no sense is listed and never runs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use proto::hook::HookEvent;
+use serde_json::{Map, Value};
+
+use crate::names::Match;
+
+/// Where a hook stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In the project: it counts where that is trusted, and runs in the project's directory.
+    Project,
+    /// In the user's own settings: it runs in the session's directory.
+    Home,
+}
+
+/// One hook.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    pub event: HookEvent,
+    /// The tools that it is for, as it was written.
+    pub matches: Option<String>,
+    pub command: String,
+    pub description: Option<String>,
+    pub limit: Duration,
+    /// The file that it stands in.
+    pub source: PathBuf,
+    pub scope: Scope,
+    /// False: it stands in a project that is not trusted.
+    pub trusted: bool,
+    /// Written in the form of Claude Code: its standard output is looked at too.
+    pub claude: bool,
+    /// Which tools it is for; why it never runs, where that is so.
+    pub fits: Result<Match, String>,
+}
+
+impl Hook {
+    /// What a person calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.description.as_deref().unwrap_or(&self.command)
+    }
+
+    /// The project that it belongs to: the directory that holds `.reasonix`.
+    #[must_use]
+    pub fn project(&self) -> Option<&Path> {
+        let directory = self.source.parent()?.parent();
+        directory.filter(|_| self.scope == Scope::Project)
+    }
+
+    /// Whether it runs on this event, for this tool where the event is about one.
+    #[must_use]
+    pub fn runs(&self, event: HookEvent, tool: Option<&str>) -> bool {
+        let fits = |fits: &Match| tool.is_none_or(|tool| fits.fits(tool));
+        self.trusted && self.event == event && self.fits.as_ref().is_ok_and(fits)
+    }
+
+    /// All of it in one line, as somebody is shown it who is to trust it. Two hooks that differ have different lines.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = format!("hook {}", self.event.as_str());
+        if let Some(matches) = &self.matches {
+            line.push_str(&format!(", match {}", quoted(matches)));
+        }
+        if self.limit != limit_of(self.event) {
+            line.push_str(&format!(", at most {} ms", self.limit.as_millis()));
+        }
+        if self.claude {
+            line.push_str(", Claude form");
+        }
+        if let Some(description) = &self.description {
+            line.push_str(&format!(", {}", quoted(description)));
+        }
+        format!("{line}: {}", quoted(&self.command))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// The hooks that a session has, in the order in which they run.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    pub hooks: Vec<Hook>,
+    /// What is wrong with the files.
+    pub problems: Vec<String>,
+}
+
+impl Hooks {
+    /// Those that run on this event, for this tool.
+    pub fn on<'a>(
+        &'a self,
+        event: HookEvent,
+        tool: Option<&'a str>,
+    ) -> impl Iterator<Item = &'a Hook> {
+        self.hooks.iter().filter(move |hook| hook.runs(event, tool))
+    }
+
+    /// Whether any may run on this event.
+    #[must_use]
+    pub fn any(&self, event: HookEvent) -> bool {
+        self.on(event, None).next().is_some()
+    }
+}
+
+/// What one file has.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    pub hooks: Vec<Hook>,
+    /// One sentence about all that is wrong with it.
+    pub problem: Option<String>,
+}
+
+/// The limits where a hook says none (contract, chapter 50).
+#[must_use]
+pub fn limit_of(event: HookEvent) -> Duration {
+    Duration::from_secs(if event.is_gating() { 5 } else { 30 })
+}
+
+/// What a `timeout` may be.
+fn bounds(event: HookEvent) -> (Duration, Duration) {
+    let most = if event.is_gating() { 60 } else { 600 };
+    (Duration::from_millis(100), Duration::from_secs(most))
+}
+
+/// Reads a settings file. Everything in it but `hooks` is passed over.
+#[must_use]
+pub fn read(text: &str, source: &Path, scope: Scope) -> Read {
+    let mut reading = Reading {
+        source,
+        scope,
+        hooks: Vec::new(),
+        wrong: Vec::new(),
+    };
+    reading.file(text);
+    let problem = (!reading.wrong.is_empty())
+        .then(|| format!("{}: {}", source.display(), reading.wrong.join("; ")));
+    Read {
+        hooks: reading.hooks,
+        problem,
+    }
+}
+
+struct Reading<'a> {
+    source: &'a Path,
+    scope: Scope,
+    hooks: Vec<Hook>,
+    wrong: Vec<String>,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, text: &str) {
+        let file: Value = match serde_json::from_str(text) {
+            Ok(file) => file,
+            Err(error) => {
+                let what = format!("not valid JSON, so none of its hooks run: {error}");
+                return self.wrong.push(what);
+            }
+        };
+        match (file.is_object(), file.get("hooks")) {
+            (true, None) => {}
+            (true, Some(Value::Object(events))) => {
+                for (name, entries) in events {
+                    self.event(name, entries);
+                }
+            }
+            _ => {
+                let what = "`hooks` must be an object of events, so none of its hooks run";
+                self.wrong.push(what.to_owned());
+            }
+        }
+    }
+
+    fn event(&mut self, name: &str, entries: &Value) {
+        let known = HookEvent::ALL
+            .into_iter()
+            .find(|event| event.as_str() == name);
+        let Some(event) = known else {
+            let known = HookEvent::ALL.map(HookEvent::as_str).join(", ");
+            let what = format!(
+                "there is no event {}; its hooks never run (events: {known})",
+                quoted(name)
+            );
+            return self.wrong.push(what);
+        };
+        let Some(entries) = entries.as_array() else {
+            return self.wrong.push(format!("`{name}` must be a list"));
+        };
+        for (index, entry) in entries.iter().enumerate() {
+            let place = format!("{name}[{index}]");
+            match entry.get("hooks") {
+                None => self.hook(event, &place, entry, false, entry),
+                Some(Value::Array(inner)) => {
+                    for (nth, hook) in inner.iter().enumerate() {
+                        self.hook(event, &format!("{place}.hooks[{nth}]"), entry, true, hook);
+                    }
+                }
+                Some(_) => self.wrong.push(format!("`{place}.hooks` must be a list")),
+            }
+        }
+    }
+
+    /// One hook. `around` has its `match`.
+    fn hook(&mut self, event: HookEvent, place: &str, around: &Value, claude: bool, hook: &Value) {
+        let empty = Map::new();
+        let members = hook.as_object().unwrap_or(&empty);
+        let text = |name: &str| members.get(name).and_then(Value::as_str);
+        let mut broken = None;
+        let written = around.get("match").or_else(|| around.get("matcher"));
+        let matches = written.and_then(Value::as_str).map(str::to_owned);
+        if written.is_some_and(|written| !written.is_string() && !written.is_null()) {
+            broken = Some("`match` must be a text".to_owned());
+        }
+        let command = text("command").unwrap_or_default().to_owned();
+        if command.trim().is_empty() {
+            broken = Some("it has no `command`".to_owned());
+        }
+        if let Some(kind) = members.get("type").filter(|kind| *kind != "command") {
+            broken = Some(format!("hooks of type {kind} do not run, only `command`"));
+        }
+        let about_tools = matches!(event, HookEvent::PreToolUse | HookEvent::PostToolUse);
+        let fits = match broken {
+            Some(why) => Err(why),
+            // Elsewhere there is nothing that it could be tried on.
+            None if !about_tools => Ok(Match::All),
+            None => Match::read(matches.as_deref()),
+        };
+        if let Err(why) = &fits {
+            self.wrong.push(format!("`{place}` never runs: {why}"));
+        }
+        let limit = self.limit(event, place, claude, members.get("timeout"));
+        self.hooks.push(Hook {
+            event,
+            matches,
+            command,
+            description: text("description").map(str::to_owned),
+            limit,
+            source: self.source.to_path_buf(),
+            scope: self.scope,
+            trusted: true,
+            claude,
+            fits,
+        });
+    }
+
+    fn limit(
+        &mut self,
+        event: HookEvent,
+        place: &str,
+        claude: bool,
+        written: Option<&Value>,
+    ) -> Duration {
+        let Some(written) = written.filter(|written| !written.is_null()) else {
+            return limit_of(event);
+        };
+        let unit = if claude { 1.0 } else { 0.001 };
+        let wanted = written
+            .as_f64()
+            .and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
+        let (least, most) = bounds(event);
+        let counts = wanted.map_or_else(|| limit_of(event), |wanted| wanted.clamp(least, most));
+        if wanted != Some(counts) {
+            let (unit, of) = if claude {
+                ("seconds", 1000)
+            } else {
+                ("milliseconds", 1)
+            };
+            self.wrong.push(format!(
+                "`{place}.timeout` is in {unit}, at most {}; {} counts",
+                most.as_millis() / of,
+                counts.as_millis() / of
+            ));
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! Runs permission cases: one call each, under rules, in a made-up workspace where paths are looked up by their text
+//! alone and commands are taken as fully sandboxed. What a case may hold stands in the header of a file of them.
+//!
+//! The one way to run them: for `permissions check`, for our own corpus and for the examples.
+
+use std::path::{Component, Path, PathBuf};
+
+use contract::{Basis, Family, Strength};
+use proto::record::{Rules, Verdict};
+use proto::state::Posture;
+use serde_json::{Map, Value};
+
+use crate::call::{Access, Call, subjects};
+use crate::context::{Context, ResolvedPath};
+use crate::decide::explain;
+use crate::explain::Explanation;
+use crate::ruleset::{Layer, RuleSet};
+
+const ROOT: &str = "/user/someone/project";
+
+/// The longest arguments that a case may stand for, in bytes: pieces and repetitions are written out.
+const ARGUMENTS_MAX: usize = 8 * 1024 * 1024;
+/// Rules that a case may have generated.
+const GENERATED_MAX: u64 = 1_000_000;
+
+/// Whether a path below the workspace configures the agent, its repository or an editor: `workspace` knows.
+pub type IsProtected = fn(&Path) -> bool;
+
+/// What a case came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub id: String,
+    pub tier: String,
+    /// `error` where the case is none.
+    pub verdict: &'static str,
+    /// The rule that decided, or what took its place.
+    pub rule: String,
+    pub ok: bool,
+    /// Whether it is somebody's daily work: a yes is right.
+    pub honest: bool,
+    /// Whether a yes would be a hole.
+    pub hostile: bool,
+}
+
+/// Runs one case. What is no case is never right: its `rule` says what is wrong with it.
+#[must_use]
+pub fn run(case: &Value, is_protected: IsProtected) -> Ran {
+    let accept = list(&case["accept"]);
+    let (verdict, rule) = match broken(case, &accept) {
+        Some(why) => ("error", why),
+        None => judge(case, is_protected),
+    };
+    Ran {
+        id: case["id"].as_str().unwrap_or_default().to_owned(),
+        tier: case["tier"].as_str().unwrap_or_default().to_owned(),
+        ok: accept.iter().any(|right| right == verdict),
+        honest: accept == ["allow"] || case["tier"] == "usability",
+        hostile: matches!(case["tier"].as_str(), None | Some("core" | "hard"))
+            && !accept.iter().any(|right| right == "allow"),
+        verdict,
+        rule,
+    }
+}
+
+/// What keeps a case from being one.
+fn broken(case: &Value, accept: &[String]) -> Option<String> {
+    let known = |word: &String| matches!(word.as_str(), "allow" | "ask" | "deny");
+    if !case.is_object() {
+        return Some("a case is a JSON object".to_owned());
+    }
+    if case["tool"].as_str().is_none_or(str::is_empty) {
+        return Some("it names no `tool`".to_owned());
+    }
+    if accept.is_empty() || !accept.iter().all(known) {
+        return Some("`accept` is a list of `allow`, `ask` and `deny`".to_owned());
+    }
+    if case["rules_generated"].as_u64().unwrap_or(0) > GENERATED_MAX {
+        return Some(format!("`rules_generated` may be {GENERATED_MAX} at most"));
+    }
+    let pieces = case["args_parts"].as_object().into_iter().flatten();
+    let bytes = pieces.flat_map(|(_, pieces)| pieces.as_array().into_iter().flatten());
+    let bytes = bytes.map(|piece| {
+        let text = piece[0].as_str().unwrap_or_default();
+        times(piece).saturating_mul(text.len())
+    });
+    if bytes.fold(0_usize, usize::saturating_add) > ARGUMENTS_MAX {
+        return Some(format!(
+            "its arguments are longer than {ARGUMENTS_MAX} bytes"
+        ));
+    }
+    None
+}
+
+fn times(piece: &Value) -> usize {
+    usize::try_from(piece[1].as_u64().unwrap_or(0)).unwrap_or(usize::MAX)
+}
+
+/// A verdict as cases have it.
+#[must_use]
+pub fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow => "allow",
+        Verdict::Ask => "ask",
+        Verdict::Deny => "deny",
+    }
+}
+
+fn list(value: &Value) -> Vec<String> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn rules(value: &Value) -> Rules {
+    Rules {
+        allow: list(&value["allow"]),
+        ask: list(&value["ask"]),
+        deny: list(&value["deny"]),
+    }
+}
+
+fn judge(case: &Value, is_protected: IsProtected) -> (&'static str, String) {
+    let (_, read_only) = family(case);
+    if case["posture"] == "plan" && !read_only {
+        return ("deny", "plan mode".to_owned());
+    }
+    let changed = &case["context"]["mcp"]["definition_changed_since_approval"];
+    let Some(explanation) = explained(case, is_protected) else {
+        return ("deny", "arguments".to_owned());
+    };
+    if changed == &Value::Bool(true) {
+        return ("ask", "definition changed".to_owned());
+    }
+    let decision = explanation.decision;
+    // Nobody is there to be asked where the mode says so.
+    let unattended = case["mode"] == "deny" && decision.basis != Basis::Rule;
+    match decision.verdict {
+        Verdict::Ask if unattended => ("deny", decision.rule),
+        verdict => (word(verdict), decision.rule),
+    }
+}
+
+fn family(case: &Value) -> (Family, bool) {
+    let family = match case["tool"].as_str().unwrap_or_default() {
+        "bash" => Family::Bash,
+        "read_file" | "ls" | "glob" | "grep" => Family::Read,
+        name if name.ends_with("_file")
+            || name.ends_with("_edit")
+            || name.starts_with("delete_") =>
+        {
+            Family::Edit
+        }
+        _ => Family::Session,
+    };
+    let read_only = case["read_only"].as_bool();
+    let read_only = read_only.unwrap_or(family == Family::Read) && family != Family::Bash;
+    // What a server says of itself counts only where the user configured it.
+    let mcp = &case["context"]["mcp"];
+    let own = mcp["scope"].as_str().is_none_or(|scope| scope == "user");
+    let read_only = read_only && (own && mcp["trusted"] != Value::Bool(false));
+    (family, read_only)
+}
+
+/// The explanation of a case's call; `None` where its arguments are none.
+#[must_use]
+pub fn explained(case: &Value, is_protected: IsProtected) -> Option<Explanation> {
+    let tool = case["tool"].as_str().unwrap_or_default();
+    let (family, read_only) = family(case);
+    let arguments = arguments(case)?;
+    let mut own = rules(&case["rules"]);
+    let generated = case["rules_generated"].as_u64().unwrap_or(0);
+    own.allow
+        .extend((0..generated).map(|n| format!("Bash(tool-{n}:*)")));
+    let layers = [
+        (Layer::Run, own, true),
+        (Layer::User, rules(&case["layers"]["user"]), true),
+        (
+            Layer::Project,
+            rules(&case["layers"]["project"]),
+            case["layers"]["project_trusted"].as_bool().unwrap_or(false),
+        ),
+    ];
+    let layers: Vec<(Layer, &Rules, bool)> = layers
+        .iter()
+        .map(|(layer, rules, trusted)| (*layer, rules, *trusted))
+        .collect();
+    let rules = RuleSet::parse(&layers).0;
+    let call = Call {
+        tool,
+        family,
+        read_only_tool: read_only,
+        arguments: &arguments,
+        touches: &[],
+    };
+    let context = Context {
+        paths: subjects(&call)
+            .paths
+            .iter()
+            .map(|subject| resolve(&subject.text, subject.access, is_protected))
+            .collect(),
+        root: PathBuf::from(ROOT),
+        cwd: PathBuf::from(ROOT),
+        user_home: PathBuf::from("/user/someone"),
+        altered: Vec::new(),
+        git_programs: Vec::new(),
+        posture: match case["posture"].as_str() {
+            Some("yolo") => Posture::Yolo,
+            Some("auto") => Posture::Auto,
+            // A mode speaks of what no rule speaks of, as this posture does.
+            _ if case["mode"] == "allow" => Posture::Auto,
+            _ => Posture::Ask,
+        },
+        stance: contract::Stance::default(),
+        sandbox: Strength::Full,
+        leaks: false,
+        unconfined: None,
+        masked: Vec::new(),
+        trusted: true,
+    };
+    Some(explain(&rules, &context, &call))
+}
+
+fn arguments(case: &Value) -> Option<Map<String, Value>> {
+    if let Some(raw) = case["args_raw"].as_str() {
+        return serde_json::from_str::<Unique>(raw)
+            .ok()
+            .map(|unique| unique.0);
+    }
+    if let Some(parts) = case["args_parts"].as_object() {
+        return Some(
+            parts
+                .iter()
+                .map(|(key, pieces)| (key.clone(), Value::String(pieces_of(pieces))))
+                .collect(),
+        );
+    }
+    let text = case["args"].to_string().replace("${WS}", ROOT);
+    serde_json::from_str(&text).ok()
+}
+
+fn pieces_of(pieces: &Value) -> String {
+    let mut text = String::new();
+    for piece in pieces.as_array().into_iter().flatten() {
+        text.push_str(&piece[0].as_str().unwrap_or_default().repeat(times(piece)));
+    }
+    text
+}
+
+fn resolve(text: &str, access: Access, is_protected: IsProtected) -> ResolvedPath {
+    let start = match text.strip_prefix('~') {
+        Some(rest) => PathBuf::from(format!("/user/someone{rest}")),
+        None => Path::new(ROOT).join(text),
+    };
+    let mut absolute = PathBuf::new();
+    for part in start.components() {
+        match part {
+            Component::ParentDir => {
+                absolute.pop();
+            }
+            part => absolute.push(part),
+        }
+    }
+    let inside = absolute.starts_with(ROOT);
+    let error = text
+        .contains('\0')
+        .then(|| "the path holds a zero byte".to_owned());
+    ResolvedPath {
+        text: text.to_owned(),
+        access,
+        protected: is_protected(absolute.strip_prefix(ROOT).unwrap_or(&absolute)),
+        absolute: Some(absolute),
+        writable: inside,
+        masked: false,
+        denied: false,
+        holds_closed: false,
+        directory: false,
+        unkept: false,
+        error,
+    }
+}
+
+/// An object in which no key stands twice: which one counted would be anybody's guess.
+struct Unique(Map<String, Value>);
+
+impl<'de> serde::Deserialize<'de> for Unique {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> serde::de::Visitor<'de> for UniqueVisitor {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(
+        self,
+        mut access: A,
+    ) -> Result<Self::Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, value)) = access.next_entry::<String, Value>()? {
+            if map.insert(key, value).is_some() {
+                return Err(serde::de::Error::custom("a key stands twice"));
+            }
+        }
+        Ok(map)
+    }
+}

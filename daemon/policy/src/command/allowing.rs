@@ -1,0 +1,198 @@
+//! What allows a line: a rule for all commands or for this very line, or of each part a rule or its harmlessness.
+
+use contract::Basis;
+use proto::record::Verdict;
+
+use super::{Line, unknown};
+use crate::decide::{Case, Finding};
+use crate::options;
+use crate::ruleset::Layer;
+use crate::shell::{self, Doubt, Part, Redirection, Value, Via};
+
+/// What allows, or that nothing does.
+pub(super) struct Allowed {
+    pub(super) whole: Finding,
+    /// Of each part. Where the line is allowed as one, so is each.
+    pub(super) of_parts: Vec<Finding>,
+}
+
+/// A part that a prefix rule covers.
+#[derive(Clone, Copy)]
+struct Cover {
+    rule: usize,
+    /// Words that the rule names.
+    named: usize,
+}
+
+impl Line<'_> {
+    /// Allow rules, the built-in readers and the fallback.
+    pub(super) fn allowed(&self, case: &mut Case<'_>) -> Allowed {
+        let count = self.script.parts.len();
+        let all = |whole: Finding| Allowed {
+            of_parts: vec![whole.clone(); count],
+            whole,
+        };
+        let hard = self.script.is_hard();
+        let rules = case.rules;
+        let covers_all = rules.allow.whole(case.call);
+        if let Some(name) = self.changed {
+            // Only a rule for all commands: what this one does is not known.
+            return all(match covers_all.filter(|_| !hard) {
+                Some(index) => Finding::rule(Verdict::Allow, rules, index),
+                None => changed_before(name, hard),
+            });
+        }
+        let line = || rules.allow.line(shell::trim(self.command));
+        if let Some(index) = covers_all.or_else(line).filter(|_| !hard) {
+            return all(Finding::rule(Verdict::Allow, rules, index));
+        }
+        if let Some(doubt) = self.script.doubt {
+            return all(unknown(doubt));
+        }
+        let mut covers: Vec<Option<Cover>> = Vec::with_capacity(count);
+        let mut of_parts = Vec::with_capacity(count);
+        for (index, part) in self.script.parts.iter().enumerate() {
+            let (finding, cover) = self.part(case, index, part, &covers);
+            covers.push(cover);
+            of_parts.push(finding);
+        }
+        let asked = of_parts
+            .iter()
+            .find(|finding| finding.verdict != Verdict::Allow);
+        let ruled = of_parts.iter().find(|finding| finding.basis == Basis::Rule);
+        let whole = asked.or(ruled).or_else(|| of_parts.first());
+        Allowed {
+            whole: whole.cloned().unwrap_or_else(|| unknown(Doubt::Empty)),
+            of_parts,
+        }
+    }
+
+    /// What allows one part.
+    fn part(
+        &self,
+        case: &mut Case<'_>,
+        index: usize,
+        part: &Part,
+        covers: &[Option<Cover>],
+    ) -> (Finding, Option<Cover>) {
+        let rules = case.rules;
+        let reads = self.reading(index).is_some();
+        let above = part
+            .parent
+            .and_then(|parent| covers.get(parent).copied().flatten());
+        // The rule names the launcher and what it launches.
+        if let (Some(cover), Some(offset)) = (above, part.offset)
+            && cover.named > offset
+        {
+            let own = Cover {
+                named: cover.named - offset,
+                ..cover
+            };
+            return (Finding::rule(Verdict::Allow, rules, cover.rule), Some(own));
+        }
+        if let Some(doubt) = part.doubt {
+            return (unknown(doubt), None);
+        }
+        let why = match self.not_plain(part) {
+            Some(why) => Some(why),
+            None => match self.covered(case, part) {
+                Ok(cover) => {
+                    let finding = Finding::rule(Verdict::Allow, rules, cover.rule);
+                    return (finding, Some(cover));
+                }
+                Err(why) => why,
+            },
+        };
+        if reads {
+            let finding = Finding::built_in(Verdict::Allow, Basis::Fallback, "only reads");
+            return (finding, None);
+        }
+        let mut finding = Case::writer_fallback();
+        // Of a launcher that is not allowed itself, the reason is mostly what it launches.
+        let mut launched = self.script.parts.iter().skip(index);
+        let below = |other: &&Part| other.parent == Some(index);
+        let beside = self
+            .runs_beside(part)
+            .or_else(|| launched.find(below).and_then(|part| self.runs_beside(part)))
+            .map(beside);
+        if let Some(why) = beside.or(why) {
+            finding.rule = format!("{}: {why}", finding.rule);
+        }
+        if part.words.iter().any(|word| !word.is_known()) {
+            finding.basis = Basis::NotAnalysed;
+        }
+        (finding, None)
+    }
+
+    /// The prefix rule that covers a part, or why none does.
+    fn covered(&self, case: &mut Case<'_>, part: &Part) -> Result<Cover, Option<String>> {
+        let mut why = None;
+        let words = part.words.as_slice();
+        let rules = case.rules;
+        let found = rules.allow.prefixes(words, &mut case.budget);
+        // Whoever allowed `git diff` for all directories has not seen what it runs in this one.
+        let beside = self.runs_beside(part);
+        // The longest first: it leaves the least to the caller.
+        for (named, rule) in found.into_iter().rev() {
+            if !case.budget.take(words.len() as u64 * 64) {
+                break;
+            }
+            let general = matches!(rules.source(rule).layer, Layer::User | Layer::Project);
+            let risk = match beside.filter(|_| general) {
+                Some(program) => Some(self::beside(program)),
+                None => options::risk(words, named),
+            };
+            match risk {
+                None => return Ok(Cover { rule, named }),
+                Some(risk) => why = why.or(Some(risk)),
+            }
+        }
+        Err(why)
+    }
+
+    /// Why no prefix rule covers a part, whatever its words.
+    fn not_plain(&self, part: &Part) -> Option<String> {
+        let said = |why: &str| Some(why.to_owned());
+        if !part.assignments.is_empty() {
+            return said("it sets a variable");
+        }
+        let copies = |redirection: &Redirection| *redirection == Redirection::Copy;
+        if !part.redirections.iter().all(copies) {
+            return said("it has a redirection");
+        }
+        if let Some(word) = part.words.iter().find(|word| word.coded) {
+            return Some(format!("`{}` is written in codes", word.text));
+        }
+        if let Some(word) = part.words.iter().find(|word| word.value != Value::Known) {
+            return Some(format!("`{}` is known only when it runs", word.text));
+        }
+        let via = part
+            .via
+            .iter()
+            .find(|via| !matches!(via, Via::Launched(_)))?;
+        said(match via {
+            Via::Background => "it runs in the background",
+            Via::PipeBoth => "`|&` is a redirection",
+            Via::Negated => "it stands behind `!`",
+            Via::Subshell | Via::Group => "it stands in a group",
+            Via::Loop => "it stands in a loop",
+            Via::Condition | Via::Case => "it stands in a condition",
+            Via::Function(_) => "it stands in a function",
+            Via::Substitution | Via::ProcessSubstitution | Via::Inside => {
+                "it stands in a substitution"
+            }
+            Via::Launched(_) | Via::Line(_) => "it stands in a line of another command",
+        })
+    }
+}
+
+fn beside(program: &str) -> String {
+    format!("the repository's own config may have git run another program: {program}")
+}
+
+fn changed_before(name: &str, hard: bool) -> Finding {
+    let why =
+        format!("an earlier command has changed `{name}`, so what this one does is not known");
+    let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, why);
+    if hard { finding.firm() } else { finding }
+}

@@ -1,0 +1,63 @@
+//! Files that only a person may have changed, named anywhere in a line that does more than read.
+
+use std::path::PathBuf;
+
+use contract::Basis;
+use proto::record::Verdict;
+
+use super::Line;
+use crate::decide::Finding;
+use crate::protected;
+use crate::shell::{Part, Redirection, Word};
+
+impl Line<'_> {
+    /// Of one part. A part that only reads, and whose output no writer gets, may name what it likes.
+    pub(super) fn guarded(&self, index: usize, masked: &[PathBuf]) -> Option<Finding> {
+        let part = self.script.parts.get(index)?;
+        if self.reading(index).is_some() && self.feeds_readers(part) {
+            return None;
+        }
+        words(part)
+            .find_map(|word| {
+                protected::word(&word.text)
+                    .or_else(|| protected::glob(word))
+                    .or_else(|| protected::own(&word.text, masked))
+            })
+            .map(asked)
+    }
+
+    /// Of a line that is not understood: of all its text.
+    pub(super) fn guarded_as_text(&self, masked: &[PathBuf]) -> Option<Finding> {
+        self.rough
+            .iter()
+            .find_map(|text| protected::word(text).or_else(|| protected::own(text, masked)))
+            .map(asked)
+    }
+}
+
+fn asked(name: &str) -> Finding {
+    let words = format!(
+        "always asked: the command names `{name}`, which configures the agent, its repository or an editor"
+    );
+    Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
+}
+
+/// Every word of a part that may name a file.
+fn words(part: &Part) -> impl Iterator<Item = &Word> {
+    let program = part.program().unwrap_or_default();
+    // A message may speak of such a file.
+    let messages = matches!(program, "git" | "gh");
+    let own = part
+        .words
+        .iter()
+        .filter(move |word| !(messages && word.text.contains([' ', '\n'])));
+    let set = part.assignments.iter().map(|assignment| &assignment.value);
+    let files = part
+        .redirections
+        .iter()
+        .filter_map(|redirection| match redirection {
+            Redirection::Write(word) | Redirection::Read(word) => Some(word),
+            Redirection::Copy | Redirection::Null | Redirection::Text(_) => None,
+        });
+    own.chain(set).chain(files)
+}

@@ -1,0 +1,274 @@
+//! Rules over paths, and what is closed to tools, where a command names it.
+
+use std::path::PathBuf;
+
+use contract::Basis;
+use proto::record::Verdict;
+use proto::state::Posture;
+
+use super::Line;
+use crate::budget::Exhausted;
+use crate::call::Access;
+use crate::context::ResolvedPath;
+use crate::decide::{Case, Finding};
+use crate::files;
+use crate::options;
+use crate::protected;
+use crate::readers::{self, Place};
+use crate::shell::{Part, Redirection, Word};
+
+/// Words of a command that are looked at as paths; a command with more of them asks.
+const PATHS_MAX: usize = 64;
+/// Directories that a line may have moved to by then.
+const BASES_MAX: usize = 8;
+
+impl Line<'_> {
+    /// Rules over paths, where no layer below holds a command to them.
+    pub(super) fn over_paths(
+        &self,
+        case: &Case<'_>,
+        allowed: &Finding,
+        read_only: bool,
+    ) -> Option<Finding> {
+        if case.context.holds_paths() {
+            return None;
+        }
+        let rules = case.rules;
+        let any = |access| rules.deny.any(access).or_else(|| rules.ask.any(access));
+        let closing = if read_only {
+            any(Access::Read)
+        } else {
+            any(Access::Read).or_else(|| any(Access::Edit))
+        };
+        let about_files = self.about_files();
+        // A grant of this very command stands, as long as the command is not about files at large.
+        let granted = allowed.basis == Basis::Rule && rules.allow.whole(case.call).is_none();
+        let runs = allowed.verdict == Verdict::Allow || case.context.posture == Posture::Yolo;
+        let harmless = read_only && !about_files;
+        let index = closing.filter(|_| runs && !harmless && (about_files || !granted))?;
+        let mut finding = Finding::rule(Verdict::Ask, rules, index).firm();
+        finding.rule = format!("nothing holds a command to `{}`", finding.rule);
+        Some(finding)
+    }
+
+    fn about_files(&self) -> bool {
+        if self.script.any_doubt().is_some() {
+            return true;
+        }
+        self.script.parts.iter().enumerate().any(|(index, part)| {
+            let redirected = part
+                .redirections
+                .iter()
+                .any(|redirection| target(redirection).is_some());
+            redirected
+                || match self.reading(index) {
+                    Some(reading) => reading.files,
+                    None => part.words.is_empty() || options::works_on_files(&part.words),
+                }
+        })
+    }
+
+    /// Rules over paths that a part plainly names.
+    pub(super) fn over_paths_of(&self, case: &mut Case<'_>, index: usize) -> Vec<Finding> {
+        let Some(part) = self.script.parts.get(index) else {
+            return Vec::new();
+        };
+        let mut findings = Vec::new();
+        let bases = self.bases(case, index);
+        for (word, access) in part.redirections.iter().filter_map(target) {
+            findings.extend(redirected(case, word, access, &bases));
+        }
+        let rules = case.rules;
+        let spoken = [Access::Read, Access::Edit].iter().any(|access| {
+            rules
+                .deny
+                .any(*access)
+                .or_else(|| rules.ask.any(*access))
+                .is_some()
+        });
+        if spoken {
+            // What a line moves to is what its writers work in.
+            let moves = part.program() == Some("cd") && !self.only_reads();
+            let writes = moves || self.reading(index).is_none();
+            findings.extend(named(case, part, writes, &bases));
+        }
+        findings
+    }
+
+    /// Where relative paths of a part may start: a `cd` before it may have failed, so each place counts.
+    fn bases(&self, case: &Case<'_>, index: usize) -> Vec<PathBuf> {
+        let mut bases = vec![case.context.cwd.clone()];
+        let before = self.script.parts.get(..index).unwrap_or_default();
+        for part in before.iter().filter(|part| part.program() == Some("cd")) {
+            let to = part
+                .words
+                .iter()
+                .skip(1)
+                .find(|word| !word.text.starts_with('-'));
+            let Some(to) = to.filter(|to| to.is_known() && bases.len() < BASES_MAX) else {
+                continue;
+            };
+            let home = &case.context.user_home;
+            let moved: Vec<PathBuf> = bases
+                .iter()
+                .map(|base| files::lexical(&to.text, base, home))
+                .collect();
+            bases.extend(moved);
+        }
+        bases
+    }
+
+    /// What no tool may read is not shown by a command either, unless a person says so.
+    pub(super) fn closed(&self, case: &Case<'_>, index: usize) -> Option<Finding> {
+        if case.context.holds_paths() {
+            return None;
+        }
+        self.reading(index).filter(|reading| reading.files)?;
+        let found = readers::places(&self.script, index);
+        if let Some(why) = found.unclear {
+            return Some(Case::unclear(why));
+        }
+        found.places.iter().find_map(|place| {
+            let why = closed_place(case, place, found.walks)?;
+            Some(Case::unclear(&why))
+        })
+    }
+}
+
+/// The file of a redirection, and what is done to it.
+pub(crate) fn target(redirection: &Redirection) -> Option<(&Word, Access)> {
+    match redirection {
+        Redirection::Write(word) => Some((word, Access::Edit)),
+        Redirection::Read(word) => Some((word, Access::Read)),
+        Redirection::Copy | Redirection::Null | Redirection::Text(_) => None,
+    }
+}
+
+/// A file's name as it is looked up: a quoted `~` is a name like any other.
+pub(crate) fn path_of(word: &Word) -> String {
+    if word.text.starts_with('~') && !word.tilde {
+        format!("./{}", word.text)
+    } else {
+        word.text.clone()
+    }
+}
+
+fn looked_up<'c>(case: &'c Case<'_>, text: &str, access: Access) -> Option<&'c ResolvedPath> {
+    let mut paths = case.context.paths.iter();
+    paths.find(|path| path.text == text && path.access == access)
+}
+
+/// A file that the shell opens for a command, by its name and by where that leads.
+fn redirected(case: &mut Case<'_>, word: &Word, access: Access, bases: &[PathBuf]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !word.is_known() || word.glob {
+        return findings;
+    }
+    let text = path_of(word);
+    let resolved = looked_up(case, &text, access).cloned();
+    let closed = |resolved: &ResolvedPath| resolved.masked || resolved.denied;
+    if !case.context.holds_paths() && resolved.as_ref().is_some_and(closed) {
+        findings.push(Case::unclear(&format!("`{text}` is closed to tools")));
+    }
+    // By where it leads. Of the repository only what runs programs later, as everywhere in commands.
+    let leads = resolved
+        .as_ref()
+        .and_then(|resolved| resolved.absolute.as_deref());
+    let inside = leads.and_then(|path| path.strip_prefix(&case.context.root).ok());
+    let guarded = inside.and_then(|path| protected::word(&path.to_string_lossy()));
+    if access == Access::Edit && guarded.is_some() {
+        let words =
+            format!("always asked: `{text}` configures the agent, its repository or an editor");
+        findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
+    }
+    let home = case.context.user_home.clone();
+    let seeming = bases.iter().map(|base| files::lexical(&text, base, &home));
+    let leads = resolved.and_then(|resolved| resolved.absolute);
+    for path in leads.into_iter().chain(seeming) {
+        findings.extend(ruled(case, access, &path));
+    }
+    findings
+}
+
+/// Deny and ask rules over one place; those for a whole family are about file tools.
+fn ruled(case: &mut Case<'_>, access: Access, path: &std::path::Path) -> Vec<Finding> {
+    let rules = case.rules;
+    let mut findings = Vec::new();
+    for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
+        if list.family(access).is_some() {
+            continue;
+        }
+        match files::matching(case, list, access, path) {
+            Ok(Some(index)) => findings.push(Finding::rule(verdict, rules, index)),
+            Ok(None) => {}
+            Err(Exhausted) => findings.push(Case::unclear(
+                "the command is too long for the rules over paths",
+            )),
+        }
+    }
+    findings
+}
+
+/// A rule over a path that a word of the command plainly names.
+fn named(case: &mut Case<'_>, part: &Part, writes: bool, bases: &[PathBuf]) -> Option<Finding> {
+    let held = case.context.holds_paths();
+    if part.words.len() > PATHS_MAX {
+        let reason = "the command has too many words to be tried against the rules over paths";
+        return (!held).then(|| Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
+    }
+    if matches!(part.program(), Some("echo" | "printf")) {
+        return None;
+    }
+    let mut findings = Vec::new();
+    for word in part.words.iter().skip(1) {
+        if !held && writes && (word.glob || !word.is_known()) {
+            findings.push(Case::unclear(
+                "which files the shell puts in is not known to the rules over paths",
+            ));
+        }
+        let forms = [
+            Some(word.text.as_str()),
+            word.text.split_once('=').map(|(_, value)| value),
+            word.text.split_once(':').map(|(_, value)| value),
+        ];
+        for text in forms.into_iter().flatten().filter(|text| !text.is_empty()) {
+            for base in bases {
+                let path = files::lexical(text, base, &case.context.user_home);
+                for access in [Access::Read, Access::Edit] {
+                    if access == Access::Read || writes {
+                        findings.extend(ruled(case, access, &path));
+                    }
+                }
+            }
+        }
+    }
+    Finding::strictest(findings)
+}
+
+/// Why a place that a command reads is not to be read unasked.
+fn closed_place(case: &Case<'_>, place: &Place, walks: bool) -> Option<String> {
+    let text = &place.text;
+    let Some(resolved) = looked_up(case, text, Access::Read) else {
+        return Some(format!("`{text}` of the command was not looked up"));
+    };
+    if resolved.masked {
+        return Some(format!(
+            "the command reads `{text}`, which belongs to the agent or the system and is closed to tools"
+        ));
+    }
+    if resolved.denied {
+        return Some(format!(
+            "the command reads `{text}`, which `sandbox.deny_read` closes to tools"
+        ));
+    }
+    if resolved.holds_closed && (walks || place.glob) {
+        return Some(format!(
+            "the command reads what is below `{text}`, and some of that is closed to tools"
+        ));
+    }
+    let leaves = |path: &std::path::Path| !path.starts_with(&case.context.root);
+    let outside = place.glob && resolved.absolute.as_deref().is_none_or(leaves);
+    outside.then(|| {
+        format!("which files the shell puts in below `{text}`, outside the workspace, is not known")
+    })
+}

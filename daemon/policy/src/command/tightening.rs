@@ -1,0 +1,246 @@
+//! Deny and ask rules over the texts of a line's commands.
+
+use contract::Basis;
+use proto::record::Verdict;
+
+use super::Line;
+use crate::budget::Budget;
+use crate::decide::{Case, Finding};
+use crate::git;
+use crate::programs;
+use crate::ruleset::Tightening;
+use crate::shell::{self, Part, Word};
+use crate::textrules::{Anchor, Found};
+
+/// Options before a subcommand that are looked past.
+const OPTIONS_MAX: usize = 32;
+
+impl Line<'_> {
+    /// What rules say of the line as a text, and of what in it is not understood.
+    pub(super) fn rough_findings(&self, case: &mut Case<'_>) -> Vec<Finding> {
+        let rules = case.rules;
+        let mut findings = Vec::new();
+        // A rule may name a whole line, with its operators.
+        let whole = shell::join(self.command.split_whitespace());
+        let rough = without_globals(self.rough.clone());
+        for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
+            let found = list.texts.find(&whole, Anchor::Start, &mut case.budget);
+            let found = first_of(found, || find_rough(list, &rough, &mut case.budget));
+            findings.extend(found.map(|found| finding(case, verdict, found)));
+        }
+        if let Some(doubt) = self.script.any_doubt()
+            && (rules.deny.has_bash() || rules.ask.has_bash())
+        {
+            let reason = format!(
+                "not understood: {}, and rules that deny or ask cannot be tried against all of it",
+                doubt.words()
+            );
+            findings.push(Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
+        }
+        findings
+    }
+
+    /// What rules say of one part.
+    pub(super) fn tightened(&self, case: &mut Case<'_>, part: &Part) -> Vec<Finding> {
+        let rules = case.rules;
+        let mut findings = Vec::new();
+        if part.words.is_empty() {
+            return findings;
+        }
+        let forms = Forms::of(self, part);
+        for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
+            let found = forms.find(list, &mut case.budget);
+            findings.extend(found.map(|found| finding(case, verdict, found)));
+            if let Some(word) = &forms.open
+                && list.texts.speaks_of(forms.program, &mut case.budget)
+            {
+                let reason = format!(
+                    "`{word}` is known only when it runs, and a rule to {verdict:?} speaks of `{}`",
+                    forms.program
+                );
+                let ask =
+                    Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason.to_lowercase());
+                findings.push(ask.firm());
+            }
+        }
+        findings
+    }
+}
+
+fn finding(case: &Case<'_>, verdict: Verdict, found: Found) -> Finding {
+    match found {
+        Found::Rule(index) => Finding::rule(verdict, case.rules, index),
+        Found::Maybe(index) => {
+            let mut finding = Finding::rule(Verdict::Ask, case.rules, index).firm();
+            finding.rule = format!("perhaps another spelling of what `{}` names", finding.rule);
+            finding
+        }
+        Found::Exhausted => {
+            let reason =
+                format!("the command is too long to be tried against all {verdict:?} rules")
+                    .to_lowercase();
+            Finding::built_in(verdict, Basis::NotAnalysed, reason).firm()
+        }
+    }
+}
+
+/// A sure finding before one that is not.
+fn first_of(found: Option<Found>, next: impl FnOnce() -> Option<Found>) -> Option<Found> {
+    match found {
+        None => next(),
+        Some(Found::Maybe(index)) => match next() {
+            Some(sure @ (Found::Rule(_) | Found::Exhausted)) => Some(sure),
+            _ => Some(Found::Maybe(index)),
+        },
+        found => found,
+    }
+}
+
+/// Rules at any word of texts that are not understood.
+fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Option<Found> {
+    let mut found = None;
+    for text in texts {
+        found = first_of(found, || list.texts.find(text, Anchor::AnyWord, budget));
+        found = first_of(found, || {
+            let words: Vec<&str> = text.split(' ').collect();
+            list.texts.find_spelling(&words, false, budget)
+        });
+    }
+    found
+}
+
+/// One command in all its spellings.
+struct Forms<'p> {
+    program: &'p str,
+    words: Vec<&'p str>,
+    /// The text, and whether it is certainly the same command.
+    texts: Vec<(String, bool)>,
+    /// What may hold further commands.
+    rough: Vec<String>,
+    /// A word that may be anything.
+    open: Option<String>,
+}
+
+impl<'p> Forms<'p> {
+    fn of(line: &Line<'_>, part: &'p Part) -> Self {
+        let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+        let mut texts = vec![(part.text(), true)];
+        texts.extend(variants(&part.words));
+        let rough = if programs::holds_commands(&part.words) {
+            let raw = line
+                .command
+                .get(part.span.start..part.span.end)
+                .unwrap_or_default();
+            let mut rough = shell::readings(raw);
+            for (text, _) in &texts {
+                rough.extend(shell::readings(text));
+            }
+            rough.dedup();
+            without_globals(rough)
+        } else {
+            Vec::new()
+        };
+        // What a loop puts in may have been changed by its body.
+        let open = part
+            .words
+            .iter()
+            .find(|word| word.value != shell::Value::Known);
+        let many = options_before(&part.words) > OPTIONS_MAX;
+        Self {
+            program: words.first().map_or("", |program| programs::base(program)),
+            open: open
+                .map(|word| word.text.clone())
+                .or_else(|| many.then(|| "…".to_owned())),
+            words,
+            texts,
+            rough,
+        }
+    }
+
+    fn find(&self, list: &Tightening, budget: &mut Budget) -> Option<Found> {
+        let mut found = None;
+        for (text, certain) in &self.texts {
+            found = first_of(found, || {
+                let found = list.texts.find(text, Anchor::Start, budget);
+                found.map(|found| match found {
+                    Found::Rule(index) if !certain => Found::Maybe(index),
+                    found => found,
+                })
+            });
+        }
+        found = first_of(found, || {
+            list.texts.find_spelling(&self.words, true, budget)
+        });
+        first_of(found, || find_rough(list, &self.rough, budget))
+    }
+}
+
+/// Every text once more with the global options of each `git` left out, where there are any.
+fn without_globals(mut texts: Vec<String>) -> Vec<String> {
+    let mut more = Vec::new();
+    for text in &texts {
+        let mut kept = Vec::new();
+        let mut left_out = false;
+        let mut words = text.split(' ').peekable();
+        while let Some(word) = words.next() {
+            kept.push(word);
+            if programs::base(word) != "git" {
+                continue;
+            }
+            while let Some(valued) = words.peek().and_then(|word| git::global(word)) {
+                words.next();
+                if valued {
+                    words.next();
+                }
+                left_out = true;
+            }
+        }
+        if left_out {
+            more.push(shell::join(kept.into_iter()));
+        }
+    }
+    texts.append(&mut more);
+    texts
+}
+
+fn options_before(words: &[Word]) -> usize {
+    words
+        .iter()
+        .skip(1)
+        .take_while(|word| word.text.starts_with(['-', '+']))
+        .count()
+}
+
+/// The command as if the options before its subcommand were not there. `true`: certainly the same command;
+/// `false`: only if a word that was left out was the value of an option.
+fn variants(words: &[Word]) -> Vec<(String, bool)> {
+    let Some((program, rest)) = words.split_first() else {
+        return Vec::new();
+    };
+    let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+    let without = |from: usize| {
+        let rest = texts.get(from..).unwrap_or_default();
+        shell::join(std::iter::once(program.text.as_str()).chain(rest.iter().copied()))
+    };
+    if programs::base(&program.text) == "git" {
+        let from = git::globals(words) - 1;
+        return if from == 0 {
+            Vec::new()
+        } else {
+            vec![(without(from), true)]
+        };
+    }
+    let mut found = Vec::new();
+    let mut certain = true;
+    let mut after_option = false;
+    for (index, word) in texts.iter().enumerate().take(OPTIONS_MAX) {
+        let is_option = word.starts_with(['-', '+']);
+        if !is_option && !after_option {
+            break;
+        }
+        certain &= is_option;
+        after_option = is_option && !word.contains('=');
+        found.push((without(index + 1), certain));
+    }
+    found
+}

@@ -1,0 +1,88 @@
+//! A command that the sandbox stopped: whether a person may be asked to let it run once outside, where nothing holds it.
+//!
+//! Called by the session, before the question and again before the run.
+
+use contract::{Basis, Confinement, Decision, Stance};
+use proto::record::Verdict;
+use proto::state::Posture;
+
+use crate::call::Access;
+use crate::ruleset::{Layer, RuleSet};
+
+/// Why no such command is let out, whoever is there to ask.
+///
+/// What a rule over paths denies, only the walls keep from a command: while there is one, nothing leaves them. In `yolo`
+/// nobody is asked, and that is never taken for a yes to this.
+#[must_use]
+pub fn stays_inside(rules: &RuleSet, posture: Posture, stance: Stance) -> Option<String> {
+    if let Some(why) = stance.refuses() {
+        return Some(why.to_owned());
+    }
+    if posture == Posture::Yolo {
+        return Some("posture `yolo`".to_owned());
+    }
+    [Access::Read, Access::Edit]
+        .into_iter()
+        .find_map(|access| denied(rules, access))
+}
+
+/// A deny rule that would not hold outside.
+fn denied(rules: &RuleSet, access: Access) -> Option<String> {
+    if rules.denies_all(access) {
+        let family = match access {
+            Access::Read => "Read",
+            Access::Edit => "Edit",
+        };
+        return Some(format!("a rule denies `{family}`"));
+    }
+    let path = rules.denied_paths(access).first()?;
+    let what = match access {
+        Access::Read => "reading",
+        Access::Edit => "changing",
+    };
+    Some(format!("a rule denies {what} `{path}`"))
+}
+
+/// What becomes of a decision about a command that is to run outside: what denies it denies it still, and for all else it
+/// takes a person's yes to this one run. `why`: what the sandbox stopped it for.
+#[must_use]
+pub fn escape(
+    rules: &RuleSet,
+    (posture, stance): (Posture, Stance),
+    decision: Decision,
+    why: &str,
+) -> Decision {
+    let outside = Decision {
+        scopes: Vec::new(),
+        read_only: false,
+        confinement: Confinement::None,
+        ..decision
+    };
+    if outside.verdict == Verdict::Deny {
+        return outside;
+    }
+    let (verdict, basis, rule, layer) = match stays_inside(rules, posture, stance) {
+        Some(rule) if stance.refuses().is_some() => {
+            (Verdict::Deny, Basis::Stance, rule, Stance::LAYER.to_owned())
+        }
+        Some(rule) => (
+            Verdict::Deny,
+            Basis::AlwaysAsked,
+            rule,
+            Layer::BuiltIn.to_string(),
+        ),
+        None => (
+            Verdict::Ask,
+            Basis::AlwaysAsked,
+            format!("the sandbox seems to have stopped it: {why}"),
+            Layer::BuiltIn.to_string(),
+        ),
+    };
+    Decision {
+        verdict,
+        basis,
+        rule,
+        layer,
+        ..outside
+    }
+}

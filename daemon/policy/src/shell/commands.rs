@@ -1,0 +1,495 @@
+//! One simple command: its words, assignments and redirections. Called by `statements`.
+
+use tree_sitter::Node;
+
+use super::parse::Reader;
+use super::place::Source;
+use super::statements::{Gap, children, ends, is_sign};
+use super::types::{Assignment, Doubt, Part, Redirection, Value, Via, Word};
+use super::words::Inner;
+use super::{is_assignment, is_name};
+
+/// Words that begin something else than a simple command, where they stand first and are not quoted.
+pub(super) const KEYWORDS: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do",
+    "done", "in", "function", "{", "}", "!", "[[", "]]", "coproc",
+];
+
+/// A command that is being put together.
+#[derive(Default)]
+pub(super) struct Draft<'t> {
+    part: Part,
+    inner: Vec<Inner<'t>>,
+    /// Where the piece before ended, and whether it was a word.
+    last: Option<(usize, bool)>,
+    start: Option<usize>,
+}
+
+impl Draft<'_> {
+    fn reaches(&mut self, start: usize, end: usize, is_word: bool) {
+        self.start = Some(self.start.map_or(start, |at| at.min(start)));
+        self.last = Some((end, is_word));
+    }
+
+    fn evaluates(&mut self, evaluates: bool) {
+        if evaluates {
+            self.part.doubt = self.part.doubt.or(Some(Doubt::Evaluates));
+        }
+    }
+}
+
+impl Reader {
+    /// A command, with the redirections that stand behind it.
+    pub(super) fn command(&mut self, source: &Source<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+        let kids = children(node);
+        if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
+            return;
+        }
+        let mut draft = Draft::default();
+        let mut pieces = kids;
+        pieces.extend(behind);
+        self.pieces(source, &pieces, &mut draft);
+        self.finish(source, draft);
+    }
+
+    /// Assignments or redirections without a command.
+    pub(super) fn alone(&mut self, source: &Source<'_>, nodes: &[Node<'_>]) {
+        let mut draft = Draft::default();
+        self.pieces(source, nodes, &mut draft);
+        self.finish(source, draft);
+    }
+
+    /// Puts words that touch each other together, and reads all pieces in their order.
+    pub(super) fn pieces<'t>(
+        &mut self,
+        source: &Source<'_>,
+        nodes: &[Node<'t>],
+        draft: &mut Draft<'t>,
+    ) {
+        let mut rest = nodes;
+        while let Some((first, behind)) = rest.split_first() {
+            rest = behind;
+            match first.kind() {
+                "comment" => {
+                    // What stands behind a comment stands on another line.
+                    if behind.iter().any(|node| node.kind() != "comment") {
+                        self.misread();
+                    }
+                }
+                "variable_assignment" => self.assignment(source, *first, draft),
+                "file_redirect" => self.file_redirect(source, *first, draft),
+                "herestring_redirect" => self.herestring(source, *first, draft),
+                "heredoc_redirect" => {
+                    if let Some(at) = self.dash.take() {
+                        draft
+                            .part
+                            .words
+                            .push(Word::plain("-", source.span(at, at + 1)));
+                        draft.reaches(at, at + 1, true);
+                    }
+                    self.heredoc(source, *first, draft);
+                }
+                "subshell" => self.misread(),
+                _ => {
+                    let mut group = vec![*first];
+                    while let Some((next, behind)) = rest.split_first()
+                        && group.last().is_some_and(|last| joins(source, *last, *next))
+                        && !matches!(next.kind(), "comment" | "variable_assignment" | "subshell")
+                        && !next.kind().ends_with("_redirect")
+                    {
+                        group.push(*next);
+                        rest = behind;
+                    }
+                    self.argument(source, &group, draft);
+                }
+            }
+        }
+    }
+
+    fn argument<'t>(&mut self, source: &Source<'_>, nodes: &[Node<'t>], draft: &mut Draft<'t>) {
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return;
+        };
+        let (start, end) = (first.start_byte(), last.end_byte());
+        self.behind(source, start, draft);
+        let (word, inner) = self.word(source, start, end, nodes);
+        if draft.part.words.is_empty() {
+            let raw = source.part(start, end);
+            if KEYWORDS.contains(&raw) || is_assignment(raw) {
+                self.misread();
+            }
+        }
+        draft.evaluates(inner.evaluates);
+        draft.part.words.push(word);
+        draft.inner.push(inner);
+        draft.reaches(start, end, true);
+    }
+
+    fn assignment<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+        let (start, end) = ends(node);
+        self.behind(source, start, draft);
+        let raw = source.part(start, end);
+        let Some((left, _)) = raw.split_once('=') else {
+            return self.misread();
+        };
+        let name = left.strip_suffix('+').unwrap_or(left);
+        let value_start = start + left.len() + 1;
+        let (value, inner) = if is_name(name) && !source.part(value_start, end).starts_with('(') {
+            self.word(source, value_start, end, &[node])
+        } else {
+            // Lists and places in them.
+            let inner = self.region(source, start, end, &[node]);
+            let mut value = Word::plain(source.part(value_start, end), source.span(start, end));
+            value.value = Value::Computed;
+            if !source.part(value_start, end).starts_with('(') {
+                draft.evaluates(true);
+            }
+            (value, inner)
+        };
+        draft.evaluates(inner.evaluates);
+        let name: String = name
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        if !is_name(&name) {
+            self.misread();
+        }
+        draft.part.assignments.push(Assignment { name, value });
+        draft.inner.push(inner);
+        draft.reaches(start, end, true);
+    }
+
+    fn file_redirect<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+        let kids = children(node);
+        let (start, _) = ends(node);
+        if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
+            return;
+        }
+        let mut rest = kids.as_slice();
+        let described = rest
+            .first()
+            .is_some_and(|kid| kid.kind() == "file_descriptor");
+        if described {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        self.before_redirect(source, start, described, draft);
+        let Some((sign, rest)) = rest.split_first() else {
+            return self.misread();
+        };
+        let sign = sign.kind();
+        if sign.starts_with('&') && source.posix {
+            self.misread();
+        }
+        if matches!(sign, "<&-" | ">&-") {
+            draft.part.redirections.push(Redirection::Copy);
+            draft.reaches(start, start + sign.len(), false);
+            return self.pieces(source, rest, draft);
+        }
+        let count = touching(source, rest);
+        let target = rest.get(..count).unwrap_or_default();
+        let (Some(first), Some(last)) = (target.first(), target.last()) else {
+            return self.misread();
+        };
+        let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), target);
+        draft.evaluates(inner.evaluates);
+        draft.inner.push(inner);
+        let number = kids.first().filter(|_| described);
+        let number = number.map_or("", |kid| source.part(kid.start_byte(), kid.end_byte()));
+        let redirection = kind_of_redirection(number, sign, word);
+        draft.part.redirections.push(redirection);
+        draft.reaches(start, last.end_byte(), false);
+        // The grammar takes what stands behind for further targets: they are words of the command.
+        self.pieces(source, rest.get(count..).unwrap_or_default(), draft);
+    }
+
+    fn herestring<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+        let kids = children(node);
+        let (start, end) = ends(node);
+        if !self.gaps(source, (start, end), &kids, Gap::Blanks) {
+            return;
+        }
+        if source.posix {
+            self.misread();
+        }
+        let described = kids
+            .first()
+            .is_some_and(|kid| kid.kind() == "file_descriptor");
+        self.before_redirect(source, start, described, draft);
+        let words: Vec<Node<'t>> = kids
+            .iter()
+            .copied()
+            .filter(|kid| kid.kind() != "file_descriptor" && !is_sign(*kid, "<<<"))
+            .collect();
+        let count = touching(source, &words);
+        let (Some(first), Some(last)) = (words.first(), words.get(count.saturating_sub(1))) else {
+            return self.misread();
+        };
+        let target = words.get(..count).unwrap_or_default();
+        let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), target);
+        draft.evaluates(inner.evaluates);
+        draft.inner.push(inner);
+        let text = (word.value == Value::Known).then_some(word.text);
+        draft.part.redirections.push(Redirection::Text(text));
+        draft.reaches(start, last.end_byte(), false);
+        self.pieces(source, words.get(count..).unwrap_or_default(), draft);
+    }
+
+    /// A here-document; commands may stand on its first line, behind it.
+    fn heredoc<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+        let kids = children(node);
+        let (start, end) = ends(node);
+        if !self.gaps(source, (start, end), &kids, Gap::Lines) {
+            return;
+        }
+        let described = kids
+            .first()
+            .is_some_and(|kid| kid.kind() == "file_descriptor");
+        self.before_redirect(source, start, described, draft);
+        let Some(read) = self.heredoc_text(source, &kids) else {
+            return self.misread();
+        };
+        draft.part.redirections.push(Redirection::Text(read.text));
+        draft.evaluates(read.inner.evaluates);
+        draft.inner.push(read.inner);
+        draft.reaches(start, read.head_end, false);
+        let mut words = Vec::new();
+        for kid in read.behind {
+            match kid.kind() {
+                "&&" | "||" | "comment" => {}
+                "pipeline" => draft.inner.push(Inner::follows(children(kid))),
+                kind if kind.ends_with("_redirect") || is_literal(kind) => words.push(kid),
+                _ if kid.is_named() => draft.inner.push(Inner::follows(vec![kid])),
+                _ => self.misread(),
+            }
+        }
+        self.pieces(source, &words, draft);
+        draft.last = None;
+    }
+
+    /// A word stands behind a blank.
+    fn behind(&mut self, source: &Source<'_>, start: usize, draft: &Draft<'_>) {
+        if let Some((end, _)) = draft.last
+            && !source
+                .part(end, start)
+                .replace("\\\n", "")
+                .contains([' ', '\t'])
+        {
+            self.misread();
+        }
+    }
+
+    /// A number or name right before a redirection belongs to it: where the grammar saw a word, it was misread.
+    fn before_redirect(
+        &mut self,
+        source: &Source<'_>,
+        start: usize,
+        described: bool,
+        draft: &Draft<'_>,
+    ) {
+        let Some((end, is_word)) = draft.last else {
+            return;
+        };
+        let parted = source.part(end, start).replace("\\\n", "");
+        if !parted.is_empty() {
+            return;
+        }
+        if end > start || described {
+            return self.misread();
+        }
+        if is_word {
+            let before = source.part(0, end);
+            let from = before
+                .rfind([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
+                .map_or(0, |at| at + 1);
+            let word = before.get(from..).unwrap_or_default();
+            if word.bytes().all(|byte| byte.is_ascii_digit()) || word.starts_with('{') {
+                self.misread();
+            }
+        }
+    }
+
+    /// Adds the part, then what runs in it and what it launches.
+    pub(super) fn finish(&mut self, source: &Source<'_>, draft: Draft<'_>) {
+        let Draft {
+            mut part,
+            inner,
+            last,
+            start,
+        } = draft;
+        let start = start.unwrap_or(0);
+        let end = last
+            .map_or(0, |(end, _)| end)
+            .max(part.words.last().map_or(0, |_| start));
+        part.span = source.span(start, end.max(start));
+        if let (Some(first), Some(last)) = (part.words.first(), part.words.last()) {
+            // A here-document ends later than what belongs to the command.
+            part.span.start = part.span.start.min(first.span.start);
+            part.span.end = part.span.end.max(last.span.end);
+        }
+        part.via = self.via.clone();
+        part.parent = self.parent;
+        part.pipeline = self.pipeline.unwrap_or(0);
+        let index = self.parts.len();
+        self.push(part);
+        let parent = self.parent.take();
+        for inner in inner {
+            self.run_or_follow(source, inner);
+        }
+        self.parent = parent;
+        self.launch(index, source.posix);
+    }
+
+    fn run_or_follow(&mut self, source: &Source<'_>, mut inner: Inner<'_>) {
+        for node in std::mem::take(&mut inner.follows) {
+            if is_sign(node, "|&") {
+                self.misread();
+            } else if node.is_named() {
+                self.statement(source, node);
+            } else if !is_sign(node, "|") {
+                self.misread();
+            }
+        }
+        self.run(source, inner);
+    }
+
+    /// What runs inside of something that is no command of its own.
+    pub(super) fn inside(&mut self, source: &Source<'_>, inner: Inner<'_>) {
+        if inner.evaluates {
+            self.doubt(Doubt::Evaluates);
+        }
+        self.within(Via::Inside, |reader| reader.run(source, inner));
+    }
+
+    /// A statement with redirections.
+    pub(super) fn redirected(&mut self, source: &Source<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+        let kids = children(node);
+        // Between a command and its redirections no line ends; within a here-document lines do.
+        let checked = match lost_dash(source, &kids) {
+            Some(at) => {
+                self.dash = Some(at);
+                kids.get(1..).unwrap_or_default()
+            }
+            None => &kids,
+        };
+        let start = self.dash.map_or(node.start_byte(), |at| at + 1);
+        if !self.gaps(source, (start, node.end_byte()), checked, Gap::Blanks) {
+            return;
+        }
+        let mut kids = kids;
+        kids.extend(behind);
+        let Some((body, redirects)) = kids.split_first() else {
+            return;
+        };
+        if body.kind().ends_with("_redirect") {
+            return self.alone(source, &kids);
+        }
+        self.statement_with(source, *body, redirects);
+        self.dash = None;
+    }
+
+    /// The redirections of a loop, a group and the like, which ends there.
+    pub(super) fn redirections(&mut self, source: &Source<'_>, nodes: &[Node<'_>], end: usize) {
+        let mut draft = Draft {
+            last: Some((end, true)),
+            ..Draft::default()
+        };
+        self.pieces(source, nodes, &mut draft);
+        // No words stand behind these.
+        if !draft.part.words.is_empty() {
+            self.misread();
+        }
+        self.finish(source, draft);
+    }
+
+    /// `export A=1`, `unset a`.
+    pub(super) fn declaration(&mut self, source: &Source<'_>, node: Node<'_>) {
+        let kids = children(node);
+        if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
+            return;
+        }
+        let mut draft = Draft::default();
+        for kid in kids {
+            let (start, end) = ends(kid);
+            self.behind(source, start, &draft);
+            if kid.kind() == "variable_assignment" {
+                let inner = self.region(source, start, end, &[kid]);
+                let mut word = Word::plain(source.part(start, end), source.span(start, end));
+                if source.part(start, end).contains(['$', '`', '\\']) {
+                    word.value = Value::Computed;
+                }
+                word.text.retain(|c| !matches!(c, '\'' | '"'));
+                draft.evaluates(inner.evaluates);
+                draft.inner.push(inner);
+                draft.part.words.push(word);
+                draft.reaches(start, end, true);
+            } else if kid.kind() != "comment" {
+                self.argument(source, &[kid], &mut draft);
+            }
+        }
+        self.finish(source, draft);
+    }
+}
+
+/// Whether no blank parts two nodes: a line that goes on parts nothing.
+fn joins(source: &Source<'_>, before: Node<'_>, behind: Node<'_>) -> bool {
+    let between = source.part(before.end_byte(), behind.start_byte());
+    behind.start_byte() >= before.end_byte() && !between.contains([' ', '\t', '\n'])
+        || between.len() >= 2 && between.replace("\\\n", "").is_empty()
+}
+
+/// The grammar loses a `-` before a here-document: where it stands.
+fn lost_dash(source: &Source<'_>, kids: &[Node<'_>]) -> Option<usize> {
+    let [body, redirect, ..] = kids else {
+        return None;
+    };
+    let between = source.part(body.end_byte(), redirect.start_byte());
+    let lost = body.kind() == "command"
+        && redirect.kind() == "heredoc_redirect"
+        && between.starts_with([' ', '\t'])
+        && between.trim_matches([' ', '\t']) == "-";
+    let at = between.find('-').filter(|_| lost)?;
+    Some(body.end_byte() + at)
+}
+
+/// How many nodes touch each other, from the first on.
+pub(super) fn touching(source: &Source<'_>, nodes: &[Node<'_>]) -> usize {
+    let ends = nodes
+        .windows(2)
+        .take_while(|pair| matches!(pair, [a, b] if joins(source, *a, *b)));
+    nodes.len().min(1 + ends.count())
+}
+
+fn kind_of_redirection(descriptor: &str, sign: &str, word: Word) -> Redirection {
+    let number = |text: &str| {
+        let text = text.strip_suffix('-').unwrap_or(text);
+        text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match sign {
+        "<&" | ">&" if word.is_known() && number(&word.text) => Redirection::Copy,
+        "<" => Redirection::Read(word),
+        ">" | ">>" if descriptor == "2" && word.is_known() && word.text == "/dev/null" => {
+            Redirection::Null
+        }
+        _ => Redirection::Write(word),
+    }
+}
+
+/// Kinds of nodes that are words, or parts of some.
+pub(super) fn is_literal(kind: &str) -> bool {
+    matches!(
+        kind,
+        "word"
+            | "string"
+            | "raw_string"
+            | "ansi_c_string"
+            | "translated_string"
+            | "concatenation"
+            | "number"
+            | "expansion"
+            | "simple_expansion"
+            | "command_substitution"
+            | "process_substitution"
+            | "arithmetic_expansion"
+            | "brace_expression"
+    )
+}

@@ -1,0 +1,129 @@
+//! What the shell evaluates by itself: conditions, arithmetic, and the rounds of a loop. Called by `statements`.
+
+use tree_sitter::Node;
+
+use super::commands::{Draft, is_literal, touching};
+use super::parse::Reader;
+use super::place::Source;
+use super::statements::{Gap, children, ends};
+use super::types::{Doubt, Part, Value, Via, Word};
+use super::words::Inner;
+
+/// Rounds of a loop that are looked at one by one.
+const ROUNDS_MAX: usize = 16;
+
+impl Reader {
+    /// `[ … ]` and `[[ … ]]`.
+    pub(super) fn test(&mut self, source: &Source<'_>, node: Node<'_>) {
+        let (start, end) = ends(node);
+        if source.part(start, end).starts_with("[[") {
+            if source.posix {
+                self.misread();
+            }
+            return self.evaluated(source, node, "[[");
+        }
+        let mut leaves = Vec::new();
+        flatten(node, &mut leaves);
+        if !self.gaps(source, (start, end), &leaves, Gap::Blanks) {
+            return;
+        }
+        if leaves
+            .iter()
+            .any(|leaf| matches!(leaf.kind(), "<" | ">" | "(" | ")" | "|" | "&"))
+        {
+            return self.misread();
+        }
+        let mut draft = Draft::default();
+        self.pieces(source, &leaves, &mut draft);
+        self.finish(source, draft);
+    }
+
+    /// A command that the shell evaluates by itself.
+    pub(super) fn evaluated(&mut self, source: &Source<'_>, node: Node<'_>, program: &str) {
+        let (start, end) = ends(node);
+        let inner = self.region(source, start, end, &[node]);
+        self.arithmetic_part(source, (start, end), program, inner);
+    }
+
+    pub(super) fn arithmetic_part(
+        &mut self,
+        source: &Source<'_>,
+        (start, end): (usize, usize),
+        program: &str,
+        inner: Inner<'_>,
+    ) {
+        let raw = source.part(start, end);
+        // In conditions names are compared as texts, but for these.
+        let numbers = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "["];
+        let body = raw.trim_start_matches('[');
+        let evaluates =
+            program != "[[" || inner.evaluates || numbers.iter().any(|sign| body.contains(sign));
+        let span = source.span(start, end);
+        let rest = raw.strip_prefix(program).unwrap_or(raw).trim_start();
+        let mut text = Word::plain(rest, span);
+        text.value = Value::Computed;
+        let part = Part {
+            span,
+            words: vec![Word::plain(program, span), text],
+            doubt: evaluates.then_some(Doubt::Evaluates),
+            via: self.via.clone(),
+            parent: self.parent,
+            pipeline: self.pipeline.unwrap_or(0),
+            ..Part::default()
+        };
+        self.push(part);
+        self.within(Via::Inside, |reader| reader.run(source, inner));
+    }
+
+    /// The body of a `for`, once for each of the words that it goes through, where these are known.
+    pub(super) fn rounds(
+        &mut self,
+        source: &Source<'_>,
+        name: &str,
+        values: &[Node<'_>],
+        body: Node<'_>,
+    ) {
+        let mut words = Vec::new();
+        let mut rest = values;
+        while !rest.is_empty() {
+            let count = touching(source, rest);
+            let group = rest.get(..count).unwrap_or_default();
+            rest = rest.get(count..).unwrap_or_default();
+            let (Some(first), Some(last)) = (group.first(), group.last()) else {
+                break;
+            };
+            let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), group);
+            self.inside(source, inner);
+            words.push(word);
+        }
+        let known = |word: &Word| {
+            word.value == Value::Known
+                && !word.text.is_empty()
+                && !word.text.contains([' ', '\t', '\n'])
+        };
+        let few = !words.is_empty() && words.len() <= ROUNDS_MAX && words.iter().all(known);
+        if !few || self.bound.len() >= 2 {
+            return self.statement(source, body);
+        }
+        for word in words {
+            self.bound.push((name.to_owned(), word));
+            self.statement(source, body);
+            self.bound.pop();
+        }
+    }
+}
+
+/// The words and signs of a condition, in their order.
+fn flatten<'t>(node: Node<'t>, leaves: &mut Vec<Node<'t>>) {
+    let mut waiting = vec![node];
+    while let Some(node) = waiting.pop() {
+        let whole = !node.is_named() || is_literal(node.kind()) || node.child_count() == 0;
+        if whole {
+            leaves.push(node);
+        } else {
+            let mut kids = children(node);
+            kids.reverse();
+            waiting.extend(kids);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `${…}` and `$((…))`: where they end, and whether they run something. Called by `words`.
+//!
+//! Plain forms are read; a form whose end shells might see elsewhere is refused, which makes the line doubtful.
+
+use tree_sitter::Node;
+
+use super::place::Source;
+use super::types::Via;
+use super::words::{Holes, Inner, Inside, Scan};
+
+/// A `${…}`.
+pub(super) struct Braced<'t> {
+    /// Bytes from the `$` to behind the brace.
+    pub(super) length: usize,
+    /// The variable, where there is nothing else.
+    pub(super) plain: Option<String>,
+    /// Its value is made by more than looking up.
+    pub(super) computes: bool,
+    pub(super) evaluates: bool,
+    pub(super) runs: Vec<Inside<'t>>,
+}
+
+/// Reads the `${` at which `scan` stands, without moving it.
+pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
+    let start = scan.at;
+    let close = close(scan, start + 2)?;
+    let body = scan.source.part(start + 2, close);
+    let length = close + 1 - start;
+    let name: String = body
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    let rest = &body[name.len()..];
+    let mut found = Braced {
+        length,
+        plain: None,
+        computes: true,
+        evaluates: false,
+        runs: substitutions(scan, start + 2, close)?,
+    };
+    if !name.is_empty() && rest.is_empty() {
+        found.plain = Some(name);
+        found.computes = false;
+    } else if name.is_empty() {
+        // `${#x}`, `${?}`, `${@}` tell what is there; `${!x}` goes through another variable.
+        let counted = body.strip_prefix('#').unwrap_or(body);
+        let simple = counted
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '*' | '?' | '$' | '-'));
+        found.computes = !simple;
+        found.evaluates = !simple;
+    } else {
+        found.evaluates = evaluates(rest);
+        found.computes = found.evaluates || !found.runs.is_empty();
+    }
+    Some(found)
+}
+
+/// What stands behind the name: does it make code of values?
+fn evaluates(rest: &str) -> bool {
+    let numeric = |text: &str| {
+        text.chars()
+            .all(|c| c.is_ascii_digit() || "-: ".contains(c))
+    };
+    let rest = match rest.strip_prefix('[') {
+        // The index of an array is an arithmetic.
+        Some(indexed) => match indexed.split_once(']') {
+            Some((index, rest)) if matches!(index, "@" | "*") || numeric(index) => rest,
+            Some(_) | None => return true,
+        },
+        None => rest,
+    };
+    match rest.chars().next() {
+        None | Some('%' | '#' | '/' | '^' | ',' | '-' | '+' | '?') => false,
+        Some(':') => {
+            let behind = &rest[1..];
+            !(behind.starts_with(['-', '+', '?']) || numeric(behind))
+        }
+        Some(_) => true,
+    }
+}
+
+/// The brace that ends it. Single quotes and braces inside are read differently here and there: none.
+fn close(scan: &Scan<'_, '_>, from: usize) -> Option<usize> {
+    let text = scan.source.text.as_bytes();
+    let mut at = from;
+    let mut open = 0_usize;
+    while at < scan.end {
+        match text.get(at)? {
+            b'}' if open == 0 => return Some(at),
+            b'}' => open -= 1,
+            b'\'' | b'\n' | b'`' | b'<' | b'>' | b'&' | b'|' | b';' => return None,
+            b'\\' => {
+                if matches!(text.get(at + 1), None | Some(b'\n')) {
+                    return None;
+                }
+                at += 1;
+            }
+            b'"' => at = quoted_end(text, at + 1)?,
+            b'$' => match text.get(at + 1) {
+                Some(b'{') => {
+                    open += 1;
+                    at += 1;
+                }
+                Some(b'(') => {
+                    at = scan.hole_end(at)?;
+                    continue;
+                }
+                _ => {}
+            },
+            b'{' => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where plain double quotes end.
+fn quoted_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'$' | b'`' | b'\n' => return None,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// The substitutions between two places.
+fn substitutions<'t>(scan: &Scan<'_, 't>, from: usize, to: usize) -> Option<Vec<Inside<'t>>> {
+    let mut runs = Vec::new();
+    for hole in scan.holes_between(from, to) {
+        if hole.kind() == "arithmetic_expansion" {
+            runs.extend(arithmetic(scan.source, hole)?.runs);
+        } else {
+            runs.push(Inside::Statements(hole, Via::Substitution));
+        }
+    }
+    Some(runs)
+}
+
+/// An arithmetic, from its first byte to behind its last. `None`: it may be something else.
+pub(super) fn arithmetic<'t>(source: &Source<'_>, node: Node<'t>) -> Option<Inner<'t>> {
+    let raw = source.part(node.start_byte(), node.end_byte());
+    let body = raw.strip_prefix("$((")?.strip_suffix("))")?;
+    let start = node.start_byte() + 3;
+    let mut cursor = node.walk();
+    let nodes: Vec<Node<'t>> = node.children(&mut cursor).collect();
+    let mut scan = Scan::new(source, Holes::of(&nodes), start, start + body.len(), &[]);
+    let mut open = 0_i32;
+    while scan.at < scan.end {
+        match scan.byte() {
+            b'$' => {
+                scan.inner.evaluates = true;
+                scan.dollar(true);
+            }
+            b'(' => {
+                open += 1;
+                scan.at += 1;
+            }
+            b')' => {
+                open -= 1;
+                scan.at += 1;
+            }
+            // A word would be the name of a variable, whose value is an arithmetic in its turn.
+            byte if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'[' | b']') => {
+                scan.inner.evaluates = true;
+                scan.at += 1;
+            }
+            byte if byte.is_ascii_digit() || b" \t+-*/%<>=!&|^~?:,".contains(&byte) => scan.at += 1,
+            _ => return None,
+        }
+        if scan.misread || open < 0 {
+            return None;
+        }
+    }
+    (open == 0).then_some(scan.inner)
+}
+
+impl<'t> Scan<'_, 't> {
+    fn hole_end(&self, at: usize) -> Option<usize> {
+        self.holes.at(at).map(|hole| hole.end_byte())
+    }
+
+    fn holes_between(&self, from: usize, to: usize) -> Vec<Node<'t>> {
+        self.holes.between(from, to)
+    }
+}

@@ -1,0 +1,367 @@
+//! What a command launches: the program behind a launcher, the line that a shell is given.
+//!
+//! A launcher whose options are not understood is doubtful. Called by `commands` for every part, and by `options` for rules that name what is launched.
+
+use super::launchers::{Then, row};
+use super::parse::Reader;
+use super::shells;
+use super::types::{Doubt, Part, Span, Value, Via, Word};
+
+/// Programs with a subcommand that launches, and how many words stand before what it launches.
+const SUBCOMMANDS: &[(&str, &str, usize)] = &[
+    ("poetry", "run", 2),
+    ("uv", "run", 2),
+    ("pipenv", "run", 2),
+    ("pdm", "run", 2),
+    ("hatch", "run", 2),
+    ("rye", "run", 2),
+    ("conda", "run", 2),
+    ("mamba", "run", 2),
+    ("pipx", "run", 2),
+    ("bundle", "exec", 2),
+    ("npm", "exec", 2),
+    ("npm", "x", 2),
+    ("pnpm", "exec", 2),
+    ("pnpm", "dlx", 2),
+    ("yarn", "exec", 2),
+    ("yarn", "dlx", 2),
+    ("bun", "x", 2),
+    ("mise", "exec", 2),
+    ("mise", "x", 2),
+    ("rbenv", "exec", 2),
+    ("pyenv", "exec", 2),
+    ("nodenv", "exec", 2),
+    ("asdf", "exec", 2),
+    ("rustup", "run", 3),
+    ("direnv", "exec", 3),
+];
+
+/// Where the program stands that a subcommand launches, if nothing but `--` is between.
+fn behind_subcommand(words: &[Word]) -> Option<usize> {
+    let text = |at: usize| words.get(at).map(|word| word.text.as_str());
+    let program = base(text(0)?);
+    let row = SUBCOMMANDS
+        .iter()
+        .find(|(name, subcommand, _)| *name == program && text(1) == Some(subcommand));
+    let from = row.map(|(.., from)| *from)?;
+    let from = from + usize::from(text(from) == Some("--"));
+    text(from)
+        .filter(|text| !text.starts_with('-'))
+        .map(|_| from)
+}
+
+/// Whether a program launches by this subcommand.
+pub(crate) fn launches_by(program: &str, subcommand: &str) -> bool {
+    SUBCOMMANDS
+        .iter()
+        .any(|(name, by, _)| *name == program && *by == subcommand)
+}
+
+/// What was found behind a launcher.
+pub(super) enum Inner {
+    /// The words from there on; whether more are given.
+    Tail {
+        from: usize,
+        more: bool,
+    },
+    /// Words that stand somewhere among the launcher's.
+    Words(Vec<Word>),
+    /// A line, where it is known, and whether it goes to a shell that may know no more than POSIX.
+    Line {
+        text: Option<String>,
+        span: Span,
+        posix: bool,
+    },
+    Doubt(Doubt),
+}
+
+/// The program without its directory.
+fn base(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Where the program stands that a command launches, if it is a plain launcher with plain options.
+pub(crate) fn launched(words: &[Word]) -> Option<usize> {
+    let program = base(&words.first()?.text);
+    if let Some(from) = behind_subcommand(words) {
+        return Some(from);
+    }
+    let row = row(program).filter(|row| row.then == Then::Program)?;
+    let from = row.program(words)?;
+    words.get(from).map(|_| from)
+}
+
+/// What a command launches, if it is known to launch something.
+fn inner(part: &Part) -> Vec<Inner> {
+    let words = part.words.as_slice();
+    let Some(first) = words.first() else {
+        return Vec::new();
+    };
+    if !first.is_known() || first.glob || first.tilde || first.text.is_empty() {
+        return vec![Inner::Doubt(Doubt::Program)];
+    }
+    let program = base(&first.text);
+    if let Some(found) = shells::inner(program, part) {
+        return found;
+    }
+    match program {
+        "find" | "gfind" => return found_by_find(words),
+        "fd" | "fdfind" => return found_by_fd(words),
+        "command" if asks_only(words) => return Vec::new(),
+        "env" | "genv" if split_string(words).is_some() => {
+            let at = split_string(words).unwrap_or(1);
+            return vec![
+                line_of(words.get(at..).unwrap_or_default(), false),
+                Inner::Doubt(Doubt::Launcher),
+            ];
+        }
+        "xargs" if words.len() == 1 => return Vec::new(),
+        _ => {}
+    }
+    if let Some(from) = behind_subcommand(words) {
+        return vec![Inner::Tail { from, more: false }];
+    }
+    let Some(row) = row(program) else {
+        return Vec::new();
+    };
+    let Some(from) = row.program(words) else {
+        return vec![Inner::Doubt(Doubt::Launcher)];
+    };
+    if words
+        .get(1..from.min(words.len()))
+        .is_some_and(|before| before.iter().any(|word| !word.is_known()))
+    {
+        return vec![Inner::Doubt(Doubt::Launcher)];
+    }
+    let rest = words.get(from..).unwrap_or_default();
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    match row.then {
+        Then::Program => vec![Inner::Tail { from, more: false }],
+        Then::ProgramWithMore => vec![Inner::Tail { from, more: true }],
+        Then::Line => vec![line_of(rest, program == "watch" || program == "ssh")],
+    }
+}
+
+/// The line that words make together.
+pub(super) fn line_of(words: &[Word], posix: bool) -> Inner {
+    let known = words.iter().all(|word| word.is_known() && !word.glob);
+    let span = match (words.first(), words.last()) {
+        (Some(first), Some(last)) => Span {
+            start: first.span.start,
+            end: last.span.end.max(first.span.start),
+        },
+        _ => Span::default(),
+    };
+    let text = known.then(|| super::join(words.iter().map(|word| word.text.as_str())));
+    Inner::Line { text, span, posix }
+}
+
+/// `command -v x` only tells where a program is.
+fn asks_only(words: &[Word]) -> bool {
+    let option = words.get(1).map_or("", |word| word.text.as_str());
+    option.starts_with('-') && option != "--" && option.contains(['v', 'V'])
+}
+
+/// `env -S 'a b'`: where the line stands.
+fn split_string(words: &[Word]) -> Option<usize> {
+    words
+        .iter()
+        .skip(1)
+        .position(|word| {
+            let text = word.text.as_str();
+            let short = text.starts_with('-') && !text.starts_with("--") && text.contains('S');
+            short || text.starts_with("--split") || text.starts_with("--s")
+        })
+        .map(|at| at + 1)
+}
+
+/// `-exec program words ;`, as often as it stands there.
+fn found_by_find(words: &[Word]) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut at = 1;
+    while at < words.len() {
+        let Some(word) = words.get(at) else { break };
+        at += 1;
+        if !word.is_known() {
+            found.push(Inner::Doubt(Doubt::Launcher));
+            continue;
+        }
+        if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            continue;
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        let ends = |(index, word): (usize, &Word)| {
+            let plus = word.text == "+"
+                && index > 0
+                && rest.get(index - 1).is_some_and(|word| word.text == "{}");
+            word.text == ";" || plus
+        };
+        let length = rest
+            .iter()
+            .enumerate()
+            .position(|(index, word)| ends((index, word)));
+        let length = length.unwrap_or(rest.len());
+        found.push(Inner::Words(rest.iter().take(length).map(given).collect()));
+        at += length + 1;
+    }
+    found
+}
+
+/// `-x program words`, up to the end or a `;`.
+fn found_by_fd(words: &[Word]) -> Vec<Inner> {
+    let starts = |word: &Word| {
+        let text = word.text.as_str();
+        let short = text.starts_with('-') && !text.starts_with("--") && text.ends_with(['x', 'X']);
+        short || text == "--exec" || text == "--exec-batch"
+    };
+    let Some(at) = words.iter().position(starts) else {
+        let attached = words.iter().any(|word| word.text.starts_with("--exec"));
+        return if attached {
+            vec![Inner::Doubt(Doubt::Launcher)]
+        } else {
+            Vec::new()
+        };
+    };
+    let rest = words.get(at + 1..).unwrap_or_default();
+    let words: Vec<Word> = rest
+        .iter()
+        .take_while(|word| word.text != ";")
+        .map(given)
+        .collect();
+    vec![Inner::Words(words)]
+}
+
+/// What `xargs` puts its input in the place of: `-I SIGN`, `--replace=SIGN`.
+fn replaced(words: &[Word], from: usize) -> Option<String> {
+    let options = words.get(1..from.min(words.len()))?;
+    options.iter().enumerate().find_map(|(index, word)| {
+        let text = word.text.as_str();
+        let sign = match text.strip_prefix("--replace") {
+            Some(rest) => rest.strip_prefix('=').unwrap_or("{}"),
+            None => match text
+                .strip_prefix('-')
+                .filter(|text| !text.starts_with('-'))?
+                .split_once(['I', 'J'])
+            {
+                Some((_, "")) => options
+                    .get(index + 1)
+                    .map_or("{}", |word| word.text.as_str()),
+                Some((_, sign)) => sign,
+                None => return None,
+            },
+        };
+        Some(if sign.is_empty() {
+            "{}".to_owned()
+        } else {
+            sign.to_owned()
+        })
+    })
+}
+
+/// A word in which the launcher puts something.
+fn given(word: &Word) -> Word {
+    let mut word = word.clone();
+    if word.text.contains('{') && word.text.contains('}') && word.value == Value::Known {
+        word.value = Value::Given;
+    }
+    word
+}
+
+impl Reader {
+    /// Adds what a part launches, and notes what is doubtful about it.
+    pub(super) fn launch(&mut self, index: usize, posix: bool) {
+        let Some(part) = self.parts.get(index) else {
+            return;
+        };
+        if part.words.is_empty() {
+            if shells::sets_code(part) {
+                self.doubt_part(index, Doubt::Changes);
+            }
+            return;
+        }
+        let found = inner(part);
+        let evaluates = shells::evaluates(part);
+        let sets_code = shells::sets_code(part);
+        let pipeline = part.pipeline;
+        let words = if found.is_empty() {
+            Vec::new()
+        } else {
+            part.words.clone()
+        };
+        let program = words
+            .first()
+            .map_or_else(String::new, |word| base(&word.text).to_owned());
+        if evaluates {
+            self.doubt_part(index, Doubt::Evaluates);
+        }
+        if sets_code {
+            self.doubt_part(index, Doubt::Changes);
+        }
+        let (parent, outer) = (self.parent, self.pipeline);
+        self.pipeline = Some(pipeline);
+        for inner in found {
+            self.parent = Some(index);
+            match inner {
+                Inner::Doubt(doubt) => self.doubt_part(index, doubt),
+                Inner::Line { text: None, .. } => self.doubt_part(index, Doubt::Code),
+                Inner::Line {
+                    text: Some(text),
+                    span,
+                    posix: own,
+                } => {
+                    self.line(&text, span, posix || own, Via::Line(program.clone()));
+                }
+                Inner::Words(words) => self.launch_words(&words, None, posix, &program),
+                Inner::Tail { from, more } => {
+                    let mut tail = words.get(from..).unwrap_or_default().to_vec();
+                    if let Some(sign) = replaced(&words, from).filter(|_| more) {
+                        for word in tail.iter_mut().filter(|word| word.text.contains(&sign)) {
+                            word.value = Value::Given;
+                        }
+                    }
+                    if more {
+                        let span = tail.last().map_or_else(Span::default, |word| word.span);
+                        tail.push(Word::given(span));
+                    }
+                    self.launch_words(&tail, (!more).then_some(from), posix, &program);
+                }
+            }
+        }
+        self.parent = parent;
+        self.pipeline = outer;
+    }
+
+    fn doubt_part(&mut self, index: usize, doubt: Doubt) {
+        if let Some(part) = self.parts.get_mut(index) {
+            part.doubt = part.doubt.or(Some(doubt));
+        }
+    }
+
+    fn launch_words(&mut self, words: &[Word], offset: Option<usize>, posix: bool, program: &str) {
+        let (Some(first), Some(last)) = (words.first(), words.last()) else {
+            return;
+        };
+        let part = Part {
+            span: Span {
+                start: first.span.start,
+                end: last.span.end.max(first.span.start),
+            },
+            parent: self.parent,
+            offset,
+            pipeline: self.pipeline.unwrap_or(0),
+            words: words.to_vec(),
+            ..Part::default()
+        };
+        self.within(Via::Launched(program.to_owned()), |reader| {
+            let index = reader.parts.len();
+            let part = Part {
+                via: reader.via.clone(),
+                ..part
+            };
+            reader.push(part);
+            reader.launch(index, posix);
+        });
+    }
+}

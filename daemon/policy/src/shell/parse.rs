@@ -1,0 +1,200 @@
+//! From text to tree, within bounds. The only place that calls the parser.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{ParseOptions, Parser, Tree};
+
+use super::place::{Origin, Source};
+use super::types::{Doubt, Part, Script, Span, Via, Word};
+use super::{characters, trim};
+
+/// Characters that a line may have to be covered by anything but a rule for its family.
+const LENGTH_MAX: usize = 10_000;
+/// Lines in lines, substitutions in substitutions, loops in loops.
+const DEPTH_MAX: usize = 64;
+/// Commands of one line.
+const PARTS_MAX: usize = 1_000;
+/// Words of all commands together: what is launched has its words once more.
+const WORDS_MAX: usize = 10_000;
+/// Bars: the parser's work grows with the square of a pipeline's length.
+const BARS_MAX: usize = 400;
+/// Here-documents, and what looks like some.
+const HEREDOCS_MAX: usize = 32;
+/// How often the parser looks up from its work: some hundred steps each.
+const LOOKS_MAX: u32 = 20_000;
+/// Bytes of all lines in the line together.
+const BYTES_MAX: usize = 30_000;
+
+/// A script that is being made.
+pub(super) struct Reader {
+    pub(super) parts: Vec<Part>,
+    pub(super) doubt: Option<Doubt>,
+    pub(super) via: Vec<Via>,
+    pub(super) parent: Option<usize>,
+    pub(super) pipelines: usize,
+    pub(super) pipeline: Option<usize>,
+    /// Variables of the loops around, and their word in this round.
+    pub(super) bound: Vec<(String, Word)>,
+    /// A `-` that the grammar has lost, for the command that is read next.
+    pub(super) dash: Option<usize>,
+    parser: Option<Parser>,
+    depth: usize,
+    looks: u32,
+    bytes: usize,
+    words: usize,
+}
+
+/// Takes a command line apart.
+#[must_use]
+pub fn read(command: &str) -> Script {
+    let line = trim(command);
+    let doubted = |doubt| Script {
+        parts: Vec::new(),
+        doubt: Some(doubt),
+    };
+    if line.is_empty() {
+        return doubted(Doubt::Empty);
+    }
+    if line.len() > LENGTH_MAX && line.chars().nth(LENGTH_MAX).is_some() {
+        return doubted(Doubt::TooLong);
+    }
+    // Found before anything else: such characters also make the shown line another than the one that runs.
+    if line.chars().any(characters::is_unseen) {
+        return doubted(Doubt::Characters);
+    }
+    let start = command.find(line).unwrap_or_default();
+    let mut reader = Reader::new();
+    reader.text(&Source {
+        text: line,
+        origin: Origin::At(start),
+        posix: false,
+    });
+    if reader.parts.is_empty() {
+        reader.doubt(Doubt::Empty);
+    }
+    Script {
+        parts: reader.parts,
+        doubt: reader.doubt,
+    }
+}
+
+impl Reader {
+    fn new() -> Self {
+        let mut parser = Parser::new();
+        let set = parser.set_language(&tree_sitter_bash::LANGUAGE.into());
+        Self {
+            parts: Vec::new(),
+            doubt: None,
+            via: Vec::new(),
+            parent: None,
+            pipelines: 0,
+            pipeline: None,
+            bound: Vec::new(),
+            dash: None,
+            parser: set.is_ok().then_some(parser),
+            depth: 0,
+            looks: 0,
+            bytes: 0,
+            words: 0,
+        }
+    }
+
+    /// Adds a part, if there are not too many.
+    pub(super) fn push(&mut self, part: Part) {
+        self.words += part.words.len();
+        if self.parts.len() >= PARTS_MAX || self.words > WORDS_MAX {
+            return self.doubt(Doubt::TooMuch);
+        }
+        self.parts.push(part);
+    }
+
+    /// Notes a doubt about the whole line; the first stays.
+    pub(super) fn doubt(&mut self, doubt: Doubt) {
+        self.doubt = self.doubt.or(Some(doubt));
+    }
+
+    pub(super) fn misread(&mut self) {
+        self.doubt(Doubt::Misread);
+    }
+
+    /// Does something one level deeper, if that is not too deep.
+    pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self)) {
+        if self.depth >= DEPTH_MAX {
+            self.doubt(Doubt::TooDeep);
+            return;
+        }
+        self.depth += 1;
+        work(self);
+        self.depth -= 1;
+    }
+
+    /// The same, reached this way.
+    pub(super) fn within(&mut self, via: Via, work: impl FnOnce(&mut Self)) {
+        self.via.push(via);
+        self.deeper(work);
+        self.via.pop();
+    }
+
+    /// Reads a text of its own: the line, or one that a shell is given.
+    pub(super) fn text(&mut self, source: &Source<'_>) {
+        self.bytes = self.bytes.saturating_add(source.text.len());
+        if self.bytes > BYTES_MAX {
+            return self.doubt(Doubt::TooMuch);
+        }
+        if source.text.contains('\0') {
+            return self.doubt(Doubt::Characters);
+        }
+        // The scanner keeps a list of them; one is what lines have.
+        let bars = source.text.bytes().filter(|byte| *byte == b'|').count();
+        if bars > BARS_MAX || source.text.matches("<<").count() > HEREDOCS_MAX {
+            return self.doubt(Doubt::TooMuch);
+        }
+        let Some(tree) = self.parse(source.text) else {
+            return self.doubt(Doubt::TooMuch);
+        };
+        let root = tree.root_node();
+        if root.has_error() {
+            self.doubt(Doubt::Syntax);
+            return;
+        }
+        self.deeper(|reader| reader.program(source, root));
+    }
+
+    /// A line inside a word: its commands are reached this way.
+    pub(super) fn line(&mut self, text: &str, span: Span, posix: bool, via: Via) {
+        let source = Source {
+            text: trim(text),
+            origin: Origin::Within(span),
+            posix,
+        };
+        if source.text.is_empty() {
+            return;
+        }
+        // Loops around hold no variables of another shell.
+        let bound = std::mem::take(&mut self.bound);
+        self.within(via, |reader| reader.text(&source));
+        self.bound = bound;
+    }
+
+    fn parse(&mut self, text: &str) -> Option<Tree> {
+        let parser = self.parser.as_mut()?;
+        parser.reset();
+        let looks = &mut self.looks;
+        // Counted, not timed: the same line always gives the same answer.
+        let mut look = |_: &tree_sitter::ParseState| {
+            *looks += 1;
+            if *looks > LOOKS_MAX {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut look);
+        // The grammar's scanner looks characters up in tables for bytes: it gets none beyond. To a shell a letter of
+        // any script is a part of a word, and what the words are is read from the text itself.
+        let letters = |byte: u8| if byte.is_ascii() { byte } else { b'x' };
+        let bytes: Vec<u8> = text.bytes().map(letters).collect();
+        let mut chunk = |at: usize, _| bytes.get(at..).unwrap_or_default();
+        parser.parse_with_options(&mut chunk, None, Some(options))
+    }
+}

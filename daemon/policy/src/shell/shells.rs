@@ -1,0 +1,391 @@
+//! Programs that are given code: shells, whose lines are read in their turn, and others, whose code is not.
+//!
+//! Called by `launch`.
+
+use super::launch::{Inner, line_of};
+use super::types::{Doubt, Part, Redirection, Span, Word};
+use crate::variables;
+
+/// Shells whose language this reads.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "zsh"];
+/// Shells with another one.
+const OTHER_SHELLS: &[&str] = &[
+    "fish",
+    "csh",
+    "tcsh",
+    "elvish",
+    "nu",
+    "xonsh",
+    "pwsh",
+    "powershell",
+    "cmd",
+];
+
+/// Interpreters, and the short and long options behind which code stands.
+const CODE: &[(&str, &str, &[&str])] = &[
+    ("python", "c", &[]),
+    ("pypy", "c", &[]),
+    ("ipython", "c", &[]),
+    ("perl", "eE", &[]),
+    ("ruby", "e", &[]),
+    ("irb", "e", &[]),
+    ("node", "ep", &["eval", "print"]),
+    ("nodejs", "ep", &["eval", "print"]),
+    ("bun", "ep", &["eval", "print"]),
+    ("deno", "", &["eval"]),
+    ("tsx", "ep", &["eval", "print"]),
+    ("ts-node", "ep", &["eval", "print"]),
+    ("php", "rBRE", &["run"]),
+    ("lua", "e", &[]),
+    ("luajit", "e", &[]),
+    ("Rscript", "e", &[]),
+    ("R", "e", &[]),
+    ("julia", "eEL", &["eval", "print"]),
+    ("osascript", "e", &[]),
+    ("scala", "e", &[]),
+    ("groovy", "e", &[]),
+    ("elixir", "e", &["eval", "rpc-eval"]),
+    ("erl", "", &["eval", "run"]),
+    ("emacs", "", &["eval", "execute", "batch"]),
+    ("vim", "cS", &["cmd"]),
+    ("nvim", "cS", &["cmd"]),
+    ("vi", "cS", &["cmd"]),
+    ("ex", "cS", &["cmd"]),
+    ("gdb", "x", &["ex", "eval-command", "command", "args"]),
+    ("lldb", "oOs", &["one-line"]),
+    ("sqlite3", "", &["cmd", "init"]),
+    ("psql", "c", &["command"]),
+    ("mysql", "e", &["execute"]),
+    ("expect", "c", &[]),
+    ("tclsh", "", &[]),
+    ("jrunscript", "e", &[]),
+];
+/// Builtins that change what later words mean.
+const CHANGES: &[&str] = &[
+    "alias", "shopt", "enable", "bind", "complete", "compgen", "fc", "hash", "set",
+];
+/// Builtins that evaluate what stands between brackets in their arguments.
+const EVALUATES: &[&str] = &[
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "read",
+    "printf",
+    "test",
+    "[",
+    "[[",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
+    "let",
+];
+
+fn text(part: &Part, at: usize) -> &str {
+    part.words.get(at).map_or("", |word| word.text.as_str())
+}
+
+/// What a program that takes code is given. `None`: it is no such program.
+pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
+    if SHELLS.contains(&name) {
+        return Some(shell(name, part));
+    }
+    if OTHER_SHELLS.contains(&name) {
+        return Some(if part.words.len() == 2 && text(part, 1) == "--version" {
+            Vec::new()
+        } else {
+            vec![Inner::Doubt(Doubt::Code)]
+        });
+    }
+    match name {
+        "source" | "." => return Some(vec![Inner::Doubt(Doubt::Input)]),
+        "coproc" | "parallel" | "entr" | "watchexec" | "hyperfine" | "expect" | "run-parts" => {
+            return Some(vec![Inner::Doubt(Doubt::Launcher)]);
+        }
+        "trap" => return Some(trap(part)),
+        "su" | "runuser" | "sg" | "script" | "flock" | "pkexec" | "systemd-run" | "nsenter"
+        | "unshare" | "bwrap" => {
+            return Some(with_line_option(name, part));
+        }
+        "mapfile" | "readarray"
+            if part
+                .words
+                .iter()
+                .any(|word| word.text.starts_with("-") && word.text.contains('C')) =>
+        {
+            return Some(vec![Inner::Doubt(Doubt::Code)]);
+        }
+        _ => {}
+    }
+    if CHANGES.contains(&name) {
+        return Some(changes(name, part));
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let row = CODE.iter().find(|(of, ..)| *of == name || *of == plain);
+    row.map(|(_, short, long)| interpreter(part, short, long))
+}
+
+/// `bash -c LINE`, `bash < file`, `bash script`.
+fn shell(name: &str, part: &Part) -> Vec<Inner> {
+    let posix = !matches!(name, "bash" | "rbash");
+    let mut at = 1;
+    let mut takes_line = false;
+    let mut reads_input = false;
+    while let Some(word) = part.words.get(at) {
+        let option = word.text.as_str();
+        if !word.is_known() {
+            break;
+        }
+        if matches!(option, "--version" | "--help") && part.words.len() == 2 {
+            return Vec::new();
+        }
+        if option == "--" || option == "-" {
+            at += 1;
+            break;
+        }
+        if matches!(
+            option,
+            "--rcfile" | "--init-file" | "-o" | "+o" | "-O" | "+O"
+        ) {
+            at += 2;
+            continue;
+        }
+        let Some(letters) = option.strip_prefix(['-', '+']) else {
+            break;
+        };
+        at += 1;
+        if !letters.starts_with('-') {
+            takes_line |= letters.contains('c');
+            reads_input |= letters.contains(['s', 'i']);
+            // `-eo pipefail`: the name of the option is the next word.
+            at += usize::from(letters.ends_with(['o', 'O']));
+        }
+    }
+    let operand = part.words.get(at);
+    match operand {
+        Some(line) if takes_line => {
+            let known = line.is_known() && !line.glob;
+            let inner = Inner::Line {
+                text: known.then(|| line.text.clone()),
+                span: line.span,
+                posix,
+            };
+            // Another language in parts: what it is made of shows, and that it is not all.
+            if name == "zsh" {
+                vec![inner, Inner::Doubt(Doubt::Code)]
+            } else {
+                vec![inner]
+            }
+        }
+        None if takes_line => vec![Inner::Doubt(Doubt::Code)],
+        Some(file) if !reads_input => {
+            let plain = file.is_known()
+                && !file.text.starts_with("/dev/")
+                && !file.text.starts_with("/proc/");
+            if plain {
+                Vec::new()
+            } else {
+                vec![Inner::Doubt(Doubt::Input)]
+            }
+        }
+        Some(_) | None => from_input(part, posix),
+    }
+}
+
+/// A shell that reads its input: known where that is a text in the line.
+fn from_input(part: &Part, posix: bool) -> Vec<Inner> {
+    let texts: Vec<&Option<String>> = part
+        .redirections
+        .iter()
+        .filter_map(|redirection| match redirection {
+            Redirection::Text(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    match texts.as_slice() {
+        [Some(text)] => {
+            let span = Span {
+                start: part.span.start,
+                end: part.span.end,
+            };
+            vec![Inner::Line {
+                text: Some(text.clone()),
+                span,
+                posix,
+            }]
+        }
+        _ => vec![Inner::Doubt(Doubt::Input)],
+    }
+}
+
+fn trap(part: &Part) -> Vec<Inner> {
+    let words = part.words.get(1..).unwrap_or_default();
+    let words = match words.first() {
+        Some(first) if first.text == "--" => words.get(1..).unwrap_or_default(),
+        _ => words,
+    };
+    match words.first() {
+        None => Vec::new(),
+        Some(first)
+            if matches!(first.text.as_str(), "-" | "" | "-p" | "-l" | "-P") && first.is_known() =>
+        {
+            Vec::new()
+        }
+        Some(first) => vec![line_of(std::slice::from_ref(first), false)],
+    }
+}
+
+/// `su -c LINE`, `script -qc LINE`, `flock FILE -c LINE`; or a program behind their other words.
+fn with_line_option(name: &str, part: &Part) -> Vec<Inner> {
+    let words = part.words.as_slice();
+    let has_line = matches!(name, "su" | "runuser" | "sg" | "script" | "flock");
+    let cluster = |word: &Word| {
+        let text = word.text.as_str();
+        let short = text.starts_with('-') && !text.starts_with("--") && text.contains('c');
+        short || text.starts_with("--command") || text.starts_with("--session-command")
+    };
+    let at = words.iter().skip(1).position(cluster).filter(|_| has_line);
+    if let Some(at) = at {
+        let option = words.get(at + 1).map_or("", |word| word.text.as_str());
+        let value = match option.split_once('=') {
+            Some((_, value)) if option.starts_with("--") => Some((value.to_owned(), at + 1)),
+            _ => None,
+        };
+        let line = match value {
+            Some((value, at)) => {
+                let span = words.get(at).map_or_else(Span::default, |word| word.span);
+                Inner::Line {
+                    text: Some(value),
+                    span,
+                    posix: true,
+                }
+            }
+            None => line_of(words.get(at + 2..at + 3).unwrap_or_default(), true),
+        };
+        return vec![line, Inner::Doubt(Doubt::Launcher)];
+    }
+    if name == "flock" {
+        let operands = words
+            .iter()
+            .skip(1)
+            .take_while(|word| word.text.starts_with('-'))
+            .count();
+        if words
+            .iter()
+            .skip(1)
+            .take(operands)
+            .all(|word| word.text.chars().all(|c| "-sxenuoFv".contains(c)))
+        {
+            let from = operands + 2;
+            return if words.len() > from {
+                vec![Inner::Tail { from, more: false }]
+            } else {
+                Vec::new()
+            };
+        }
+    }
+    vec![Inner::Doubt(Doubt::Launcher)]
+}
+
+fn changes(name: &str, part: &Part) -> Vec<Inner> {
+    let words = part.words.get(1..).unwrap_or_default();
+    let harmless = match name {
+        "alias" => !words
+            .iter()
+            .any(|word| !word.is_known() || word.text.contains('=')),
+        "set" => words.iter().all(|word| {
+            let option = word.text.strip_prefix(['-', '+']);
+            // `-e`, `-euo pipefail`: how the shell stops, not what words mean.
+            word.is_known()
+                && (option.is_some_and(|letters| letters.chars().all(|c| "euxvo".contains(c)))
+                    || matches!(
+                        word.text.as_str(),
+                        "pipefail" | "errexit" | "nounset" | "xtrace"
+                    ))
+        }),
+        "hash" => words.iter().all(|word| word.text == "-r"),
+        _ => words.is_empty(),
+    };
+    if harmless {
+        Vec::new()
+    } else {
+        vec![Inner::Doubt(Doubt::Changes)]
+    }
+}
+
+/// Code of another language in the arguments or on the input.
+fn interpreter(part: &Part, short: &str, long: &[&str]) -> Vec<Inner> {
+    let doubt = |doubt| vec![Inner::Doubt(doubt)];
+    for word in part.words.get(1..).unwrap_or_default() {
+        let text = word.text.as_str();
+        if !word.is_known() {
+            return doubt(Doubt::Code);
+        }
+        let bare = text
+            .strip_prefix("--")
+            .or_else(|| text.strip_prefix('-'))
+            .or_else(|| text.strip_prefix('+'));
+        match bare {
+            // The script: what is behind it is its own.
+            None if long.contains(&text) => return doubt(Doubt::Code),
+            None => return Vec::new(),
+            Some("") => return doubt(Doubt::Input),
+            Some(name) => {
+                let name = name.split('=').next().unwrap_or(name);
+                let clustered = !text.starts_with("--") && name.chars().any(|c| short.contains(c));
+                if long.contains(&name) || clustered || text.starts_with('+') {
+                    return doubt(Doubt::Code);
+                }
+                // `-m module`, and questions about itself.
+                if matches!(name, "m" | "V" | "v" | "version" | "help" | "h") {
+                    return Vec::new();
+                }
+            }
+        }
+    }
+    doubt(Doubt::Input)
+}
+
+/// Whether a builtin evaluates a subscript that stands in its words.
+pub(super) fn evaluates(part: &Part) -> bool {
+    let Some(program) = part.program() else {
+        return false;
+    };
+    let words = part.words.get(1..).unwrap_or_default();
+    let subscript = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
+    let named = program != "printf"
+        || words
+            .first()
+            .is_some_and(|word| word.text.starts_with("-v") || !word.is_known());
+    program == "let" || (EVALUATES.contains(&program) && named && words.iter().any(subscript))
+}
+
+/// Whether a part sets a variable whose value somebody runs.
+pub(super) fn sets_code(part: &Part) -> bool {
+    let sets = matches!(
+        part.program(),
+        Some(
+            "env"
+                | "export"
+                | "declare"
+                | "typeset"
+                | "readonly"
+                | "local"
+                | "sudo"
+                | "time"
+                | "nohup"
+        )
+    );
+    let words = part.words.iter().skip(1).filter(|_| sets);
+    let named = words
+        .filter_map(|word| word.text.split_once('='))
+        .map(|(name, _)| name);
+    let assigned = part
+        .assignments
+        .iter()
+        .map(|assignment| assignment.name.as_str());
+    named.chain(assigned).any(variables::runs_code)
+}

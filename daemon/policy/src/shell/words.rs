@@ -1,0 +1,526 @@
+//! One word, from the bytes it was written with.
+//!
+//! Reads quotes as the shell does, and checks by that what the grammar took for a word: whatever would end a word, or
+//! begin something else, makes the line doubtful. Substitutions are skipped where the tree has one; the callers read
+//! what is in them.
+
+use tree_sitter::Node;
+
+use super::expansion;
+use super::parse::Reader;
+use super::place::Source;
+use super::types::{Value, Via, Word};
+use super::{ansi, is_name};
+
+/// Something that runs inside a word.
+pub(super) enum Inside<'t> {
+    /// A node with statements in it.
+    Statements(Node<'t>, Via),
+    /// The text between backticks, its backslashes taken away.
+    Text(String, usize, usize),
+}
+
+/// What a stretch of text came to.
+#[derive(Default)]
+pub(super) struct Inner<'t> {
+    pub(super) runs: Vec<Inside<'t>>,
+    /// It evaluates the values of variables as code.
+    pub(super) evaluates: bool,
+    /// Statements that stand on the first line of a here-document.
+    pub(super) follows: Vec<Node<'t>>,
+}
+
+impl<'t> Inner<'t> {
+    pub(super) fn follows(follows: Vec<Node<'t>>) -> Self {
+        Self {
+            follows,
+            ..Self::default()
+        }
+    }
+}
+
+/// Where substitutions stand, as the tree has them.
+pub(super) struct Holes<'t> {
+    holes: Vec<Node<'t>>,
+}
+
+impl<'t> Holes<'t> {
+    /// Of these nodes and all that is in them; not those inside of others.
+    pub(super) fn of(nodes: &[Node<'t>]) -> Self {
+        let mut holes = Vec::new();
+        for node in nodes {
+            collect(*node, &mut holes);
+        }
+        holes.sort_by_key(Node::start_byte);
+        Self { holes }
+    }
+
+    pub(super) fn at(&self, start: usize) -> Option<Node<'t>> {
+        let at = self
+            .holes
+            .binary_search_by_key(&start, |hole| hole.start_byte());
+        at.ok().and_then(|at| self.holes.get(at).copied())
+    }
+
+    pub(super) fn between(&self, from: usize, to: usize) -> Vec<Node<'t>> {
+        let inside = |hole: &&Node<'t>| hole.start_byte() >= from && hole.end_byte() <= to;
+        self.holes.iter().filter(inside).copied().collect()
+    }
+}
+
+fn collect<'t>(top: Node<'t>, holes: &mut Vec<Node<'t>>) {
+    let mut waiting = vec![top];
+    while let Some(node) = waiting.pop() {
+        if matches!(
+            node.kind(),
+            "command_substitution" | "process_substitution" | "arithmetic_expansion"
+        ) {
+            holes.push(node);
+            continue;
+        }
+        let mut cursor = node.walk();
+        waiting.extend(node.children(&mut cursor));
+    }
+}
+
+/// The reading of one stretch of text.
+pub(super) struct Scan<'s, 't> {
+    pub(super) source: &'s Source<'s>,
+    pub(super) holes: Holes<'t>,
+    pub(super) at: usize,
+    pub(super) end: usize,
+    pub(super) inner: Inner<'t>,
+    pub(super) misread: bool,
+    bound: &'s [(String, Word)],
+    text: String,
+    value: Value,
+    glob: bool,
+    tilde: bool,
+    coded: bool,
+    bracket: bool,
+    brace: bool,
+}
+
+impl Reader {
+    /// The word from `start` to `end`, made of these nodes, and what runs in it.
+    pub(super) fn word<'t>(
+        &mut self,
+        source: &Source<'_>,
+        start: usize,
+        end: usize,
+        nodes: &[Node<'t>],
+    ) -> (Word, Inner<'t>) {
+        let bound = std::mem::take(&mut self.bound);
+        let mut scan = Scan::new(source, Holes::of(nodes), start, end, &bound);
+        scan.unquoted();
+        let misread = scan.misread;
+        let (word, inner) = scan.finish(start);
+        self.bound = bound;
+        if misread {
+            self.misread();
+        }
+        (word, inner)
+    }
+
+    /// A stretch that is no word: arithmetic, a condition, a pattern. Its quotes close, and what runs in it is known.
+    pub(super) fn region<'t>(
+        &mut self,
+        source: &Source<'_>,
+        start: usize,
+        end: usize,
+        nodes: &[Node<'t>],
+    ) -> Inner<'t> {
+        let mut scan = Scan::new(source, Holes::of(nodes), start, end, &[]);
+        while scan.at < scan.end && !scan.misread {
+            match scan.byte() {
+                b'#' if scan.before_is_blank() => scan.misread = true,
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => scan.at += 1,
+                b'<' | b'>' if scan.holes.at(scan.at).is_none() => scan.at += 1,
+                _ => scan.one(),
+            }
+        }
+        if scan.misread {
+            self.misread();
+        }
+        scan.inner
+    }
+}
+
+impl<'s, 't> Scan<'s, 't> {
+    pub(super) fn new(
+        source: &'s Source<'s>,
+        holes: Holes<'t>,
+        start: usize,
+        end: usize,
+        bound: &'s [(String, Word)],
+    ) -> Self {
+        Self {
+            source,
+            holes,
+            at: start,
+            end,
+            inner: Inner::default(),
+            misread: false,
+            bound,
+            text: String::new(),
+            value: Value::Known,
+            glob: false,
+            tilde: false,
+            coded: false,
+            bracket: false,
+            brace: false,
+        }
+    }
+
+    fn finish(self, start: usize) -> (Word, Inner<'t>) {
+        let span = self.source.span(start, self.end);
+        let word = Word {
+            text: self.text,
+            value: self.value,
+            glob: self.glob,
+            tilde: self.tilde,
+            coded: self.coded,
+            span,
+        };
+        (word, self.inner)
+    }
+
+    pub(super) fn byte(&self) -> u8 {
+        self.peek(0)
+    }
+
+    /// The byte so far ahead, or zero, which no line holds.
+    pub(super) fn peek(&self, ahead: usize) -> u8 {
+        let at = self.at + ahead;
+        if at >= self.end {
+            return 0;
+        }
+        self.source.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    fn before_is_blank(&self) -> bool {
+        let before = self.at.checked_sub(1);
+        let byte = before.and_then(|at| self.source.text.as_bytes().get(at));
+        byte.is_none_or(|byte| byte.is_ascii_whitespace())
+    }
+
+    /// The character here, and past it.
+    fn take(&mut self) -> char {
+        let c = self.source.part(self.at, self.end).chars().next();
+        match c {
+            Some(c) => {
+                self.at += c.len_utf8();
+                c
+            }
+            None => {
+                self.at = self.end;
+                self.misread = true;
+                '\u{fffd}'
+            }
+        }
+    }
+
+    pub(super) fn unknown(&mut self, value: Value) {
+        // What may run something is worse than what may not.
+        if self.value != Value::Computed {
+            self.value = value;
+        }
+    }
+
+    /// A whole word: ends where it was said to end, and holds nothing that would end it before.
+    fn unquoted(&mut self) {
+        let start = self.at;
+        while self.at < self.end && !self.misread {
+            match self.byte() {
+                b'#' if self.at == start => self.misread = true,
+                b'<' | b'>' => self.hole(Via::ProcessSubstitution),
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => self.misread = true,
+                b'~' if self.at == start => {
+                    self.tilde = true;
+                    let c = self.take();
+                    self.text.push(c);
+                    // `~+`, `~-` and `~name` are other places each time.
+                    if !matches!(self.byte(), 0 | b'/') {
+                        self.unknown(Value::Variable);
+                    }
+                }
+                _ => self.one(),
+            }
+        }
+        self.misread |= self.at != self.end;
+    }
+
+    /// One character, quoted stretch or expansion that stands outside of quotes.
+    fn one(&mut self) {
+        match self.byte() {
+            b'\\' => {
+                self.at += 1;
+                if self.at >= self.end {
+                    self.misread = true;
+                } else if self.byte() == b'\n' {
+                    self.at += 1;
+                } else {
+                    let c = self.take();
+                    self.text.push(c);
+                }
+            }
+            b'\'' => self.single(),
+            b'"' => self.double(),
+            b'$' => self.dollar(false),
+            b'`' => self.backticks(false),
+            _ => self.bare(),
+        }
+    }
+
+    fn bare(&mut self) {
+        let c = self.take();
+        match c {
+            '*' | '?' => self.glob = true,
+            '[' => self.bracket = true,
+            ']' => self.glob |= self.bracket,
+            '{' => self.brace = true,
+            ',' if self.brace => self.unknown(Value::Braces),
+            '.' if self.brace && self.text.ends_with('.') => self.unknown(Value::Braces),
+            _ => {}
+        }
+        self.text.push(c);
+    }
+
+    fn single(&mut self) {
+        let rest = self.source.part(self.at + 1, self.end);
+        match rest.find('\'') {
+            Some(length) => {
+                self.text.push_str(&rest[..length]);
+                self.at += length + 2;
+            }
+            None => self.misread = true,
+        }
+    }
+
+    fn double(&mut self) {
+        self.at += 1;
+        while !self.misread {
+            match self.byte() {
+                0 => self.misread = true,
+                b'"' => {
+                    self.at += 1;
+                    return;
+                }
+                b'$' => self.dollar(true),
+                b'`' => self.backticks(true),
+                b'\\' => {
+                    self.at += 1;
+                    match self.byte() {
+                        0 => self.misread = true,
+                        b'\n' => self.at += 1,
+                        b'$' | b'`' | b'"' | b'\\' => {
+                            let c = self.take();
+                            self.text.push(c);
+                        }
+                        _ => self.text.push('\\'),
+                    }
+                }
+                _ => {
+                    let c = self.take();
+                    self.text.push(c);
+                }
+            }
+        }
+    }
+
+    pub(super) fn dollar(&mut self, quoted: bool) {
+        match self.peek(1) {
+            b'(' => self.hole(Via::Substitution),
+            b'[' => {
+                // The older arithmetic: the tree knows it, shells of today hardly.
+                self.misread = true;
+            }
+            b'{' => self.braced(),
+            b'\'' if !quoted => self.coded_quotes(),
+            b'"' if !quoted => {
+                self.posix_differs();
+                self.coded = true;
+                self.at += 1;
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'_' => {
+                let name: String = self
+                    .source
+                    .part(self.at + 1, self.end)
+                    .chars()
+                    .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                    .collect();
+                let length = 1 + name.len();
+                self.variable(&name, length);
+            }
+            b'0'..=b'9' | b'?' | b'#' | b'$' | b'!' | b'*' | b'@' | b'-' => self.variable("", 2),
+            _ => {
+                self.at += 1;
+                self.text.push('$');
+            }
+        }
+    }
+
+    /// A variable of this name, written in so many bytes.
+    fn variable(&mut self, name: &str, length: usize) {
+        let bound = self.bound.iter().rev().find(|(of, _)| of == name);
+        match bound {
+            // Its blanks would part it where it stands outside of quotes: words with blanks are never bound.
+            Some((_, word)) => {
+                let first = self.text.is_empty();
+                self.text.push_str(&word.text);
+                self.glob |= word.glob;
+                self.tilde |= word.tilde && first;
+                self.unknown(Value::Bound);
+            }
+            None => {
+                let raw = self.source.part(self.at, self.at + length);
+                self.text.push_str(raw);
+                self.unknown(Value::Variable);
+            }
+        }
+        self.at += length;
+    }
+
+    fn coded_quotes(&mut self) {
+        self.posix_differs();
+        self.coded = true;
+        let start = self.at + 2;
+        let mut escaped = false;
+        let rest = self.source.part(start, self.end);
+        let length = rest.char_indices().find_map(|(at, c)| {
+            let ends = c == '\'' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends.then_some(at)
+        });
+        let Some(length) = length else {
+            self.misread = true;
+            return;
+        };
+        let raw = self.source.part(start, start + length);
+        match ansi::decode(raw) {
+            Some(text) => self.text.push_str(&text),
+            None => {
+                self.text.push_str(raw);
+                self.unknown(Value::Computed);
+            }
+        }
+        self.at = start + length + 1;
+    }
+
+    /// `${…}`.
+    fn braced(&mut self) {
+        let Some(found) = expansion::braced(self) else {
+            self.misread = true;
+            return;
+        };
+        if let Some(name) = found.plain.as_deref().filter(|name| is_name(name)) {
+            return self.variable(name, found.length);
+        }
+        let raw = self.source.part(self.at, self.at + found.length);
+        self.text.push_str(raw);
+        self.inner.evaluates |= found.evaluates;
+        self.inner.runs.extend(found.runs);
+        self.unknown(if found.computes {
+            Value::Computed
+        } else {
+            Value::Variable
+        });
+        self.at += found.length;
+    }
+
+    /// Skips a substitution that the tree has here.
+    pub(super) fn hole(&mut self, via: Via) {
+        let Some(hole) = self.holes.at(self.at) else {
+            self.misread = true;
+            return;
+        };
+        let end = hole.end_byte();
+        if end > self.end {
+            self.misread = true;
+            return;
+        }
+        let raw = self.source.part(self.at, end);
+        match hole.kind() {
+            "arithmetic_expansion" => match expansion::arithmetic(self.source, hole) {
+                Some(inner) => {
+                    self.inner.evaluates |= inner.evaluates;
+                    self.inner.runs.extend(inner.runs);
+                }
+                None => self.misread = true,
+            },
+            _ => {
+                if via == Via::ProcessSubstitution {
+                    self.posix_differs();
+                }
+                self.inner.runs.push(Inside::Statements(hole, via));
+            }
+        }
+        self.text.push_str(raw);
+        self.unknown(Value::Computed);
+        self.at = end;
+    }
+
+    /// A line between backticks. It is read again without its backslashes, as the shell does.
+    pub(super) fn backticks(&mut self, quoted: bool) {
+        let start = self.at;
+        let mut line = String::new();
+        self.at += 1;
+        loop {
+            match self.byte() {
+                0 => {
+                    self.misread = true;
+                    return;
+                }
+                b'`' => break,
+                b'\\' => {
+                    let next = self.peek(1);
+                    self.at += 1;
+                    if !(matches!(next, b'`' | b'\\' | b'$') || (quoted && next == b'"')) {
+                        line.push('\\');
+                    } else {
+                        let c = self.take();
+                        line.push(c);
+                    }
+                }
+                _ => {
+                    let c = self.take();
+                    line.push(c);
+                }
+            }
+        }
+        self.at += 1;
+        if self
+            .holes
+            .at(start)
+            .is_some_and(|hole| hole.end_byte() != self.at)
+        {
+            self.misread = true;
+        }
+        self.inner.runs.push(Inside::Text(line, start, self.at));
+        let raw = self.source.part(start, self.at);
+        self.text.push_str(raw);
+        self.unknown(Value::Computed);
+    }
+
+    /// What only some shells read this way.
+    pub(super) fn posix_differs(&mut self) {
+        self.misread |= self.source.posix;
+    }
+}
+
+impl Reader {
+    /// What runs inside of a word or region.
+    pub(super) fn run(&mut self, source: &Source<'_>, inner: Inner<'_>) {
+        for inside in inner.runs {
+            match inside {
+                Inside::Statements(node, via) => {
+                    self.within(via, |reader| reader.substitution(source, node));
+                }
+                Inside::Text(text, start, end) => {
+                    let span = source.span(start, end);
+                    self.line(&text, span, source.posix, Via::Substitution);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Lines by the thousand, run by real shells with harmless programs: whatever ran must be among the parts.
+//!
+//! The shells run in a directory of their own, with a `PATH` of stubs that write down their arguments, and of real
+//! launchers that find nothing else to launch. `REASONIX_DIFFERENTIAL=50000` runs that many lines.
+
+mod held;
+pub(super) mod lines;
+mod shells;
+
+use lines::Lines;
+use shells::Scratch;
+
+use proto::record::Verdict;
+
+use super::{Scene, scene};
+use crate::{Part, Script, Value, Word, read};
+
+/// Which programs a scene may have let run.
+type MayRun = fn(&str) -> bool;
+
+/// Lines in a run by default.
+const COUNT: u64 = 480;
+
+/// Whether one argument list may come from a part.
+fn fits(part: &Part, ran: &[String]) -> bool {
+    if part.doubt.is_some() {
+        return true;
+    }
+    let any = |word: &Word| word.value != Value::Known || word.glob || word.tilde;
+    // From which words of the part on the rest must still be found.
+    let mut at = vec![false; part.words.len() + 1];
+    at[0] = true;
+    let skip = |at: &mut Vec<bool>| {
+        for (index, word) in part.words.iter().enumerate() {
+            if at[index] && any(word) {
+                at[index + 1] = true;
+            }
+        }
+    };
+    skip(&mut at);
+    for text in ran {
+        let mut next = vec![false; part.words.len() + 1];
+        for (index, word) in part.words.iter().enumerate() {
+            if at[index] && any(word) {
+                next[index] = true;
+            } else if at[index] && word.text == *text {
+                next[index + 1] = true;
+            }
+        }
+        at = next;
+        skip(&mut at);
+    }
+    at[part.words.len()]
+}
+
+/// What ran although nobody saw it.
+fn missed(script: &Script, ran: &[Vec<String>]) -> Option<Vec<String>> {
+    if script.doubt.is_some() {
+        return None;
+    }
+    let found = |argv: &&Vec<String>| script.parts.iter().any(|part| fits(part, argv));
+    ran.iter().find(|argv| !found(argv)).cloned()
+}
+
+#[test]
+fn whatever_a_shell_runs_is_among_the_parts() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    let count = std::env::var("REASONIX_DIFFERENTIAL").ok();
+    let count = count.and_then(|count| count.parse().ok()).unwrap_or(COUNT);
+    let (mut understood, mut ran_any, mut allowed) = (0_u64, 0_u64, 0_u64);
+    let scenes: [(Scene, MayRun); 2] = [
+        (scene("allow Bash(a:*) / allow Bash(b:*)"), |program| {
+            matches!(program, "a" | "b")
+        }),
+        (
+            scene("allow Bash / deny Bash(rm:*) / ask Bash(git:*)"),
+            |program| !matches!(program, "rm" | "git"),
+        ),
+    ];
+    let mut misses = Vec::new();
+    for seed in 0..count {
+        let line = Lines::new(seed).line();
+        let script = read(&line);
+        if script.doubt.is_some() {
+            continue;
+        }
+        understood += 1;
+        let ran = scratch.run("bash", &line);
+        ran_any += u64::from(!ran.is_empty());
+        // The same of verdicts: what was not allowed has not run.
+        for (scene, may_run) in &scenes {
+            if scene.bash(&line).verdict != Verdict::Allow {
+                continue;
+            }
+            allowed += 1;
+            let program = |argv: &Vec<String>| argv.first().cloned().unwrap_or_default();
+            if let Some(argv) = ran.iter().find(|argv| !may_run(&program(argv))) {
+                misses.push(format!(
+                    "seed {seed}: {argv:?} ran of {line:?}, which was allowed"
+                ));
+            }
+        }
+        if let Some(argv) = missed(&script, &ran) {
+            misses.push(format!(
+                "seed {seed}: {argv:?} of {line:?}\n{:?}",
+                texts(&script)
+            ));
+        }
+    }
+    assert!(
+        allowed * 20 > understood,
+        "only {allowed} of {understood} allowed"
+    );
+    assert!(
+        misses.is_empty(),
+        "{} lines:\n{}",
+        misses.len(),
+        misses.join("\n")
+    );
+    assert!(
+        understood * 2 > count,
+        "only {understood} of {count} understood"
+    );
+    assert!(
+        ran_any * 3 > understood,
+        "only {ran_any} of {understood} ran anything"
+    );
+}
+
+#[test]
+fn a_line_for_another_shell_is_read_as_that_shell_reads_it() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    for seed in 0..COUNT / 4 {
+        let inner = Lines::new(1_000_000 + seed).line();
+        let line = format!("sh -c '{}'", inner.replace('\'', "'\\''"));
+        let script = read(&line);
+        if let Some(argv) = missed(&script, &scratch.run("bash", &line)) {
+            panic!("seed {seed}: {argv:?} of {line:?}\n{:?}", texts(&script));
+        }
+    }
+}
+
+fn texts(script: &Script) -> Vec<String> {
+    script.parts.iter().map(Part::text).collect()
+}
+
+#[test]
+fn a_line_that_multiplies_comes_to_an_end_and_leaves_nothing() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    let started = std::time::Instant::now();
+    // Where the limit on processes does not bind, lines like these are not run at all.
+    for line in [
+        "f() { f | f & f; }; f",
+        "while :; do a & done",
+        "f() { f; }; f",
+        "sh -c 'f() { f & f; }; f'",
+    ] {
+        scratch.run("bash", line);
+    }
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(!scratch.is_busy(), "something of it still runs");
+}
+
+#[test]
+fn what_was_once_misread_is_not() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    for line in lines::FOUND {
+        let script = read(line);
+        if let Some(argv) = missed(&script, &scratch.run("bash", line)) {
+            panic!("{argv:?} of {line:?}\n{:?}", texts(&script));
+        }
+    }
+}

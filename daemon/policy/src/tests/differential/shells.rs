@@ -1,0 +1,146 @@
+//! A directory in which lines run, and where nothing else can be reached.
+//!
+//! A line is anybody's guess of a program: it runs in a process namespace that ends with it where one can be had, with
+//! limits on processes, time and files, and for two seconds at most.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Child, Stdio};
+
+use super::held::{Held, real};
+
+/// Programs that only write down how they were called.
+pub(super) const STUBS: &[&str] = &["a", "b", "rm", "git", "x1", "no"];
+/// Programs that launch others, and are real.
+const REAL: &[&str] = &[
+    "env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs", "find",
+];
+
+/// Those of them that leave their process group: only where a namespace holds them.
+const LEAVING: &[&str] = &["setsid"];
+
+pub(super) struct Scratch {
+    dir: tempfile::TempDir,
+    runs: std::cell::Cell<u64>,
+    held: Held,
+}
+
+/// Whether a line may define what calls itself.
+fn may_multiply(line: &str) -> bool {
+    let dense: String = line.split_whitespace().collect();
+    dense.contains("()") || dense.contains("function")
+}
+
+/// Ends the line's group, whatever is left of it: without a namespace nothing else does.
+fn end(child: &Child) {
+    let group = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        // It may all have ended.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+impl Scratch {
+    /// Nothing where the machine has no such shells.
+    pub(super) fn new() -> Option<Self> {
+        real("bash")?;
+        real("timeout")?;
+        let held = Held::here()?;
+        let dir = tempfile::tempdir().ok()?;
+        let path = dir.path();
+        for name in ["bin", "home"] {
+            fs::create_dir(path.join(name)).ok()?;
+        }
+        for name in STUBS {
+            let stub = path.join("bin").join(name);
+            let end = if *name == "no" { "exit 1\n" } else { "" };
+            // One write a call: such writes are not mixed.
+            let text = format!(
+                "#!/bin/sh\nprintf '%s\\0' '(' \"${{0##*/}}\" \"$@\" ')' >> '{}/log-'\"${{PWD##*/}}\"\n{end}",
+                path.display()
+            );
+            fs::write(&stub, text).ok()?;
+            fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).ok()?;
+        }
+        let leaves = |name: &&&str| !held.spaced && LEAVING.contains(*name);
+        for name in REAL.iter().filter(|name| !leaves(name)).chain(&["bash"]) {
+            symlink(real(name)?, path.join("bin").join(name)).ok()?;
+        }
+        let sh = real("dash").or_else(|| real("sh"))?;
+        symlink(sh, path.join("bin/sh")).ok()?;
+        if held.given_up {
+            // Whoever runs the lines writes here.
+            for place in [path.to_path_buf(), path.join("home")] {
+                fs::set_permissions(place, fs::Permissions::from_mode(0o777)).ok()?;
+            }
+        }
+        Some(Self {
+            dir,
+            runs: std::cell::Cell::new(0),
+            held,
+        })
+    }
+
+    /// Whether anything runs that was started here: its shells are called by a path that nobody else has.
+    pub(super) fn is_busy(&self) -> bool {
+        let mark = self.dir.path().join("bin").display().to_string();
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let calls = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        let mut calls = calls.map(|call| String::from_utf8_lossy(&call).into_owned());
+        calls.any(|call| call.contains(&mark))
+    }
+
+    /// Every argument list that the stubs were called with.
+    pub(super) fn run(&self, shell: &str, line: &str) -> Vec<Vec<String>> {
+        let path = self.dir.path();
+        // A directory and a log for each line: what goes on in the background belongs to nobody else.
+        let run = self.runs.get();
+        self.runs.set(run + 1);
+        let name = format!("work-{run}");
+        let work = path.join(&name);
+        let _ = fs::create_dir(&work);
+        let _ = fs::set_permissions(&work, fs::Permissions::from_mode(0o777));
+        let _ = fs::write(work.join("f1"), "b\n");
+        let shell = path.join("bin").join(shell);
+        let shell = self.held.shell(&shell);
+        let Some(mut shell) = shell.filter(|_| self.held.bounded || !may_multiply(line)) else {
+            return Vec::new();
+        };
+        let child = shell
+            .arg("-c")
+            .arg(line)
+            .env("PATH", path.join("bin"))
+            .env("HOME", path.join("home"))
+            .env("v", "w")
+            // A function that calls itself comes to an end.
+            .env("FUNCNEST", "40")
+            .current_dir(&work)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = child else {
+            return Vec::new();
+        };
+        let ended = child.wait();
+        end(&child);
+        if ended.is_err() {
+            return Vec::new();
+        }
+        let log = fs::read(path.join(format!("log-{name}"))).unwrap_or_default();
+        let _ = fs::remove_dir_all(&work);
+        let text = String::from_utf8_lossy(&log).into_owned();
+        let mut ran = Vec::new();
+        let mut one: Option<Vec<String>> = None;
+        for field in text.split('\0') {
+            match (&mut one, field) {
+                (None, "(") => one = Some(Vec::new()),
+                (Some(_), ")") => ran.extend(one.take()),
+                (Some(words), word) => words.push(word.to_owned()),
+                (None, _) => {}
+            }
+        }
+        ran
+    }
+}

@@ -1,0 +1,220 @@
+//! The matrix of the contract's chapter 50: what becomes of each kind of call in each posture and mode, and of each ask
+//! under each `on_ask`.
+
+use super::*;
+use proto::state::Mode;
+
+const NORMAL: Stance = Stance {
+    mode: Mode::Normal,
+    read_only: false,
+    window: false,
+};
+const PLAN: Stance = Stance {
+    mode: Mode::Plan,
+    ..NORMAL
+};
+const WINDOW: Stance = Stance {
+    window: true,
+    ..NORMAL
+};
+const READ_ONLY: Stance = Stance {
+    read_only: true,
+    ..NORMAL
+};
+
+/// A kind of finding: rules that lead to it, and the call.
+struct Kind {
+    name: &'static str,
+    rules: &'static str,
+    tool: &'static str,
+    arguments: Value,
+}
+
+fn kinds() -> Vec<Kind> {
+    let edit = |path: &str| json!({"path": path, "old_string": "a", "new_string": "b"});
+    let bash = |command: &str| json!({ "command": command });
+    let row = |name, rules, tool, arguments| Kind {
+        name,
+        rules,
+        tool,
+        arguments,
+    };
+    vec![
+        row("deny rule", "deny Edit(a)", "edit_file", edit("a")),
+        row("ask rule", "ask Edit(a)", "edit_file", edit("a")),
+        row("allow rule", "allow Edit(a)", "edit_file", edit("a")),
+        row("file writer", "", "edit_file", edit("a")),
+        row("command", "", "bash", bash("make")),
+        row(
+            "allowed command",
+            "allow Bash(make:*)",
+            "bash",
+            bash("make"),
+        ),
+        row("reader", "", "read_file", json!({"path": "a"})),
+        row("reading command", "", "bash", bash("ls && git status")),
+        row("always asked", "", "edit_file", edit("reasonix.toml")),
+        row("not analysed", "", "bash", bash("make $(")),
+        row("unknown command", "deny Bash(rm:*)", "bash", bash("$X y")),
+        row("todo", "", "todo_write", json!({})),
+        row("question", "", "ask", json!({})),
+        row("plan", "", "exit_plan_mode", json!({})),
+    ]
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow => "allow",
+        Verdict::Ask => "ask",
+        Verdict::Deny => "deny",
+    }
+}
+
+fn decided(kind: &Kind, posture: Posture, stance: Stance, sandbox: Strength) -> Decision {
+    let scene = scene(kind.rules).posture(posture).stance(stance);
+    scene
+        .sandbox(sandbox)
+        .call(kind.tool, kind.arguments.clone())
+}
+
+#[test]
+fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
+    // ask, auto without walls, auto within whole walls, yolo, an approved plan; then plan mode, a session that only reads.
+    let table = "
+        deny rule       | deny  deny  deny  deny  deny  | deny  deny
+        ask rule        | ask   ask   ask   allow allow | deny  deny
+        allow rule      | allow allow allow allow allow | deny  deny
+        file writer     | ask   allow allow allow allow | deny  deny
+        command         | ask   ask   allow allow allow | deny  deny
+        allowed command | allow allow allow allow allow | deny  deny
+        reader          | allow allow allow allow allow | allow allow
+        reading command | allow allow allow allow allow | allow allow
+        always asked    | ask   ask   ask   ask   ask   | deny  deny
+        not analysed    | ask   ask   ask   allow allow | deny  deny
+        unknown command | ask   ask   ask   ask   ask   | deny  deny
+        todo            | allow allow allow allow allow | allow allow
+        question        | allow allow allow allow allow | allow allow
+        plan            | ask   ask   ask   ask   ask   | ask   ask";
+    let columns = [
+        (Posture::Ask, NORMAL, Strength::None),
+        (Posture::Auto, NORMAL, Strength::Partial),
+        (Posture::Auto, NORMAL, Strength::Full),
+        (Posture::Yolo, NORMAL, Strength::None),
+        (Posture::Ask, WINDOW, Strength::None),
+    ];
+    let mut rows = table.lines().filter(|line| !line.trim().is_empty());
+    for kind in kinds() {
+        let Some((name, cells)) = rows.next().and_then(|row| row.split_once('|')) else {
+            panic!("no row for {}", kind.name)
+        };
+        assert_eq!(name.trim(), kind.name);
+        let mut found: Vec<_> = columns
+            .iter()
+            .map(|(posture, stance, sandbox)| decided(&kind, *posture, *stance, *sandbox))
+            .map(|decision| word(decision.verdict))
+            .collect();
+        found.push("|");
+        for stance in [PLAN, READ_ONLY] {
+            // The posture lifts nothing, nor does a plan that was approved in a session that only reads.
+            let window = Stance {
+                window: stance.read_only,
+                ..stance
+            };
+            let all = [Posture::Ask, Posture::Auto, Posture::Yolo]
+                .map(|posture| decided(&kind, posture, window, Strength::Full));
+            let [ask, auto, yolo] = all;
+            assert_eq!(ask.verdict == Verdict::Deny, auto.verdict == Verdict::Deny);
+            assert_eq!(ask.verdict == Verdict::Deny, yolo.verdict == Verdict::Deny);
+            if ask.verdict == Verdict::Deny {
+                assert_eq!(Some(ask.rule.as_str()), stance.refuses(), "{}", kind.name);
+                assert_eq!(ask.layer, Stance::LAYER);
+                assert_eq!(ask.basis, Basis::Stance);
+            }
+            found.push(word(ask.verdict));
+        }
+        let wanted: Vec<_> = cells.split_whitespace().collect();
+        assert_eq!(found, wanted, "{}", kind.name);
+    }
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn every_ask_has_its_answer_under_every_on_ask() {
+    // sandboxed without walls, within partial ones, those accepted, whole ones; allow; deny; wait. Nobody is attached.
+    let table = "
+        ask rule        | deny  deny  deny  deny  | allow deny wait
+        file writer     | allow allow allow allow | allow deny wait
+        command         | deny  deny  allow allow | allow deny wait
+        always asked    | deny  deny  deny  deny  | deny  deny wait
+        not analysed    | deny  deny  deny  deny  | allow deny wait
+        unknown command | deny  deny  deny  deny  | allow deny wait";
+    let kinds = kinds();
+    for row in table.lines().filter(|line| !line.trim().is_empty()) {
+        let Some((name, cells)) = row.split_once('|') else {
+            panic!("no row: {row}")
+        };
+        let kind = kinds.iter().find(|kind| kind.name == name.trim());
+        let Some(kind) = kind else {
+            panic!("no kind: {name}")
+        };
+        let under = |on_ask, sandbox, accept| {
+            let decision = decided(kind, Posture::Ask, NORMAL, sandbox);
+            assert_eq!(decision.verdict, Verdict::Ask, "{name}");
+            let attached = unattended(&decision, on_ask, true, accept);
+            let alone = unattended(&decision, on_ask, false, accept);
+            // Whoever is there is asked in the place of a no; what is allowed without them is not asked about.
+            match (on_ask, &alone) {
+                (OnAsk::Sandboxed | OnAsk::Allow, Unattended::Deny(_)) => {
+                    assert_eq!(attached, Unattended::Wait, "{name}");
+                }
+                (OnAsk::Deny, _) => assert!(matches!(attached, Unattended::Deny(_))),
+                _ => assert_eq!(attached, alone, "{name}"),
+            }
+            match alone {
+                Unattended::Allow => "allow",
+                Unattended::Deny(_) => "deny",
+                Unattended::Wait => "wait",
+            }
+        };
+        let found = [
+            under(OnAsk::Sandboxed, Strength::None, true),
+            under(OnAsk::Sandboxed, Strength::Partial, false),
+            under(OnAsk::Sandboxed, Strength::Partial, true),
+            under(OnAsk::Sandboxed, Strength::Full, false),
+            "|",
+            under(OnAsk::Allow, Strength::None, false),
+            under(OnAsk::Deny, Strength::Full, true),
+            under(OnAsk::Wait, Strength::Full, true),
+        ];
+        let wanted: Vec<_> = cells.split_whitespace().collect();
+        assert_eq!(found.to_vec(), wanted, "{name}");
+    }
+    for on_ask in [
+        OnAsk::Sandboxed,
+        OnAsk::Allow,
+        OnAsk::Deny,
+        OnAsk::Wait,
+        OnAsk::Park,
+    ] {
+        // Questions and plans have no answer but a person's.
+        let waits = matches!(on_ask, OnAsk::Wait | OnAsk::Park);
+        assert_eq!(unasked(on_ask, false), !waits, "{on_ask:?}");
+        assert_eq!(unasked(on_ask, true), on_ask == OnAsk::Deny, "{on_ask:?}");
+    }
+}
+
+#[test]
+fn walls_that_hold_in_part_are_named_in_the_reason() {
+    let command = |sandbox| scene("").sandbox(sandbox).bash("make");
+    let words = |sandbox| match unattended(&command(sandbox), OnAsk::Sandboxed, false, false) {
+        Unattended::Deny(words) => words,
+        other => panic!("{other:?}"),
+    };
+    assert!(words(Strength::Partial).contains("`sandbox.accept_partial = true`"));
+    assert!(!words(Strength::None).contains("accept_partial"));
+    assert_eq!(command(Strength::None).confinement, Confinement::None);
+    assert_eq!(
+        command(Strength::Full).confinement,
+        Confinement::Walls(Strength::Full)
+    );
+}

@@ -1,0 +1,118 @@
+//! Walls held by Landlock and seccomp alone, as on machines that give no namespaces.
+#![cfg(target_os = "linux")]
+
+mod stage;
+
+pub const WAY: procs::Layers = procs::Layers::Landlock;
+/// What makes `procs-probe` hold a command in this way.
+pub const HOST: &str = "host-off";
+
+use contract::Strength;
+use stage::room::{Room, User, everywhere};
+use stage::*;
+
+/// Rooms for all users, none where Landlock does not work.
+async fn rooms() -> Vec<Room> {
+    let procs = Procs::start(options()).unwrap();
+    if procs.settled().await != Strength::Partial {
+        say(&format!("SKIPPED, no Landlock here: {}", procs.mechanism()));
+        return Vec::new();
+    }
+    everywhere()
+}
+
+async fn all_fail(scripts: &[&str]) {
+    for room in rooms().await {
+        for script in scripts {
+            let script = format!("{{ {script}\n}} >/dev/null 2>&1 && echo yes || echo no");
+            let done = room.sh(&script).await;
+            assert_eq!(done.out, "no\n", "{:?}: {script}: {done:?}", room.user);
+        }
+        assert_eq!(room.text("outside/file"), "outside");
+        assert_eq!(room.text("secrets/key"), "secret");
+    }
+}
+
+#[tokio::test]
+async fn nothing_outside_is_written_and_nothing_masked_is_read() {
+    all_fail(&[
+        "echo x > $base/outside/file",
+        "echo x > $base/outside/new",
+        "rm $base/outside/file",
+        "mv $base/outside/file moved",
+        "ln $base/outside/file linked",
+        "echo x > /proc/self/root$base/outside/file",
+        "grep secret $base/secrets/key",
+        "grep secret /proc/self/root$base/secrets/key",
+        "ln -s $base/secrets/key k && grep secret k",
+        "unshare -Ur true",
+        "unshare -m true",
+        "mount -t tmpfs none sub",
+        "chroot / true",
+        "mknod -m 666 disk b 254 0",
+        "python3 -c 'import socket; socket.socket(socket.AF_INET)'",
+        "python3 -c 'import ctypes, os; exit(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) != 0)'",
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn the_daemon_is_not_signalled() {
+    for room in rooms()
+        .await
+        .into_iter()
+        .filter(|room| room.user == User::Own)
+    {
+        let own = std::process::id();
+        let done = room
+            .sh(&format!("kill -0 {own} 2>/dev/null || echo no"))
+            .await;
+        // Landlock holds signals from its sixth version on.
+        let holds = done.out == "no\n";
+        let old = !sandbox::Inner::layers()
+            .iter()
+            .any(|layer| layer.ends_with('7'));
+        assert!(holds || old, "{done:?}");
+    }
+}
+
+#[tokio::test]
+async fn honest_programs_work() {
+    let script = "set -e; echo new > made; mkdir -p a/b; mv made a/b/; cat a/b/made; echo x > $TMPDIR/t; ls / >/dev/null
+        git init -q new; cd new; echo y > y; git add y; git -c user.name=a -c user.email=a@b commit -qm in; git log --format=%s
+        python3 -c 'import subprocess, socket; a, b = socket.socketpair(); print(subprocess.run([\"true\"]).returncode)'";
+    for room in rooms().await {
+        let temp = room.at("temp");
+        let script = format!("export TMPDIR='{}' HOME='{0}'\n{script}", temp.display());
+        let done = room.sh(&script).await;
+        assert_eq!(done.out, "new\nin\n0\n", "{:?}: {done:?}", room.user);
+    }
+}
+
+#[tokio::test]
+async fn with_the_network_the_machines_ports_are_reached() {
+    for mut room in rooms().await {
+        room.walls.network = true;
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = tcp.local_addr().unwrap().port();
+        let script = format!(
+            "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 5); print(1)'"
+        );
+        let done = room.sh(&script).await;
+        assert_eq!(done.out, "1\n", "{:?}: {done:?}", room.user);
+    }
+}
+
+#[tokio::test]
+async fn of_what_is_masked_only_what_is_named_is_read() {
+    for mut room in rooms().await {
+        std::fs::create_dir(room.at("secrets/own")).unwrap();
+        std::fs::write(room.at("secrets/own/out"), "spilled").unwrap();
+        room.walls.readable = vec![room.at("secrets/own")];
+        room.give();
+        let done = room
+            .sh("cat $base/secrets/own/out; cat $base/secrets/key || echo no")
+            .await;
+        assert_eq!(done.out, "spilledno\n", "{:?}: {done:?}", room.user);
+    }
+}

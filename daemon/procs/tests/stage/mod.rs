@@ -1,0 +1,232 @@
+//! What all scenes need: commands, their ends, and a way to find what was left.
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each file of tests plays scenes of its own"
+)]
+
+pub mod room;
+
+pub use std::path::PathBuf;
+pub use std::sync::Arc;
+pub use std::time::{Duration, Instant};
+
+pub use contract::{Child, ChildEvent, ChildExit, Command, Spawn};
+pub use futures::StreamExt;
+pub use procs::{Helper, Layers, Limits, Options, Procs};
+pub use proto::Pid;
+
+pub use crate::{HOST, WAY};
+
+pub const SESSION: Pid = Pid(7);
+/// Longer than anything here takes on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn options() -> Options {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_procs-probe"));
+    let helper = Helper {
+        program,
+        arguments: vec!["child".into()],
+    };
+    Options {
+        helper,
+        limits: Limits::default(),
+        umask: None,
+        layers: WAY,
+        warden: None,
+    }
+}
+
+pub fn procs() -> Arc<Procs> {
+    Procs::start(options()).unwrap()
+}
+
+pub fn command(argv: &[&str]) -> Command {
+    Command {
+        argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
+        cwd: PathBuf::from("/"),
+        env: vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())],
+        title: argv.join(" "),
+        number: None,
+        walls: None,
+        stdin: None,
+    }
+}
+
+pub fn sh(script: &str) -> Command {
+    command(&["sh", "-c", script])
+}
+
+/// What a command came to.
+#[derive(Debug, Default, PartialEq)]
+pub struct Done {
+    pub out: String,
+    pub err: String,
+    pub exit: Option<ChildExit>,
+}
+
+pub async fn finish(mut child: Child) -> Done {
+    let mut done = Done::default();
+    let all = async {
+        while let Some(event) = child.events.next().await {
+            assert!(
+                done.exit.is_none(),
+                "something came after the exit: {event:?}"
+            );
+            match event {
+                ChildEvent::Stdout(bytes) => done.out.push_str(&String::from_utf8_lossy(&bytes)),
+                ChildEvent::Stderr(bytes) => done.err.push_str(&String::from_utf8_lossy(&bytes)),
+                ChildEvent::Exited(exit) => done.exit = Some(exit),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, all)
+        .await
+        .expect("the child ends");
+    done
+}
+
+pub async fn run(command: Command) -> Done {
+    let procs = procs();
+    let done = finish(procs.spawn(SESSION, command).await.unwrap()).await;
+    assert_eq!(procs.count(), 0);
+    done
+}
+
+pub async fn refused(command: Command) -> String {
+    let procs = procs();
+    let Err(error) = procs.spawn(SESSION, command).await else {
+        panic!("it started")
+    };
+    assert_eq!(procs.count(), 0);
+    error.to_string()
+}
+
+pub fn code(done: &Done) -> Option<i32> {
+    done.exit.and_then(|exit| exit.code)
+}
+
+/// Waits until a line is printed.
+pub async fn line(child: &mut Child) -> String {
+    let mut text = String::new();
+    let read = async {
+        while !text.contains('\n') {
+            match child.events.next().await {
+                Some(ChildEvent::Stdout(bytes)) => text.push_str(&String::from_utf8_lossy(&bytes)),
+                other => panic!("no line, but {other:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, read)
+        .await
+        .expect("a line is printed");
+    text
+}
+
+/// Processes (no zombies) with this text among their arguments, in the test's process or anywhere else.
+pub fn with_argument(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap() {
+        let path = entry.unwrap().path();
+        let arguments = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        if arguments
+            .split(|byte| *byte == 0)
+            .any(|argument| argument == text.as_bytes())
+        {
+            found.push(format!(
+                "{}: {}",
+                path.display(),
+                String::from_utf8_lossy(&arguments)
+            ));
+        }
+    }
+    found
+}
+
+pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A number of seconds that only one scene sleeps for.
+pub fn mark(scene: u32) -> String {
+    format!(
+        "{}",
+        1_000_000_000_u64 + u64::from(std::process::id()) * 100 + u64::from(scene)
+    )
+}
+
+/// Processes (no zombies) whose environment says `MARK=<mark>`.
+pub fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("MARK={mark}");
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let path = entry.unwrap().path();
+            let environment = std::fs::read(path.join("environ")).ok()?;
+            let is_marked = environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == wanted.as_bytes());
+            path.file_name()?
+                .to_str()?
+                .parse()
+                .ok()
+                .filter(|_| is_marked)
+        })
+        .collect()
+}
+
+pub fn marked_sh(script: &str, mark: &str) -> Command {
+    let mut command = sh(script);
+    command.env.push(("MARK".to_owned(), mark.to_owned()));
+    command
+}
+
+/// Waits until nothing bears the mark, for as long as an end may take.
+pub async fn gone(mark: &str) {
+    let begun = Instant::now();
+    while !marked(mark).is_empty() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(3),
+            "left: {:?}",
+            marked(mark)
+        );
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The process that holds a command: its parent, by our numbers.
+pub fn holder(os_pid: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{os_pid}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(')').unwrap();
+    rest.split_whitespace().nth(1).unwrap().to_owned()
+}
+
+pub fn kill(signal: &str, os_pid: &str) -> bool {
+    std::process::Command::new("kill")
+        .args([signal, os_pid])
+        .status()
+        .unwrap()
+        .success()
+}
+
+/// Whether commands get a namespace here; the tests that need one say so where there is none.
+pub async fn in_a_namespace(procs: &Procs) -> bool {
+    finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
+    let mechanism = procs.mechanism();
+    let is = matches!(mechanism, procs::Mechanism::Namespace { .. });
+    if !is && WAY == Layers::Auto {
+        say(&format!("SKIPPED, no process namespace here: {mechanism}"));
+    }
+    is
+}
+
+/// For who runs the tests, whether they pass or not: a figure, or what was skipped.
+pub fn say(text: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").unwrap();
+}

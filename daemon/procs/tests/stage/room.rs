@@ -1,0 +1,174 @@
+//! A room for a command within walls: a workspace, a directory for what is temporary, and things outside.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use contract::{Spawn as _, Walls};
+use procs::Procs;
+
+use super::{Done, SESSION, command, finish, options};
+use crate::WAY;
+
+/// Who has nothing of his own on this machine.
+const NOBODY: u32 = 65534;
+
+/// Who runs a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum User {
+    /// Whoever runs the tests.
+    Own,
+    Ordinary,
+}
+
+pub struct Room {
+    pub user: User,
+    base: tempfile::TempDir,
+    pub walls: Walls,
+}
+
+impl Room {
+    pub fn new(user: User, host: &Path) -> Self {
+        let base = tempfile::Builder::new()
+            .prefix("room")
+            .tempdir_in(host)
+            .unwrap();
+        let at = |name: &str| base.path().canonicalize().unwrap().join(name);
+        for name in [
+            "ws",
+            "temp",
+            "outside",
+            "secrets",
+            "ws/.git",
+            "ws/.git/hooks",
+            "ws/sub",
+        ] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        for (name, text) in [
+            ("outside/file", "outside"),
+            ("secrets/key", "secret"),
+            ("ws/.env", "secret"),
+            ("ws/.git/config", "config"),
+            ("ws/file", "file"),
+        ] {
+            std::fs::write(at(name), text).unwrap();
+        }
+        let protected = [
+            ".git/hooks",
+            ".git/config",
+            ".git/commondir",
+            ".mcp.json",
+            ".reasonix/settings.json",
+        ];
+        let walls = Walls {
+            write: vec![at("ws")],
+            protected: protected.map(|name| at("ws").join(name)).into(),
+            masked: vec![at("secrets"), at("ws/.env")],
+            readable: Vec::new(),
+            temp: at("temp"),
+            network: false,
+        };
+        let room = Self { user, base, walls };
+        room.give();
+        room
+    }
+
+    /// All that is in it belongs to who plays in it.
+    pub fn give(&self) {
+        if self.user == User::Ordinary {
+            std::fs::set_permissions(self.base.path(), PermissionsExt::from_mode(0o755)).unwrap();
+            give(self.base.path());
+        }
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.base.path().canonicalize().unwrap().join(name)
+    }
+
+    pub fn ws(&self, name: &str) -> PathBuf {
+        self.at("ws").join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at(name)).unwrap_or_default()
+    }
+
+    /// Runs a script in the workspace, `$0` being the base of the room.
+    pub async fn sh(&self, script: &str) -> Done {
+        let script = format!("base='{}'\n{script}", self.at("").display());
+        match self.user {
+            User::Own => {
+                let procs = Procs::start(options()).unwrap();
+                let done = self.sh_by(&procs, &script).await;
+                procs.shutdown(0).await;
+                done
+            }
+            User::Ordinary => self.sh_as_nobody(&script),
+        }
+    }
+
+    pub fn command(&self, script: &str) -> contract::Command {
+        let mut asked = command(&["sh", "-c", script]);
+        asked.cwd = self.at("ws");
+        asked
+            .env
+            .push(("HOME".to_owned(), self.at("temp").display().to_string()));
+        asked.walls = Some(Arc::new(self.walls.clone()));
+        asked
+    }
+
+    pub async fn sh_by(&self, procs: &Procs, script: &str) -> Done {
+        finish(procs.spawn(SESSION, self.command(script)).await.unwrap()).await
+    }
+
+    pub fn sh_as_nobody(&self, script: &str) -> Done {
+        self.sh_twice("", script)
+    }
+
+    /// Runs the second script after the first one has printed a line, where that is not empty.
+    pub fn sh_twice(&self, before: &str, script: &str) -> Done {
+        let id = NOBODY.to_string();
+        let output = std::process::Command::new("setpriv")
+            .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
+            .arg(env!("CARGO_BIN_EXE_procs-probe"))
+            .args(["walled", &format!("{WAY:?}")])
+            .arg(serde_json::to_string(&self.walls).unwrap())
+            .args([script, before])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        Done {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            exit: Some(contract::ChildExit {
+                code: output.status.code(),
+                signal: None,
+                swept: 0,
+            }),
+        }
+    }
+}
+
+fn give(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.symlink_metadata().unwrap().is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            give(&entry.unwrap().path());
+        }
+    }
+}
+
+/// A room for each user in each place.
+pub fn everywhere() -> Vec<Room> {
+    let mut users = vec![User::Own];
+    if rustix::process::geteuid().is_root() {
+        users.push(User::Ordinary);
+    }
+    let places = [Path::new("/tmp"), Path::new("/var/tmp")];
+    let all = users
+        .iter()
+        .flat_map(|user| places.map(|place| Room::new(*user, place)));
+    all.collect()
+}

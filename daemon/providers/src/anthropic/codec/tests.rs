@@ -1,0 +1,288 @@
+//! The bytes of requests, to the last one.
+
+use contract::codec::{Fragment, FragmentRole};
+use contract::tool::Family;
+use proptest::prelude::*;
+use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
+use proto::{CallId, ItemId};
+use serde_json::json;
+
+use super::*;
+use crate::fake;
+
+fn user(text: &str) -> Item {
+    Item::User(UserMessage {
+        item: ItemId::from("m1.1"),
+        prompt_id: None,
+        text: text.to_owned(),
+        context: None,
+        voice: Voice::Prompt,
+    })
+}
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::from(id),
+        name: "read".to_owned(),
+        arguments: arguments.to_owned(),
+        cut: false,
+    }
+}
+
+fn thought(kind: &str, data: &str, text_at: u64, calls_at: u64) -> Thought {
+    Thought {
+        kind: kind.to_owned(),
+        data: data.to_owned(),
+        text_at,
+        calls_at,
+    }
+}
+
+fn assistant(text: &str, calls: &[ToolCall], thoughts: &[Thought]) -> Item {
+    Item::Assistant(AssistantMessage {
+        item: ItemId::from("m1.2"),
+        text: text.to_owned(),
+        reasoning: "for people".to_owned(),
+        calls: calls.to_vec(),
+        thoughts: thoughts.to_vec(),
+        finish: Finish::Stop,
+    })
+}
+
+fn tool(call: &str, text: &str, status: CallStatus) -> Item {
+    Item::Tool(ToolMessage {
+        item: ItemId::from("m1.3"),
+        call: CallId::from(call),
+        tool: "read".to_owned(),
+        status,
+        text: text.to_owned(),
+    })
+}
+
+fn tools() -> [ToolSpec; 2] {
+    ["write", "read"].map(|name| ToolSpec {
+        name,
+        family: Family::Read,
+        description: "Does \"it\".",
+        schema: json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}),
+        read_only: true,
+        deferred: false,
+    })
+}
+
+fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice) -> String {
+    let prefix = codec.prefix("big", system, &tools());
+    let rendered: Vec<_> = items
+        .iter()
+        .filter_map(|item| Some((FragmentRole::of(item), codec.render(item)?)))
+        .collect();
+    let fragments: Vec<_> = rendered
+        .iter()
+        .map(|(role, bytes)| Fragment {
+            role: *role,
+            bytes: bytes.as_bytes(),
+        })
+        .collect();
+    let body = codec.assemble(&Asked {
+        prefix: &prefix,
+        fragments: &fragments,
+        tool_choice,
+        cache_key: "root-1",
+    });
+    String::from_utf8(body).expect("UTF-8")
+}
+
+fn codec(change: impl FnOnce(&mut Options)) -> Result<Messages, OpenError> {
+    let mut options = fake::options("anthropic", "https://a.test");
+    change(&mut options);
+    Messages::new(&options)
+}
+
+fn plain() -> Messages {
+    codec(|_| {}).expect("a good entry")
+}
+
+const MARKED: &str = r#","cache_control":{"type":"ephemeral"}"#;
+
+#[test]
+fn a_whole_request_has_its_marks_at_the_ends_of_what_stays() {
+    let thoughts = [thought(
+        "anthropic",
+        r#"{"type":"thinking","thinking":"hm","signature":"s"}"#,
+        0,
+        0,
+    )];
+    let items = [
+        user("go"),
+        assistant(
+            "I look.",
+            &[call("a", r#"{"path": "x" }"#), call("b", "{}")],
+            &thoughts,
+        ),
+        tool("a", "1", CallStatus::Ok),
+        tool("b", "2", CallStatus::Failed),
+        user("and hurry"),
+    ];
+    let schema = r#""input_schema":{"properties":{"a":{"type":"integer"},"b":{"type":"string"}},"type":"object"}"#;
+    let expected = [
+        r#"{"model":"big","stream":true,"max_tokens":32000,"tools":["#,
+        &format!(r#"{{"name":"read","description":"Does \"it\".",{schema}}},"#),
+        &format!(r#"{{"name":"write","description":"Does \"it\".",{schema}{MARKED}}}]"#),
+        &format!(r#","system":[{{"type":"text","text":"Be brief."{MARKED}}}]"#),
+        &format!(
+            r#","messages":[{{"role":"user","content":[{{"type":"text","text":"go"{MARKED}}}]}}"#
+        ),
+        r#",{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I look."}"#,
+        r#",{"type":"tool_use","id":"a","name":"read","input":{"path": "x" }},{"type":"tool_use","id":"b","name":"read","input":{}}]}"#,
+        r#",{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}"#,
+        r#",{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"2"}"#,
+        &format!(
+            r#",{{"type":"text","text":"and hurry"{MARKED}}}]}}],"tool_choice":{{"type":"auto"}}}}"#
+        ),
+    ];
+    assert_eq!(
+        body(&plain(), "Be brief.", &items, ToolChoice::Auto),
+        expected.concat()
+    );
+    let without = body(&plain(), "", &items, ToolChoice::None);
+    assert!(
+        without.ends_with(r#","tool_choice":{"type":"none"}}"#),
+        "{without}"
+    );
+    assert!(!without.contains("\"system\""));
+}
+
+#[test]
+fn marks_move_and_fragments_do_not() {
+    let mut items = vec![user("go")];
+    let mut before = String::new();
+    for turn in 0..6 {
+        let now = body(&plain(), "Be brief.", &items, ToolChoice::Auto);
+        assert!(
+            now.matches(MARKED).count() <= 4,
+            "the vendor takes four marks"
+        );
+        let messages = |body: &str| {
+            let bare = body.replace(MARKED, "");
+            let (_, messages) = bare.split_once("\"messages\":[").expect("messages");
+            let (messages, _) = messages.rsplit_once("],\"tool_choice\"").expect("an end");
+            messages.to_owned()
+        };
+        if !before.is_empty() {
+            assert!(
+                messages(&now).starts_with(&messages(&before)),
+                "I1 in turn {turn}"
+            );
+        }
+        before = now;
+        items.push(assistant("ok", &[call(&format!("c{turn}"), "{}")], &[]));
+        items.push(tool(&format!("c{turn}"), "done", CallStatus::Ok));
+    }
+}
+
+#[test]
+fn what_the_vendor_refuses_is_not_sent() {
+    let render = |item: &Item| plain().render(item);
+    assert_eq!(
+        render(&assistant("", &[], &[thought("anthropic", "{}", 0, 0)])),
+        None
+    );
+    assert_eq!(
+        render(&assistant(" \n", &[], &[])),
+        None,
+        "a text without a word"
+    );
+    assert_eq!(
+        render(&assistant(
+            "\n",
+            &[call("functions.read:0", "{\"a\":\n1}")],
+            &[]
+        ))
+        .as_deref(),
+        Some(&*format!(
+            r#"{{"type":"tool_use","id":"{}","name":"read","input":{{"a":1}}}}"#,
+            ids::fit("functions.read:0", 64)
+        ))
+    );
+    for bad in ["", "{\"path\": ", "[1]", "\"x\"", "{\"a\":\"\\ud800\"}"] {
+        let rendered = render(&assistant("", &[call("a", bad)], &[])).expect("a call");
+        let value: Value = serde_json::from_str(&rendered).expect("JSON");
+        assert_eq!(value["input"]["INVALID_JSON"], bad);
+    }
+}
+
+#[test]
+fn thoughts_go_back_in_their_places_and_those_of_others_do_not() {
+    let message = assistant(
+        "onetwo",
+        &[call("a", "{}"), call("b", "{}")],
+        &[
+            thought("anthropic", "{\"n\":1}", 0, 0),
+            thought("openai-responses", "{\"other\":1}", 0, 0),
+            thought("anthropic", "{\"n\":\n2}", 3, 0),
+            thought("anthropic", "{\"n\":3}", 6, 1),
+        ],
+    );
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let used =
+        |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"read","input":{{}}}}"#);
+    let expected = [
+        "{\"n\":1}".to_owned(),
+        text("one"),
+        "{\"n\":2}".to_owned(),
+        text("two"),
+        used("a"),
+        "{\"n\":3}".to_owned(),
+        used("b"),
+    ];
+    assert_eq!(plain().render(&message), Some(expected.join(",")));
+}
+
+#[test]
+fn effort_and_length_are_said_where_they_are_set() {
+    let extra =
+        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+    assert_eq!(
+        extra(|options| {
+            options.effort = Some("high".to_owned());
+            options.efforts = vec!["low".to_owned(), "high".to_owned()];
+            options.max_output_tokens = 8000;
+            options.extra = "\"top_k\":1".to_owned();
+        })
+        .as_deref(),
+        Ok(
+            r#""max_tokens":8000,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"},"top_k":1"#
+        )
+    );
+    let refused = |change: fn(&mut Options)| extra(change).expect_err("a wrong entry").to_string();
+    assert_eq!(
+        refused(|options| {
+            options.effort = Some("hihg".to_owned());
+            options.efforts = vec!["low".to_owned(), "high".to_owned()];
+        }),
+        "provider `acme`: effort: `hihg` is not known to its models; they know low, high"
+    );
+    assert!(
+        refused(|options| {
+            options.effort = Some("high".to_owned());
+            options.extra = "\"thinking\":{}".to_owned();
+        })
+        .contains("`thinking` and `effort`")
+    );
+    assert!(
+        refused(|options| options.extra = "\"max_tokens\":1".to_owned()).contains("`max_tokens`")
+    );
+    assert!(refused(|options| options.command = vec!["x".to_owned()]).contains("command"));
+}
+
+proptest! {
+    /// Whatever was said, the request is one that can be read, and nothing in it is a raw line end.
+    #[test]
+    fn any_item_is_json(text in "\\PC{0,20}|[\\n\\t\"\\\\]{0,5}", arguments in "\\PC{0,20}|\\{\"a\":[0-9 \\n]{1,4}\\}", at in 0_u64..30) {
+        for item in [user(&text), tool("a", &text, CallStatus::Denied), assistant(&text, &[call("a", &arguments)], &[thought("anthropic", "{}", at, at)])] {
+            let Some(rendered) = plain().render(&item) else { continue };
+            prop_assert!(!rendered.contains(['\n', '\r']));
+            prop_assert!(serde_json::from_str::<Vec<Value>>(&format!("[{rendered}]")).is_ok(), "{}", rendered);
+        }
+    }
+}

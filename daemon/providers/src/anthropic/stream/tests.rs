@@ -1,0 +1,221 @@
+//! What only this vendor says. What all say in their ways stands in `conformance`.
+
+use contract::provider::ErrorKind;
+use proto::item::ToolCall;
+
+use crate::conformance::{Came, play};
+
+use super::*;
+
+fn said(events: &[&str]) -> Came {
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    play(KIND, &[stream.as_bytes()])
+}
+
+const STARTS: &str = r#"{"type":"message_start","message":{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"cache_creation_input_tokens":7,"output_tokens":1}}}"#;
+const WORDS: &str =
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ab"}}"#;
+const LAST: &str = r#"{"type":"message_stop"}"#;
+
+fn stop(reason: &str) -> String {
+    format!(
+        r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}},"usage":{{"output_tokens":9}}}}"#
+    )
+}
+
+#[test]
+fn reasons_have_their_meanings() {
+    for (reason, expected) in [
+        ("end_turn", Finish::Stop),
+        ("stop_sequence", Finish::Stop),
+        ("tool_use", Finish::Stop),
+        ("max_tokens", Finish::Length),
+        ("model_context_window_exceeded", Finish::Length),
+        ("pause_turn", Finish::Length),
+        ("refusal", Finish::ContentFilter),
+        ("something_new", Finish::Stop),
+    ] {
+        let came = said(&[STARTS, WORDS, &stop(reason), LAST]);
+        assert_eq!(
+            (came.text.as_str(), came.done),
+            ("ab", Some(expected)),
+            "{reason}"
+        );
+    }
+    assert_eq!(
+        said(&[STARTS, WORDS, LAST]).done,
+        Some(Finish::Stop),
+        "no reason, an end"
+    );
+    assert_eq!(
+        said(&[STARTS, LAST]).error,
+        Some(ErrorKind::Transient),
+        "nothing was said"
+    );
+}
+
+#[test]
+fn the_prompt_is_all_that_was_read_from_the_cache_or_not() {
+    let came = said(&[STARTS, WORDS, &stop("end_turn"), LAST]);
+    let expected = Reported {
+        prompt_tokens: 50,
+        cached_tokens: 40,
+        cache_write_tokens: 7,
+        output_tokens: 9,
+        reasoning_tokens: 0,
+    };
+    assert_eq!(came.usage, Some(expected));
+    let broken = said(&[STARTS, WORDS]);
+    assert!(broken.error.is_some());
+    assert_eq!(
+        broken.usage.map(|usage| usage.prompt_tokens),
+        Some(50),
+        "a broken answer is billed all the same"
+    );
+}
+
+#[test]
+fn thinking_goes_back_as_it_was_signed_in_its_place() {
+    let came = said(&[
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"o\u006ee \"é\"\n"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"AB/+=="}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"hé"}}"#,
+        r#"{"type":"content_block_stop","index":1}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type": "redacted_thinking", "data": "EroHCk=="}}"#,
+        r#"{"type":"content_block_stop","index":2}"#,
+        r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"t","name":"x","input":{}}}"#,
+        r#"{"type":"content_block_stop","index":3}"#,
+        r#"{"type":"content_block_start","index":4,"content_block":{"type":"thinking","thinking":"two"}}"#,
+        r#"{"type":"content_block_delta","index":4,"delta":{"type":"signature_delta","signature":"CD"}}"#,
+        r#"{"type":"content_block_stop","index":4}"#,
+        r#"{"type":"content_block_start","index":5,"content_block":{"type":"thinking","thinking":"","signature":"EF"}}"#,
+        r#"{"type":"content_block_stop","index":5}"#,
+        &stop("tool_use"),
+        LAST,
+    ]);
+    let thoughts: Vec<_> = came
+        .thoughts
+        .iter()
+        .map(|thought| (thought.data.as_str(), thought.text_at, thought.calls_at))
+        .collect();
+    assert_eq!(
+        thoughts,
+        [
+            (
+                r#"{"type":"thinking","thinking":"one \"é\"\n","signature":"AB/+=="}"#,
+                0,
+                0
+            ),
+            (r#"{"type": "redacted_thinking", "data": "EroHCk=="}"#, 3, 0),
+            (
+                r#"{"type":"thinking","thinking":"two","signature":"CD"}"#,
+                3,
+                1
+            ),
+            (
+                r#"{"type":"thinking","thinking":"","signature":"EF"}"#,
+                3,
+                1
+            ),
+        ]
+    );
+    assert_eq!(came.reasoning, "one \"é\"\n\n\ntwo");
+    let call = ToolCall {
+        id: "t".into(),
+        name: "x".to_owned(),
+        arguments: "{}".to_owned(),
+        cut: false,
+    };
+    assert_eq!(came.calls, [call], "a call without parameters");
+}
+
+#[test]
+fn thinking_that_was_cut_before_it_was_signed_does_not_go_back() {
+    let begun = r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm"}}"#;
+    let ended = r#"{"type":"content_block_stop","index":0}"#;
+    let came = said(&[begun, ended, &stop("max_tokens"), LAST]);
+    assert_eq!((came.reasoning.as_str(), came.thoughts), ("hm", Vec::new()));
+    // Some gateways sign nothing, and want it back all the same.
+    let came = said(&[begun, ended, &stop("end_turn"), LAST]);
+    let data: Vec<_> = came
+        .thoughts
+        .iter()
+        .map(|thought| thought.data.as_str())
+        .collect();
+    assert_eq!(data, [r#"{"type":"thinking","thinking":"hm"}"#]);
+}
+
+#[test]
+fn an_error_inside_the_stream_takes_back_what_was_said() {
+    let event = |kind: &str| {
+        let error = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"words"}}}}"#);
+        said(&[STARTS, WORDS, &stop("end_turn"), &error])
+    };
+    for (kind, expected) in [
+        ("overloaded_error", ErrorKind::Transient),
+        ("rate_limit_error", ErrorKind::Transient),
+        ("api_error", ErrorKind::Transient),
+        ("timeout_error", ErrorKind::Transient),
+        ("authentication_error", ErrorKind::Credentials),
+        ("permission_error", ErrorKind::Permanent),
+        ("billing_error", ErrorKind::Permanent),
+        ("invalid_request_error", ErrorKind::Permanent),
+    ] {
+        let came = event(kind);
+        assert_eq!(came.error, Some(expected), "{kind}");
+        assert_eq!(came.message, "`acme` answered with an error: words");
+    }
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_the_same_one() {
+    let document = r#"{"id":"m","type":"message","role":"assistant","content":[
+        {"type":"thinking","thinking":"hm","signature":"AB"},{"type":"text","text":"ok"},
+        {"type":"tool_use","id":"t","name":"x","input":{"a": 1}},{"type":"tool_use","id":"u","name":"y","input":{}}],
+        "stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#;
+    let came = play(KIND, &[document.as_bytes()]);
+    assert_eq!((came.reasoning.as_str(), came.text.as_str()), ("hm", "ok"));
+    let calls: Vec<_> = came
+        .calls
+        .iter()
+        .map(|call| call.arguments.as_str())
+        .collect();
+    assert_eq!(calls, [r#"{"a": 1}"#, "{}"]);
+    assert_eq!(
+        (came.thoughts.len(), came.done),
+        (1, Some(Finish::ToolCalls))
+    );
+    assert_eq!(came.usage.map(|usage| usage.prompt_tokens), Some(3));
+    let refused = r#"{"type":"error","error":{"type":"not_found_error","message":"model"}}"#;
+    assert_eq!(
+        play(KIND, &[refused.as_bytes()]).error,
+        Some(ErrorKind::Permanent)
+    );
+    for cut in [10, document.len() / 2, document.len() - 1] {
+        let came = play(KIND, &[&document.as_bytes()[..cut]]);
+        assert_eq!(came.error, Some(ErrorKind::Transient));
+    }
+}
+
+#[test]
+fn garbage_breaks_an_answer_and_is_no_panic() {
+    let came = said(&[STARTS, WORDS, "{\"type\":\"content_", &stop("end_turn")]);
+    assert_eq!(
+        (came.text.as_str(), came.error),
+        ("ab", Some(ErrorKind::Transient))
+    );
+    for event in [
+        r#"{"type":7,"index":"x","delta":[],"usage":{"input_tokens":-1}}"#,
+        r#"{"type":"content_block_start","index":99999999999,"content_block":7}"#,
+        r#"{"type":"content_block_delta","index":4,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+        r#"{"type":"content_block_stop"}"#,
+        r#"{"type":"message_start","message":null}"#,
+    ] {
+        said(&[event, WORDS, &stop("end_turn"), LAST]);
+    }
+}

@@ -1,0 +1,84 @@
+//! The kind `command`: any program as a provider. One request object on its standard input, one event a line on its
+//! standard output (`docs/command-provider.md`).
+//!
+//! `codec` writes requests, `stream` collects an answer out of lines, `run` holds the program: it is started through
+//! `contract::Spawn` and gone when the request is. Called by the registry.
+
+mod codec;
+mod run;
+mod stream;
+
+use std::sync::Arc;
+
+use contract::Request;
+use contract::provider::{Part, Provider, ProviderError};
+use futures::stream::{self as streams, BoxStream, StreamExt};
+
+use crate::extra;
+use crate::failure::{Entry, Site};
+use crate::options::{Options, Timeouts};
+use crate::registry::{Means, OpenError, Opened};
+
+/// The name of the kind: thoughts of this name are the program's to read.
+const KIND: &str = "command";
+
+/// Makes codec and provider for an entry of this kind.
+pub(crate) fn open(options: Options, means: &Means) -> Result<Opened, OpenError> {
+    if options
+        .command
+        .first()
+        .is_none_or(|program| program.trim().is_empty())
+    {
+        return Err(OpenError::Key {
+            name: options.name,
+            key: "command",
+            reason: "names no program: `command = [\"program\", \"argument\"]`".to_owned(),
+        });
+    }
+    let reason = "a program is not reached over the network";
+    extra::unused(!options.base_url.is_empty(), &options, "base_url", reason)?;
+    extra::unused(!options.headers.is_empty(), &options, "headers", reason)?;
+    let codec = codec::Lines::new(&options)?;
+    let program = Program {
+        argv: options.command.clone(),
+        timeouts: options.timeouts,
+        entry: Arc::new(Entry::of(options)),
+        means: means.clone(),
+    };
+    Ok((Arc::new(codec), Arc::new(program)))
+}
+
+/// A program that answers.
+struct Program {
+    argv: Vec<String>,
+    timeouts: Timeouts,
+    entry: Arc<Entry>,
+    means: Means,
+}
+
+impl Provider for Program {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
+        let site = Site {
+            entry: self.entry.clone(),
+            key: request.key.clone(),
+        };
+        if let Some(error) = site.lacks_key() {
+            return streams::iter([Err(error)]).boxed();
+        }
+        let run = run::Run::new(
+            self.means.spawn.clone(),
+            self.argv.clone(),
+            self.timeouts,
+            site,
+            request,
+        );
+        streams::unfold(run, |mut run| async move {
+            let part = run.next().await?;
+            Some((part, run))
+        })
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! One run of a program for one request: started, fed, read line by line, and gone with the request.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::provider::{ErrorKind, Part, ProviderError};
+use contract::spawn::ChildExit;
+use contract::{Child, ChildEvent, Command, Request, STDIN_MAX, Spawn, SpawnError};
+use futures::StreamExt as _;
+use tokio::time::{Instant, timeout_at};
+
+use super::stream::Collector;
+use crate::failure::Site;
+use crate::options::Timeouts;
+use crate::read::{Batch, Flow};
+
+/// The longest line, in bytes.
+const LINE_MAX: usize = 8 << 20;
+/// What is kept of standard error, in bytes: its end, where programs say what is wrong.
+const STDERR_MAX: usize = 2_000;
+
+/// One request in the making. Dropping it kills the program and all it has started.
+pub(super) struct Run {
+    phase: Phase,
+    collect: Collector,
+    queue: VecDeque<Result<Part, ProviderError>>,
+    timeouts: Timeouts,
+    site: Site,
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    stderr: VecDeque<u8>,
+    /// When it was started, or last said something.
+    heard: Instant,
+    has_said: bool,
+}
+
+enum Phase {
+    Starting(Box<(Arc<dyn Spawn>, Vec<String>, Request)>),
+    Running(Child),
+    Over,
+}
+
+impl Run {
+    pub(super) fn new(
+        spawn: Arc<dyn Spawn>,
+        argv: Vec<String>,
+        timeouts: Timeouts,
+        site: Site,
+        request: Request,
+    ) -> Self {
+        Self {
+            collect: Collector::new(site.clone(), request.answered),
+            phase: Phase::Starting(Box::new((spawn, argv, request))),
+            queue: VecDeque::new(),
+            timeouts,
+            site,
+            line: Vec::new(),
+            stderr: VecDeque::new(),
+            heard: Instant::now(),
+            has_said: false,
+        }
+    }
+
+    /// The next part; `None` after the last one or the first error.
+    pub(super) async fn next(&mut self) -> Option<Result<Part, ProviderError>> {
+        loop {
+            if let Some(part) = self.queue.pop_front() {
+                return Some(part);
+            }
+            match std::mem::replace(&mut self.phase, Phase::Over) {
+                Phase::Starting(what) => {
+                    let (spawn, argv, request) = *what;
+                    match self.start(spawn, argv, request).await {
+                        Ok(child) => self.phase = Phase::Running(child),
+                        Err(error) => self.queue.push_back(Err(error)),
+                    }
+                }
+                Phase::Running(child) => self.listen(child).await,
+                Phase::Over => return None,
+            }
+        }
+    }
+
+    async fn start(
+        &mut self,
+        spawn: Arc<dyn Spawn>,
+        argv: Vec<String>,
+        request: Request,
+    ) -> Result<Child, ProviderError> {
+        if request.body.len() > STDIN_MAX {
+            let what = format!("takes at most {STDIN_MAX} bytes, and the request is longer");
+            let hint = "the conversation is too long for a program: compact it".to_owned();
+            return Err(self.site.error(&what, hint, ErrorKind::ContextLength, None));
+        }
+        let mut env = request.ground.env.as_ref().clone();
+        if let (Some(variable), Some(key)) = (&self.site.entry.key_env, &request.key) {
+            env.retain(|(name, _)| name != variable);
+            env.push((variable.clone(), key.expose().trim().to_owned()));
+        }
+        let command = Command {
+            argv,
+            cwd: request.ground.cwd.clone(),
+            env,
+            title: format!("provider: {}", self.site.entry.name),
+            number: None,
+            // The person's own program: it has to reach its vendor, and what it was logged in with.
+            walls: None,
+            stdin: Some(String::from_utf8_lossy(&request.body).into_owned()),
+        };
+        let starting = spawn.spawn(request.ground.session, command);
+        let due = self.heard + self.timeouts.first_byte;
+        match timeout_at(due, starting).await {
+            Ok(Ok(child)) => Ok(child),
+            Ok(Err(error @ SpawnError::Start { .. })) => Err(self.site.permanent(
+                &format!("cannot be started: {error}"),
+                "check `command` of this provider, and that the program is on `PATH`",
+            )),
+            Ok(Err(error @ SpawnError::Stopping)) => {
+                Err(self.site.transient(&format!("cannot be started: {error}")))
+            }
+            Err(_) => Err(self.silent("did not start", self.timeouts.first_byte)),
+        }
+    }
+
+    /// Waits for something to hand on, or for the end.
+    async fn listen(&mut self, mut child: Child) {
+        let (limit, what) = match self.has_said {
+            false => (self.timeouts.first_byte, "said nothing"),
+            true => (
+                self.timeouts.idle,
+                "went silent in the middle of its answer",
+            ),
+        };
+        let due = self.heard + limit;
+        let Ok(event) = timeout_at(due, child.events.next()).await else {
+            let error = self.silent(what, limit);
+            return self.fail(error);
+        };
+        let mut batch = Batch::default();
+        let outcome = match event {
+            Some(ChildEvent::Stdout(bytes)) => {
+                (self.heard, self.has_said) = (Instant::now(), true);
+                self.take(&bytes, &mut batch)
+            }
+            Some(ChildEvent::Stderr(bytes)) => {
+                self.stderr.extend(bytes);
+                let excess = self.stderr.len().saturating_sub(STDERR_MAX);
+                self.stderr.drain(..excess);
+                Ok(Flow::Nothing)
+            }
+            Some(ChildEvent::Exited(exit)) => self.exited(Some(exit), &mut batch),
+            None => self.exited(None, &mut batch),
+        };
+        self.queue.extend(batch.into_parts().map(Ok));
+        match outcome {
+            Ok(Flow::Last) => {
+                let mut batch = Batch::default();
+                // It has said all: with `child` it is gone.
+                let _ = self.collect.end(&mut batch);
+                self.queue.extend(batch.into_parts().map(Ok));
+            }
+            Ok(Flow::More | Flow::Nothing) => self.phase = Phase::Running(child),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Takes bytes of its output.
+    fn take(&mut self, mut bytes: &[u8], batch: &mut Batch) -> Result<Flow, ProviderError> {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.grow(&bytes[..end])?;
+            bytes = &bytes[end + 1..];
+            let line = std::mem::take(&mut self.line);
+            let flow = self.collect.line(&String::from_utf8_lossy(&line), batch)?;
+            if flow == Flow::Last {
+                return Ok(flow);
+            }
+        }
+        self.grow(bytes)?;
+        Ok(Flow::Nothing)
+    }
+
+    fn grow(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+        if self.line.len() + bytes.len() > LINE_MAX {
+            return Err(self.site.permanent(
+                "wrote a line longer than any event",
+                "the program must write one JSON event a line: see docs/command-provider.md",
+            ));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// It has ended. Its last line may have no end.
+    fn exited(
+        &mut self,
+        exit: Option<ChildExit>,
+        batch: &mut Batch,
+    ) -> Result<Flow, ProviderError> {
+        let line = std::mem::take(&mut self.line);
+        let last = self.collect.line(&String::from_utf8_lossy(&line), batch);
+        if matches!(last, Ok(Flow::Last)) {
+            return last;
+        }
+        let code = exit.and_then(|exit| exit.code);
+        let how = match (code, exit.and_then(|exit| exit.signal)) {
+            (Some(code), _) => format!("ended with exit code {code}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "ended, nobody knows how,".to_owned(),
+        };
+        let mut stderr = self.stderr.make_contiguous();
+        // From the beginning of a line, where the beginning is lost.
+        if stderr.len() == STDERR_MAX
+            && let Some(end) = stderr.iter().position(|byte| *byte == b'\n')
+        {
+            stderr = &mut stderr[end + 1..];
+        }
+        let stderr = String::from_utf8_lossy(stderr).trim().to_owned();
+        let tail: String = match stderr.char_indices().rev().nth(299) {
+            Some((start, _)) => format!("…{}", &stderr[start..]),
+            None => stderr,
+        };
+        let said = match tail.is_empty() {
+            true => String::new(),
+            false => format!(": {tail}"),
+        };
+        let what = format!("{how} before its answer was whole{said}");
+        Err(match code {
+            // It says itself that it failed; what may pass it can say by an event.
+            Some(1..) => self.site.permanent(
+                &what,
+                "look at what the program says; run it by hand if that does not help",
+            ),
+            _ => self.site.transient(&what),
+        })
+    }
+
+    fn fail(&mut self, error: ProviderError) {
+        let mut batch = Batch::default();
+        self.collect.reported(&mut batch);
+        self.queue.extend(batch.into_parts().map(Ok));
+        self.queue.push_back(Err(error));
+    }
+
+    fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
+        self.site.transient(&format!("{what} for {how_long:?}"))
+    }
+}

@@ -1,0 +1,88 @@
+//! What an entry adds to each request: members of its own, and the effort.
+
+use serde_json::{Map, Value};
+
+use crate::json::{push_sorted, push_string};
+use crate::options::Options;
+use crate::registry::OpenError;
+
+/// The entry's own members, comma-joined, their keys sorted: in one order however the config is arranged. Refuses those
+/// that the kind writes itself.
+pub(crate) fn members(options: &Options, reserved: &[&str]) -> Result<String, OpenError> {
+    let wrong = |reason: String| OpenError::Extra {
+        name: options.name.clone(),
+        reason,
+    };
+    let members: Map<String, Value> = serde_json::from_str(&format!("{{{}}}", options.extra))
+        .map_err(|error| wrong(format!("no JSON members: {error}")))?;
+    if let Some(key) = members.keys().find(|key| reserved.contains(&key.as_str())) {
+        return Err(wrong(format!("`{key}` is written by the request itself")));
+    }
+    let mut object = String::new();
+    push_sorted(&mut object, &Value::Object(members));
+    Ok(object
+        .get(1..object.len() - 1)
+        .unwrap_or_default()
+        .to_owned())
+}
+
+/// Whether the entry adds a member of this name.
+pub(crate) fn has(options: &Options, name: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(&format!("{{{}}}", options.extra))
+        .is_ok_and(|members| members.contains_key(name))
+}
+
+/// Puts members behind others, with a comma where both say something.
+pub(crate) fn join(all: &mut String, more: &str) {
+    if !all.is_empty() && !more.is_empty() {
+        all.push(',');
+    }
+    all.push_str(more);
+}
+
+/// The effort as a JSON string, where one is set. Levels that the entry does not list are refused, if it lists any;
+/// so are members of its own (`rivals`) that say the same thing in another way.
+pub(crate) fn effort(options: &Options, rivals: &[&str]) -> Result<Option<String>, OpenError> {
+    let Some(effort) = &options.effort else {
+        return Ok(None);
+    };
+    if !options.efforts.is_empty() && !options.efforts.contains(effort) {
+        return Err(OpenError::Effort {
+            name: options.name.clone(),
+            effort: effort.clone(),
+            valid: options.efforts.join(", "),
+        });
+    }
+    if let Some(rival) = rivals.iter().find(|rival| has(options, rival)) {
+        return Err(OpenError::Extra {
+            name: options.name.clone(),
+            reason: format!("`{rival}` and `effort` exclude each other"),
+        });
+    }
+    let mut text = String::new();
+    push_string(&mut text, effort);
+    Ok(Some(text))
+}
+
+/// Refuses a key that this kind has no use for: nothing that is set may be without effect.
+pub(crate) fn unused(
+    is_set: bool,
+    options: &Options,
+    key: &'static str,
+    reason: &str,
+) -> Result<(), OpenError> {
+    if !is_set {
+        return Ok(());
+    }
+    Err(OpenError::Key {
+        name: options.name.clone(),
+        key,
+        reason: reason.to_owned(),
+    })
+}
+
+/// Refuses what only the kind `command` can use.
+pub(crate) fn no_command(options: &Options) -> Result<(), OpenError> {
+    let reason = "only the kind `command` starts a program";
+    unused(!options.command.is_empty(), options, "command", reason)
+}

@@ -1,0 +1,40 @@
+//! Ids of calls as a vendor takes them.
+
+/// An id of allowed characters and length: the same one where it is so already, else one made from it, with a sum over
+/// it so that two ids stay two. Ids come from other vendors when a conversation changes its provider.
+pub(crate) fn fit(id: &str, longest: usize) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !id.is_empty() && id.len() <= longest && id.chars().all(fits) {
+        return id.to_owned();
+    }
+    let plain: String = id
+        .chars()
+        .map(|c| if fits(c) { c } else { '_' })
+        .take(longest.saturating_sub(17))
+        .collect();
+    format!("{plain}_{:016x}", sum(id))
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn sum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_fit_stay_and_others_stay_apart() {
+        assert_eq!(fit("toolu_01-x", 64), "toolu_01-x");
+        let made = fit("functions.read:0", 64);
+        assert!(made.starts_with("functions_read_0_"), "{made}");
+        assert_ne!(made, fit("functions.read.0", 64));
+        let long = fit(&"x".repeat(100), 64);
+        assert_eq!(long.len(), 64);
+        assert_ne!(long, fit(&"x".repeat(101), 64));
+        assert!(!fit("", 64).is_empty());
+    }
+}

@@ -1,0 +1,178 @@
+//! The bytes of requests, to the last one.
+
+use contract::codec::{Fragment, FragmentRole};
+use contract::tool::Family;
+
+use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
+use proto::{CallId, ItemId};
+use serde_json::json;
+
+use super::*;
+use crate::fake;
+
+fn user(text: &str) -> Item {
+    Item::User(UserMessage {
+        item: ItemId::from("m1.1"),
+        prompt_id: None,
+        text: text.to_owned(),
+        context: None,
+        voice: Voice::Prompt,
+    })
+}
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::from(id),
+        name: "read".to_owned(),
+        arguments: arguments.to_owned(),
+        cut: false,
+    }
+}
+
+fn thought(kind: &str, data: &str, text_at: u64, calls_at: u64) -> Thought {
+    Thought {
+        kind: kind.to_owned(),
+        data: data.to_owned(),
+        text_at,
+        calls_at,
+    }
+}
+
+fn assistant(text: &str, calls: &[ToolCall], thoughts: &[Thought]) -> Item {
+    Item::Assistant(AssistantMessage {
+        item: ItemId::from("m1.2"),
+        text: text.to_owned(),
+        reasoning: "for people".to_owned(),
+        calls: calls.to_vec(),
+        thoughts: thoughts.to_vec(),
+        finish: Finish::Stop,
+    })
+}
+
+fn tool(call: &str, text: &str, status: CallStatus) -> Item {
+    Item::Tool(ToolMessage {
+        item: ItemId::from("m1.3"),
+        call: CallId::from(call),
+        tool: "read".to_owned(),
+        status,
+        text: text.to_owned(),
+    })
+}
+
+fn tools() -> [ToolSpec; 2] {
+    ["write", "read"].map(|name| ToolSpec {
+        name,
+        family: Family::Read,
+        description: "Does \"it\".",
+        schema: json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}),
+        read_only: true,
+        deferred: false,
+    })
+}
+
+fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice) -> String {
+    let prefix = codec.prefix("big", system, &tools());
+    let rendered: Vec<_> = items
+        .iter()
+        .filter_map(|item| Some((FragmentRole::of(item), codec.render(item)?)))
+        .collect();
+    let fragments: Vec<_> = rendered
+        .iter()
+        .map(|(role, bytes)| Fragment {
+            role: *role,
+            bytes: bytes.as_bytes(),
+        })
+        .collect();
+    let body = codec.assemble(&Asked {
+        prefix: &prefix,
+        fragments: &fragments,
+        tool_choice,
+        cache_key: "root-1",
+    });
+    String::from_utf8(body).expect("UTF-8")
+}
+
+fn codec(change: impl FnOnce(&mut Options)) -> Result<Responses, OpenError> {
+    let mut options = fake::options("openai-responses", "https://a.test");
+    change(&mut options);
+    Responses::new(&options)
+}
+
+fn plain() -> Responses {
+    codec(|_| {}).expect("a good entry")
+}
+
+#[test]
+fn a_whole_request_keeps_nothing_at_the_vendors() {
+    let thoughts = [thought(
+        "openai-responses",
+        r#"{"type":"reasoning","encrypted_content":"x"}"#,
+        0,
+        0,
+    )];
+    let items = [
+        user("go"),
+        assistant("I look.", &[call("a", r#"{"path": "x" }"#)], &thoughts),
+        tool("a", "1\n2", CallStatus::Failed),
+        user("and hurry"),
+    ];
+    let schema = r#""parameters":{"properties":{"a":{"type":"integer"},"b":{"type":"string"}},"type":"object"},"strict":false"#;
+    let expected = [
+        r#"{"model":"big","stream":true,"store":false,"include":["reasoning.encrypted_content"],"tools":["#,
+        &format!(r#"{{"type":"function","name":"read","description":"Does \"it\".",{schema}}},"#),
+        &format!(r#"{{"type":"function","name":"write","description":"Does \"it\".",{schema}}}]"#),
+        r#","instructions":"Be brief.","prompt_cache_key":"root-1","input":["#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#,
+        r#",{"type":"reasoning","encrypted_content":"x"}"#,
+        r#",{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]}"#,
+        r#",{"type":"function_call","call_id":"a","name":"read","arguments":"{\"path\": \"x\" }"}"#,
+        r#",{"type":"function_call_output","call_id":"a","output":"1\n2"}"#,
+        r#",{"type":"message","role":"user","content":[{"type":"input_text","text":"and hurry"}]}"#,
+        r#"],"tool_choice":"auto"}"#,
+    ];
+    assert_eq!(
+        body(&plain(), "Be brief.", &items, ToolChoice::Auto),
+        expected.concat()
+    );
+    let before = body(&plain(), "Be brief.", &items[..3], ToolChoice::None);
+    let (before, end) = before.split_at(before.len() - "],\"tool_choice\":\"none\"}".len());
+    assert_eq!(end, "],\"tool_choice\":\"none\"}");
+    assert!(expected.concat().starts_with(before), "I1");
+}
+
+#[test]
+fn reasoning_goes_back_only_with_what_it_led_to() {
+    let own = |at| thought("openai-responses", &format!("{{\"n\":{at}}}"), at, 0);
+    let rendered = plain()
+        .render(&assistant("ab", &[], &[own(0), own(2)]))
+        .expect("a text");
+    assert!(
+        rendered.starts_with("{\"n\":0},{\"type\":\"message\""),
+        "{rendered}"
+    );
+    assert!(!rendered.contains("{\"n\":2}"), "nothing follows it");
+    assert_eq!(plain().render(&assistant("", &[], &[own(0)])), None);
+    let others = assistant("ab", &[], &[thought("anthropic", "{\"n\":1}", 0, 0)]);
+    assert!(!plain().render(&others).expect("a text").contains("\"n\""));
+}
+
+#[test]
+fn effort_length_and_include_are_said_where_they_are_set() {
+    let extra =
+        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+    assert_eq!(
+        extra(|options| {
+            options.effort = Some("low".to_owned());
+            options.max_output_tokens = 9;
+        })
+        .as_deref(),
+        Ok(
+            r#""include":["reasoning.encrypted_content"],"max_output_tokens":9,"reasoning":{"effort":"low","summary":"auto"}"#
+        )
+    );
+    assert_eq!(
+        extra(|options| options.extra = "\"include\":[]".to_owned()).as_deref(),
+        Ok("\"include\":[]")
+    );
+    assert!(extra(|options| options.extra = "\"store\":true".to_owned()).is_err());
+}

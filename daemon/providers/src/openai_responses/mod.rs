@@ -1,0 +1,45 @@
+//! The kind `openai-responses`: `/responses` with server-sent events, nothing kept by the vendor.
+//!
+//! `codec` writes requests, `wire` says what events look like, `stream` collects an answer out of them. Called by the
+//! registry.
+
+mod codec;
+mod stream;
+mod wire;
+
+use std::sync::Arc;
+
+use crate::http::{Auth, Endpoint};
+use crate::options::Options;
+use crate::registry::{Means, OpenError, Opened};
+use crate::vendor::Vendor;
+
+/// The name of the kind: thoughts of this name are ours to read.
+const KIND: &str = "openai-responses";
+
+/// Makes codec and provider for an entry of this kind.
+pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
+    let endpoint = Endpoint::new(&options, "/responses", Auth::Bearer)?;
+    let codec = codec::Responses::new(&options)?;
+    let vendor = Vendor::new(options, endpoint, |site, request| {
+        stream::Collector::new(site, request.model.clone(), request.answered)
+    });
+    Ok((Arc::new(codec), Arc::new(vendor)))
+}
+
+#[cfg(test)]
+pub(crate) use collecting::collector;
+
+#[cfg(test)]
+mod collecting {
+    use crate::failure::Site;
+    use crate::read::Collect;
+
+    /// What understands an answer, for streams that no connection brought.
+    pub(crate) fn collector(site: Site, model: String, answered: u64) -> impl Collect {
+        super::stream::Collector::new(site, model, answered)
+    }
+}
+
+#[cfg(test)]
+mod tests;

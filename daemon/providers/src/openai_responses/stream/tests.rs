@@ -1,0 +1,193 @@
+//! What only this vendor says. What all say in their ways stands in `conformance`.
+
+use contract::provider::ErrorKind;
+
+use crate::conformance::{Came, play};
+
+use super::*;
+
+fn said(events: &[&str]) -> Came {
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    play(KIND, &[stream.as_bytes()])
+}
+
+const WORDS: &str =
+    r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"ab"}"#;
+const LAST: &str = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
+
+#[test]
+fn reasoning_goes_back_as_it_came_in_its_place() {
+    let reasoning = r#"{"id": "rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"A."},{"type":"summary_text","text":"B."}],"encrypted_content":"gAAA=="}"#;
+    let done = |index: usize, item: &str| {
+        format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{item}}}"#)
+    };
+    let call = |id: &str| {
+        format!(
+            r#"{{"id":"fc_{id}","type":"function_call","call_id":"{id}","name":"x","arguments":"{{}}"}}"#
+        )
+    };
+    let message = r#"{"id":"m","type":"message","content":[{"type":"output_text","text":"hé"}]}"#;
+    let stored = r#"{"id":"rs_9","type":"reasoning","summary":[]}"#;
+    let came = said(&[
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"A."}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":1,"delta":"B"}"#,
+        &done(0, reasoning),
+        &done(1, message),
+        &done(2, reasoning.replace("rs_1", "rs_2").as_str()),
+        &done(3, &call("a")),
+        &done(4, stored),
+        &done(5, reasoning.replace("rs_1", "rs_3").as_str()),
+        &done(6, &call("b")),
+        LAST,
+    ]);
+    let thoughts: Vec<_> = came
+        .thoughts
+        .iter()
+        .map(|thought| (thought.data.clone(), thought.text_at, thought.calls_at))
+        .collect();
+    assert_eq!(
+        thoughts,
+        [
+            (reasoning.to_owned(), 0, 0),
+            (reasoning.replace("rs_1", "rs_2"), 3, 0),
+            (reasoning.replace("rs_1", "rs_3"), 3, 1),
+        ],
+        "byte for byte; one that stands in the vendor's store is of no use"
+    );
+    assert!(came.reasoning.starts_with("A.\n\nB."), "{}", came.reasoning);
+    assert_eq!(came.text, "hé");
+    let calls: Vec<_> = came.calls.iter().map(|call| call.id.0.as_str()).collect();
+    assert_eq!(calls, ["a", "b"]);
+}
+
+#[test]
+fn usage_has_what_was_cached_and_reasoned() {
+    let came = said(&[
+        WORDS,
+        r#"{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":40,"cache_write_tokens":3},"output_tokens":9,"output_tokens_details":{"reasoning_tokens":7}}}}"#,
+    ]);
+    let expected = Reported {
+        prompt_tokens: 50,
+        cached_tokens: 40,
+        cache_write_tokens: 3,
+        output_tokens: 9,
+        reasoning_tokens: 7,
+    };
+    assert_eq!(came.usage, Some(expected));
+}
+
+#[test]
+fn failures_have_their_forms() {
+    for (event, kind, words) in [
+        (
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"oops"}}}"#,
+            ErrorKind::Transient,
+            "oops",
+        ),
+        (
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}}"#,
+            ErrorKind::Transient,
+            "slow",
+        ),
+        (
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"insufficient_quota","message":"empty"}}}"#,
+            ErrorKind::Permanent,
+            "empty",
+        ),
+        (
+            r#"{"type":"error","code":"context_length_exceeded","message":"long","param":"input","sequence_number":2}"#,
+            ErrorKind::ContextLength,
+            "long",
+        ),
+        (
+            r#"{"type":"error","error":{"type":"invalid_request_error","code":null,"message":"bad"}}"#,
+            ErrorKind::Permanent,
+            "bad",
+        ),
+        (
+            r#"{"error":{"type":"server_error","message":"from a gateway"}}"#,
+            ErrorKind::Transient,
+            "from a gateway",
+        ),
+    ] {
+        let came = said(&[WORDS, event]);
+        assert_eq!(
+            (came.text.as_str(), came.error),
+            ("ab", Some(kind)),
+            "{event}"
+        );
+        assert_eq!(
+            came.message,
+            format!("`acme` answered with an error: {words}")
+        );
+    }
+    let cancelled = r#"{"type":"response.cancelled","response":{"status":"cancelled"}}"#;
+    assert_eq!(said(&[WORDS, cancelled]).error, Some(ErrorKind::Transient));
+}
+
+#[test]
+fn servers_that_leave_pieces_or_numbers_out_are_understood() {
+    let item = r#"{"type":"response.output_item.added","item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":""}}"#;
+    let more =
+        r#"{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{\"q\":1}"}"#;
+    let done = r#"{"type":"response.function_call_arguments.done","item_id":"fc_1","arguments":"{\"q\":1}"}"#;
+    for events in [
+        vec![item, more, done, LAST],
+        vec![item, done, LAST],
+        vec![item, more, LAST],
+    ] {
+        let came = said(&events);
+        assert_eq!(came.calls.len(), 1);
+        assert_eq!(came.calls[0].arguments, r#"{"q":1}"#);
+    }
+    let all_at_once = r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"ab"},{"type":"refusal","refusal":"no"}]}]}}"#;
+    assert_eq!(said(&[all_at_once]).text, "abno");
+    assert_eq!(
+        said(&[WORDS, all_at_once.replace("abno", "ab").as_str()]).text,
+        "ab"
+    );
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_the_same_one() {
+    let document = r#"{"id":"r","object":"response","status":"completed","error":null,"output":[
+        {"id":"rs","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"AB"},
+        {"type":"message","content":[{"type":"output_text","text":"ok"}]},
+        {"type":"function_call","call_id":"a","name":"x","arguments":"{ }"}],
+        "usage":{"input_tokens":3,"output_tokens":2}}"#;
+    let came = play(KIND, &[document.as_bytes()]);
+    assert_eq!((came.reasoning.as_str(), came.text.as_str()), ("hm", "ok"));
+    assert_eq!(came.calls[0].arguments, "{ }");
+    assert_eq!(
+        (came.thoughts.len(), came.done),
+        (1, Some(Finish::ToolCalls))
+    );
+    let refused = r#"{"error":{"message":"none","code":"model_not_found"}}"#;
+    assert_eq!(
+        play(KIND, &[refused.as_bytes()]).error,
+        Some(ErrorKind::Permanent)
+    );
+    let cut = document.replace("\"completed\"", "\"incomplete\"");
+    assert_eq!(play(KIND, &[cut.as_bytes()]).done, Some(Finish::Length));
+}
+
+#[test]
+fn garbage_breaks_an_answer_and_is_no_panic() {
+    let came = said(&[WORDS, "{\"type\":\"respon", LAST]);
+    assert_eq!(
+        (came.text.as_str(), came.error),
+        ("ab", Some(ErrorKind::Transient))
+    );
+    for event in [
+        r#"{"type":7,"output_index":"x","delta":[]}"#,
+        r#"{"type":"response.output_item.done","output_index":99999999999,"item":7}"#,
+        r#"{"type":"response.output_text.done","text":"é"}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":3,"delta":"{"}"#,
+        r#"{"type":"response.created","response":null}"#,
+    ] {
+        said(&[WORDS, event, LAST]);
+    }
+}

@@ -1,0 +1,48 @@
+//! `hook.*`: what runs when, and how it went.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proto::params::hook::{ListOutput, ListParams, ReloadParams};
+use proto::{ErrorName, Failure};
+
+use crate::daemon::{Daemon, blocking};
+use crate::rpc::peer::Peer;
+
+pub async fn list(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ListParams,
+) -> Result<ListOutput, Failure> {
+    match (params.session, params.cwd) {
+        (Some(_), Some(_)) => Err(Failure::new(
+            ErrorName::InvalidParams,
+            "`session` and `cwd` were both given.",
+            "Ask for the hooks of one of them.",
+        )),
+        (Some(session), None) => daemon.supervisor.find(&session).await?.hooks().await,
+        (None, cwd) => {
+            blocking(move || {
+                let loaded = daemon.settings(cwd.as_deref().map(Path::new));
+                session::hooks_listed(&loaded.hooks)
+            })
+            .await
+        }
+    }
+}
+
+pub async fn reload(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: ReloadParams,
+) -> Result<ListOutput, Failure> {
+    if peer.descends() {
+        return Err(Failure::new(
+            ErrorName::NotAllowed,
+            "A process that a tool has started cannot have hooks read again.",
+            "Do it from your own terminal.",
+        ));
+    }
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.reload_hooks().await
+}

@@ -1,0 +1,127 @@
+//! Rules as a config file has them: a text, or a table with the text and examples of what it must and must not match.
+//!
+//! What a rule says otherwise than its author thinks is told with its line. A rule that tightens holds all the same; one
+//! that allows then allows nothing. Called by `value`, and by whoever reads what it made.
+
+use policy::{Examples, Layer, List, RuleSet};
+use proto::record::Rules;
+use serde_json::{Value, json};
+use toml_edit::{InlineTable, Item};
+
+use super::value::Refused;
+
+/// What may stand in a rule's table.
+const MEMBERS: [&str; 3] = ["rule", "match", "not_match"];
+
+/// What a list of rules may be, for people.
+const ALLOWED: &str = "a list of rules: texts, or tables such as { rule = \"Bash(npm run test:*)\", match = [\"npm run \
+                       test:unit\"], not_match = [\"npm run test; rm x\"] }";
+
+/// The rules of a list as JSON, each a text or an object as it was written; or what is allowed.
+pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value, String> {
+    let array = item.as_array().ok_or_else(|| ALLOWED.to_owned())?;
+    let mut values = Vec::new();
+    for value in array {
+        let offset = value.span().map_or(0, |span| span.start);
+        let written = match (value.as_str(), value.as_inline_table()) {
+            (Some(text), _) => plain(text, list),
+            (None, Some(table)) => {
+                with_examples(table, list).map_err(|why| format!("{why} in a table with a rule"))?
+            }
+            (None, None) => return Err(ALLOWED.to_owned()),
+        };
+        let wrong = wrong(&written);
+        if let Some(why) = &wrong {
+            let (holds, then) = match list {
+                List::Allow => (false, "it allows nothing until that is mended"),
+                List::Ask | List::Deny => (true, "it holds as it is read"),
+            };
+            refused.push(Refused {
+                offset,
+                why: format!("`{}`: {why}; {then}", written.rule),
+                holds,
+            });
+        }
+        if wrong.is_none() || list != List::Allow {
+            values.push(shown(&written));
+        }
+    }
+    Ok(values.into())
+}
+
+/// The texts of rules that [`read`] has made JSON of.
+pub fn texts(value: &Value) -> Vec<String> {
+    let values = value.as_array().into_iter().flatten();
+    values
+        .filter_map(|value| value.as_str().or_else(|| value["rule"].as_str()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A rule of a settings call as TOML, where it is a table.
+pub fn table(members: &serde_json::Map<String, Value>) -> Option<InlineTable> {
+    let mut table = InlineTable::new();
+    for (name, value) in members {
+        let value = match value {
+            Value::String(text) => text.as_str().into(),
+            Value::Array(texts) => {
+                let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
+                toml_edit::Value::Array(toml_edit::Array::from_iter(texts?))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
+        };
+        table.insert(name, value);
+    }
+    Some(table)
+}
+
+fn plain(text: &str, list: List) -> Examples {
+    Examples {
+        rule: text.to_owned(),
+        list,
+        matches: Vec::new(),
+        not_match: Vec::new(),
+    }
+}
+
+fn with_examples(table: &InlineTable, list: List) -> Result<Examples, String> {
+    if let Some((name, _)) = table.iter().find(|(name, _)| !MEMBERS.contains(name)) {
+        return Err(format!("only {} and no `{name}`", MEMBERS.join(", ")));
+    }
+    let texts = |name: &str| -> Result<Vec<String>, String> {
+        let Some(value) = table.get(name) else {
+            return Ok(Vec::new());
+        };
+        let texts = value.as_array().and_then(|texts| {
+            let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<_>>>()
+        });
+        texts.ok_or_else(|| format!("a list of texts as `{name}`"))
+    };
+    let rule = table.get("rule").and_then(toml_edit::Value::as_str);
+    Ok(Examples {
+        matches: texts("match")?,
+        not_match: texts("not_match")?,
+        ..plain(rule.ok_or("a text as `rule`")?, list)
+    })
+}
+
+/// Why a rule does not say what its author may think.
+fn wrong(written: &Examples) -> Option<String> {
+    let mut rules = Rules::default();
+    match written.list {
+        List::Allow => rules.allow.push(written.rule.clone()),
+        List::Ask => rules.ask.push(written.rule.clone()),
+        List::Deny => rules.deny.push(written.rule.clone()),
+    }
+    let (_, misread) = RuleSet::parse(&[(Layer::User, &rules, true)]);
+    let mut problems = misread.into_iter().chain(written.check(Layer::User));
+    problems.next().map(|problem| problem.reason)
+}
+
+fn shown(written: &Examples) -> Value {
+    if written.matches.is_empty() && written.not_match.is_empty() {
+        return Value::from(written.rule.as_str());
+    }
+    json!({"rule": written.rule, "match": written.matches, "not_match": written.not_match})
+}

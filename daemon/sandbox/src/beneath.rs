@@ -1,0 +1,137 @@
+//! Landlock: what may be written, and where no mounts hide anything, what may be read.
+//!
+//! It knows only "this directory with all below it", and nothing can be taken out of that. So what is masked is left
+//! out by naming everything around it, a directory at a time from the root down. In a directory that may be written
+//! it can hold neither a mask nor a place that must stay as it is: what is made there later has no name yet.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+};
+
+use crate::inner::Inner;
+
+/// The newest that we know how to use.
+const NEWEST: ABI = ABI::V7;
+/// Before the second one, nothing could be moved from one directory to another.
+const USEFUL: u32 = 2;
+/// Since then it knows abstract sockets, and signals.
+pub(crate) const SCOPES: u32 = 6;
+/// The most names in the directories around what is masked: each costs two system calls a command.
+const NAMES: usize = 20_000;
+
+/// The version that the kernel has; 0 for none.
+#[allow(
+    unsafe_code,
+    reason = "there is no safe call that only asks for the version"
+)]
+pub(crate) fn version() -> u32 {
+    /// `LANDLOCK_CREATE_RULESET_VERSION`
+    const ASK: libc::c_uint = 1;
+    // SAFETY: with this flag the kernel reads no memory of ours; null and zero are what it wants.
+    let version = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<libc::c_void>(),
+            0_usize,
+            ASK,
+        )
+    };
+    u32::try_from(version).unwrap_or(0)
+}
+
+/// Binds this thread and what it starts. Where Landlock is only the second wall, what the kernel does not know is
+/// left out.
+pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
+    if !inner.alone && version() < USEFUL {
+        return Ok(());
+    }
+    let told = |error: landlock::RulesetError| format!("Landlock: {error}");
+    let writing = AccessFs::from_write(NEWEST);
+    let handled = if inner.alone {
+        AccessFs::from_all(NEWEST)
+    } else {
+        writing
+    };
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(handled)
+        .and_then(|ruleset| ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal))
+        .and_then(Ruleset::create)
+        .map_err(told)?;
+    let system = [Path::new("/dev"), Path::new("/proc")];
+    let write = inner.write.iter().map(PathBuf::as_path).chain(system);
+    let mut ruleset = ruleset
+        .add_rules(path_beneath_rules(write, writing))
+        .map_err(told)?;
+    if inner.alone {
+        let names: BitFlags<AccessFs> = AccessFs::ReadDir.into();
+        ruleset = ruleset
+            .add_rules(path_beneath_rules(["/"], names))
+            .and_then(|ruleset| {
+                let mut read = readable(&inner.masked);
+                read.extend(inner.write.iter().cloned());
+                read.extend(inner.readable.iter().filter(|path| path.is_dir()).cloned());
+                ruleset.add_rules(path_beneath_rules(read, AccessFs::from_read(NEWEST)))
+            })
+            .map_err(told)?;
+    }
+    let status = ruleset.restrict_self().map_err(told)?;
+    if inner.alone && status.ruleset == RulesetStatus::NotEnforced {
+        return Err("Landlock does not work here".to_owned());
+    }
+    Ok(())
+}
+
+/// All that may be read: as few names as leave out what is masked.
+fn readable(masked: &[PathBuf]) -> Vec<PathBuf> {
+    let masked: Vec<_> = masked
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    let mut open = Vec::new();
+    around(Path::new("/"), &masked, &mut open);
+    open
+}
+
+fn around(directory: &Path, masked: &[PathBuf], open: &mut Vec<PathBuf>) {
+    if !masked.iter().any(|mask| mask.starts_with(directory)) {
+        open.push(directory.to_path_buf());
+        return;
+    }
+    // What cannot be listed is not read: too little rather than too much.
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        if is_link || masked.contains(&path) || open.len() >= NAMES {
+            continue;
+        }
+        around(&path, masked, open);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_but_what_is_masked_is_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        for name in ["a/secret", "a/plain", "b"] {
+            std::fs::create_dir_all(dir.join(name)).unwrap();
+        }
+        let open = readable(&[dir.join("a/secret"), dir.join("none")]);
+        let below: Vec<_> = open.iter().filter(|path| path.starts_with(&dir)).collect();
+        assert!(below.contains(&&dir.join("a/plain")) && below.contains(&&dir.join("b")));
+        assert_eq!(below.len(), 2, "{below:?}");
+        assert!(!open.iter().any(|path| dir.starts_with(path)));
+        assert!(open.contains(&PathBuf::from("/usr")));
+        assert_eq!(readable(&[]), [PathBuf::from("/")]);
+    }
+}

@@ -1,0 +1,290 @@
+//! The filter of system calls: those that reach past mounts, namespaces and other processes, and those that much
+//! of what goes wrong in kernels goes wrong in. A list of what is refused: programs must keep working.
+//!
+//! Written as instructions here, because one program gives different answers: "not permitted" to what is refused,
+//! "no such call" to what libraries then do in an older way that can be looked at.
+
+use seccompiler::{BpfProgram, sock_filter};
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+
+/// Refused whatever is asked.
+const REFUSED: &[libc::c_long] = &[
+    // Into other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Mounts and namespaces.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_fsconfig,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_setns,
+    // Files by number, past every directory.
+    libc::SYS_open_by_handle_at,
+    // Keys of the user, which no namespace parts.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // The kernel itself.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_kexec_load,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+/// Not there: callers have another way.
+const ABSENT: &[libc::c_long] = &[
+    // Its flags lie in memory, where a filter cannot look.
+    libc::SYS_clone3,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
+/// Sockets that a network namespace and the walls hold. Others reach the machine below or have no namespaces.
+const FAMILIES: &[libc::c_int] = &[
+    libc::AF_UNIX,
+    libc::AF_INET,
+    libc::AF_INET6,
+    libc::AF_NETLINK,
+];
+/// Sockets that reach nothing but this machine's files.
+const FAMILIES_ALONE: &[libc::c_int] = &[libc::AF_UNIX];
+/// Ways of execution that programs ask for: Linux, 32 bits, names as of 2.6, no random addresses, "what is it?".
+const PERSONALITIES: &[u32] = &[0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xffff_ffff];
+
+// Of classic BPF, and of what a seccomp program is given and answers.
+const LOAD: u16 = 0x20;
+const EQUAL: u16 = 0x15;
+const ANY_OF: u16 = 0x45;
+const ANSWER: u16 = 0x06;
+const NUMBER: u32 = 0;
+const ARCH: u32 = 4;
+const ALLOW: u32 = 0x7fff_0000;
+const KILL: u32 = 0x8000_0000;
+const ERROR: u32 = 0x0005_0000;
+/// The bit of call numbers of the x32 interface, which has a number of its own for every call.
+#[cfg(target_arch = "x86_64")]
+const X32: u32 = 0x4000_0000;
+
+/// The program. `network`: whether sockets to anywhere are held by something else, or are allowed.
+pub(crate) fn program(network: bool) -> BpfProgram {
+    let mut all = Program(Vec::new());
+    all.load(ARCH);
+    // Calls of another architecture have other numbers.
+    all.unless_equal(ARCHITECTURE, KILL);
+    all.load(NUMBER);
+    #[cfg(target_arch = "x86_64")]
+    all.if_any(X32, error(libc::ENOSYS));
+    for call in ABSENT {
+        all.if_equal(number(*call), error(libc::ENOSYS));
+    }
+    for call in REFUSED {
+        all.if_equal(number(*call), error(libc::EPERM));
+    }
+    let user = libc::CLONE_NEWUSER.unsigned_abs();
+    all.of(libc::SYS_unshare, 0, |part| {
+        part.if_any(user, error(libc::EPERM))
+    });
+    all.of(libc::SYS_clone, 0, |part| {
+        part.if_any(user, error(libc::EPERM))
+    });
+    all.of(libc::SYS_ioctl, 1, |part| {
+        // To type into a terminal on behalf of the person.
+        part.if_equal(0x5412, error(libc::EPERM));
+        part.if_equal(0x541c, error(libc::EPERM));
+    });
+    all.of(libc::SYS_personality, 0, |part| {
+        for known in PERSONALITIES {
+            part.if_equal(*known, ALLOW);
+        }
+        part.answer(error(libc::EPERM));
+    });
+    let families = if network { FAMILIES } else { FAMILIES_ALONE };
+    let refusal = if network {
+        libc::EAFNOSUPPORT
+    } else {
+        libc::EPERM
+    };
+    all.of(libc::SYS_socket, 0, |part| {
+        for family in families {
+            part.if_equal(family.unsigned_abs(), ALLOW);
+        }
+        part.answer(error(refusal));
+    });
+    all.answer(ALLOW);
+    all.0
+}
+
+fn error(number: libc::c_int) -> u32 {
+    ERROR | number.unsigned_abs()
+}
+
+/// Numbers of calls are small.
+fn number(call: libc::c_long) -> u32 {
+    u32::try_from(call).unwrap_or(u32::MAX)
+}
+
+struct Program(Vec<sock_filter>);
+
+impl Program {
+    fn push(&mut self, code: u16, k: u32, jt: u8, jf: u8) {
+        self.0.push(sock_filter { code, jt, jf, k });
+    }
+
+    fn load(&mut self, offset: u32) {
+        self.push(LOAD, offset, 0, 0);
+    }
+
+    fn answer(&mut self, answer: u32) {
+        self.push(ANSWER, answer, 0, 0);
+    }
+
+    fn if_equal(&mut self, value: u32, answer: u32) {
+        self.push(EQUAL, value, 0, 1);
+        self.answer(answer);
+    }
+
+    fn unless_equal(&mut self, value: u32, answer: u32) {
+        self.push(EQUAL, value, 1, 0);
+        self.answer(answer);
+    }
+
+    fn if_any(&mut self, bits: u32, answer: u32) {
+        self.push(ANY_OF, bits, 0, 1);
+        self.answer(answer);
+    }
+
+    /// A part for one call, about the lower half of one of its arguments: of none that stands here does the kernel
+    /// look at more.
+    fn of(&mut self, call: libc::c_long, argument: u32, part: impl FnOnce(&mut Self)) {
+        let mut inner = Self(Vec::new());
+        // The arguments begin at 16, with eight bytes each, the lower half first.
+        inner.load(16 + 8 * argument);
+        part(&mut inner);
+        inner.load(NUMBER);
+        let length = u8::try_from(inner.0.len()).unwrap_or(u8::MAX);
+        self.push(EQUAL, number(call), 0, length);
+        self.0.extend(inner.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the program on a call, as the kernel would.
+    fn answer(network: bool, arch: u32, call: u32, arguments: &[u32]) -> u32 {
+        let program = program(network);
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let now = &program[at];
+            at += 1;
+            match now.code {
+                LOAD => {
+                    value = match now.k {
+                        NUMBER => call,
+                        ARCH => arch,
+                        offset => arguments[(offset as usize - 16) / 8],
+                    };
+                }
+                ANSWER => return now.k,
+                EQUAL | ANY_OF => {
+                    let holds = match now.code {
+                        EQUAL => value == now.k,
+                        _ => value & now.k != 0,
+                    };
+                    at += usize::from(if holds { now.jt } else { now.jf });
+                }
+                code => panic!("{code}"),
+            }
+        }
+    }
+
+    fn native(network: bool, call: libc::c_long, arguments: &[u32]) -> u32 {
+        answer(network, ARCHITECTURE, number(call), arguments)
+    }
+
+    #[test]
+    fn what_reaches_past_walls_is_refused_and_all_else_is_not() {
+        for call in REFUSED {
+            assert_eq!(native(true, *call, &[0; 6]), error(libc::EPERM));
+        }
+        for call in ABSENT {
+            assert_eq!(native(true, *call, &[0; 6]), error(libc::ENOSYS));
+        }
+        for call in [
+            libc::SYS_read,
+            libc::SYS_openat,
+            libc::SYS_execve,
+            libc::SYS_kill,
+        ] {
+            assert_eq!(native(true, call, &[0; 6]), ALLOW);
+        }
+    }
+
+    #[test]
+    fn arguments_decide_where_they_must() {
+        let user = 0x1000_0000;
+        assert_eq!(
+            native(true, libc::SYS_clone, &[user | 17]),
+            error(libc::EPERM)
+        );
+        assert_eq!(native(true, libc::SYS_clone, &[17]), ALLOW);
+        assert_eq!(native(true, libc::SYS_unshare, &[user]), error(libc::EPERM));
+        assert_eq!(
+            native(true, libc::SYS_ioctl, &[0, 0x5412]),
+            error(libc::EPERM)
+        );
+        assert_eq!(native(true, libc::SYS_ioctl, &[0, 0x5401]), ALLOW);
+        assert_eq!(native(true, libc::SYS_personality, &[0x4_0000]), ALLOW);
+        assert_eq!(
+            native(true, libc::SYS_personality, &[0x40_0000]),
+            error(libc::EPERM)
+        );
+        let vsock = native(true, libc::SYS_socket, &[40]);
+        assert_eq!(vsock, error(libc::EAFNOSUPPORT));
+        assert_eq!(native(true, libc::SYS_socket, &[2]), ALLOW);
+        assert_eq!(native(false, libc::SYS_socket, &[2]), error(libc::EPERM));
+        assert_eq!(native(false, libc::SYS_socket, &[1]), ALLOW);
+    }
+
+    #[test]
+    fn other_architectures_get_nothing_past() {
+        assert_eq!(answer(true, 0x4000_0003, 26, &[0; 6]), KILL);
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(
+            answer(true, ARCHITECTURE, X32 | 521, &[0; 6]),
+            error(libc::ENOSYS)
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! Plans for file systems that exist only here.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use super::*;
+
+/// A file system: a name that ends with a stroke is a directory, ` -> ` is a link.
+struct Fake(BTreeMap<PathBuf, Result<Kind, PathBuf>>);
+
+impl Fake {
+    fn of(names: &[&str]) -> Self {
+        let mut all = BTreeMap::new();
+        let system = ["/", "/tmp/", "/run/", "/proc/", "/dev/", "/t/"];
+        for name in system.iter().chain(names) {
+            let (name, entry) = match name.split_once(" -> ") {
+                Some((name, target)) => (name, Err(PathBuf::from(target))),
+                None if name.ends_with("//") => (name.trim_end_matches('/'), Ok(Kind::Stub)),
+                None if name.ends_with('/') => (*name, Ok(Kind::Directory)),
+                None => (*name, Ok(Kind::File)),
+            };
+            let name = PathBuf::from(name);
+            for above in name.ancestors().skip(1) {
+                all.entry(above.to_path_buf())
+                    .or_insert(Ok(Kind::Directory));
+            }
+            all.insert(name, entry);
+        }
+        Self(all)
+    }
+}
+
+impl Look for Fake {
+    fn kind(&self, path: &Path) -> Option<Kind> {
+        let entry = self.0.get(path)?;
+        Some(entry.as_ref().map_or(Kind::Link, |kind| *kind))
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        let mut real = PathBuf::from("/");
+        for part in path.components().skip(1) {
+            real.push(part);
+            match self.0.get(&real)? {
+                Ok(_) => {}
+                Err(target) => real = self.real(&plain(&real.parent()?.join(target)))?,
+            }
+        }
+        Some(real)
+    }
+
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        self.0.get(path)?.clone().err()
+    }
+
+    fn names(&self, path: &Path, most: usize) -> Option<Vec<OsString>> {
+        let below = self.0.keys().filter(|name| name.parent() == Some(path));
+        let names: Vec<_> = below
+            .filter_map(|name| Some(name.file_name()?.to_owned()))
+            .collect();
+        (names.len() <= most).then_some(names)
+    }
+}
+
+fn paths(of: &[&str]) -> Vec<PathBuf> {
+    of.iter().map(PathBuf::from).collect()
+}
+
+fn walls(write: &[&str], protected: &[&str], masked: &[&str]) -> Walls {
+    Walls {
+        write: paths(write),
+        protected: paths(protected),
+        masked: paths(masked),
+        readable: Vec::new(),
+        temp: "/t".into(),
+        network: false,
+    }
+}
+
+/// A line a step, but for those that every plan has.
+fn told(walls: &Walls, host: &[&str]) -> Vec<String> {
+    let plan = Plan::of(walls, &Fake::of(host)).unwrap();
+    let lines = plan.steps.iter().map(|step| match step {
+        Step::Bind { from, to, writable } => {
+            let sign = if *writable { "rw" } else { "ro" };
+            if from == to {
+                format!("{sign} {}", to.display())
+            } else {
+                format!("{sign} {} at {}", from.display(), to.display())
+            }
+        }
+        Step::Empty { at } if plan.stubs.contains(at) => format!("stub {}", at.display()),
+        Step::Empty { at } => format!("empty {}", at.display()),
+        Step::Nothing { at } => format!("nothing {}", at.display()),
+        Step::Link { at, target } => format!("{} -> {}", at.display(), target.display()),
+        Step::Devices => "dev".to_owned(),
+        Step::Processes => "proc".to_owned(),
+    });
+    let all = [
+        "ro /",
+        "dev",
+        "proc",
+        "empty /run",
+        "rw /t",
+        "rw /t at /tmp",
+    ];
+    lines.filter(|line| !all.contains(&line.as_str())).collect()
+}
+
+#[test]
+fn every_command_gets_its_own_temporary_directory_devices_and_processes() {
+    let plan = Plan::of(&walls(&[], &[], &[]), &Fake::of(&[])).unwrap();
+    let at: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| step.at().to_str().unwrap())
+        .collect();
+    assert_eq!(at, ["/", "/dev", "/proc", "/run", "/t", "/tmp"]);
+    assert_eq!(plan.steps[0], bind(Path::new("/"), Path::new("/"), false));
+}
+
+#[test]
+fn what_is_protected_holds_with_every_directory_on_the_way() {
+    let host = ["/p/.git/hooks/", "/p/.git/config", "/p/a/b/c.toml"];
+    let walls = walls(
+        &["/p"],
+        &["/p/.git/hooks", "/p/.git/config", "/p/a/b/c.toml"],
+        &[],
+    );
+    assert_eq!(
+        told(&walls, &host),
+        [
+            "rw /p",
+            "rw /p/.git",
+            "ro /p/.git/config",
+            "ro /p/.git/hooks",
+            "rw /p/a",
+            "rw /p/a/b",
+            "ro /p/a/b/c.toml"
+        ]
+    );
+}
+
+#[test]
+fn of_what_does_not_exist_the_first_missing_part_is_blocked() {
+    let protected = [
+        "/p/.git/hooks",
+        "/p/.mcp.json",
+        "/p/a/b/c",
+        "/p/a/b/d",
+        "/p/s/x",
+    ];
+    let walls = walls(&["/p"], &protected, &[]);
+    let host = ["/p/.git/", "/p/a/", "/p/s//"];
+    assert_eq!(
+        told(&walls, &host),
+        [
+            "rw /p",
+            "rw /p/.git",
+            "stub /p/.git/hooks",
+            "stub /p/.mcp.json",
+            "rw /p/a",
+            "stub /p/a/b",
+            "stub /p/s"
+        ]
+    );
+}
+
+#[test]
+fn git_gets_a_file_where_a_directory_would_kill_it() {
+    let walls = walls(&["/p"], &["/p/.git/commondir"], &[]);
+    let plan = Plan::of(&walls, &Fake::of(&["/p/.git/"])).unwrap();
+    assert_eq!(plan.stubs, paths(&["/p/.git/commondir"]));
+    let expected = ["rw /p", "rw /p/.git", "ro /p/.git/commondir"];
+    assert_eq!(told(&walls, &["/p/.git/"]), expected);
+}
+
+#[test]
+fn a_file_in_the_way_stands_for_what_could_be_below_it() {
+    let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
+    assert_eq!(told(&walls, &["/p/.git"]), ["rw /p", "ro /p/.git"]);
+}
+
+#[test]
+fn nothing_is_held_where_nothing_can_be_written() {
+    let walls = walls(&["/p"], &["/q/.git/hooks", "/tmp/x/y"], &[]);
+    assert_eq!(
+        told(&walls, &["/p/", "/q/.git/hooks/", "/tmp/x/"]),
+        ["rw /p"]
+    );
+}
+
+#[test]
+fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
+    let host = [
+        "/p/.git -> store/git",
+        "/p/store/git/hooks/",
+        "/p/store/git/config",
+        "/p/src/a",
+        "/p/file",
+        "/p/other -> /etc",
+    ];
+    let walls = walls(
+        &["/p"],
+        &["/p/.git/hooks", "/p/.git/commondir", "/p/.mcp.json"],
+        &[],
+    );
+    assert_eq!(
+        told(&walls, &host),
+        [
+            "ro /p",
+            "rw /p/file",
+            "rw /p/src",
+            "rw /p/store",
+            "rw /p/store/git",
+            "ro /p/store/git/commondir",
+            "ro /p/store/git/hooks"
+        ]
+    );
+    let plan = Plan::of(&walls, &Fake::of(&host)).unwrap();
+    assert_eq!(plan.stubs, paths(&["/p/store/git/commondir"]));
+}
+
+#[test]
+fn a_link_out_of_what_can_be_written_is_only_kept() {
+    let host = ["/p/a", "/p/.git -> /elsewhere", "/elsewhere/hooks/"];
+    let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
+    assert_eq!(told(&walls, &host), ["ro /p", "rw /p/a"]);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused_and_named() {
+    let host = Fake::of(&["/p/", "/p/.git -> /elsewhere"]);
+    let why = Plan::of(&walls(&["/p"], &["/p/.git/hooks"], &[]), &host).unwrap_err();
+    assert!(why.0.starts_with("`/p/.git` is a link"), "{why}");
+}
+
+#[test]
+fn what_may_be_read_of_a_masked_place_is_seen_and_no_more() {
+    let mut walls = walls(&["/p"], &[], &["/h"]);
+    walls.readable = paths(&["/h/s/1/spill", "/h/s/2/none"]);
+    assert_eq!(
+        told(&walls, &["/p/", "/h/s/1/spill/x", "/h/s/2/log"]),
+        ["empty /h", "ro /h/s/1/spill", "rw /p"]
+    );
+}
+
+#[test]
+fn a_root_that_was_replaced_by_a_link_is_not_written() {
+    let host = ["/p/", "/p/cache -> /etc", "/etc/"];
+    assert_eq!(
+        told(&walls(&["/p", "/p/cache"], &[], &[]), &host),
+        ["rw /p"]
+    );
+}
+
+#[test]
+fn the_deepest_word_decides() {
+    let host = [
+        "/h/.ssh/",
+        "/h/net",
+        "/h/p/.env",
+        "/h/p/d/key",
+        "/h/p/.r/auto/",
+    ];
+    let walls = walls(
+        &["/h/p", "/h/p/.r/auto"],
+        &["/h/p/.r"],
+        &[
+            "/h",
+            "/h/.ssh",
+            "/h/net",
+            "/h/p/.env",
+            "/h/p/d",
+            "/h/p/d/key",
+            "/h/none",
+        ],
+    );
+    assert_eq!(
+        told(&walls, &host),
+        [
+            "empty /h",
+            "rw /h/p",
+            "nothing /h/p/.env",
+            "ro /h/p/.r",
+            "rw /h/p/.r/auto",
+            "empty /h/p/d"
+        ]
+    );
+}
+
+#[test]
+fn a_mask_deep_in_a_root_cannot_be_renamed_away() {
+    let walls = walls(&["/p"], &[], &["/p/a/b/key"]);
+    let expected = ["rw /p", "rw /p/a", "rw /p/a/b", "nothing /p/a/b/key"];
+    assert_eq!(told(&walls, &["/p/a/b/key"]), expected);
+}
+
+#[test]
+fn a_masked_link_masks_what_it_leads_to() {
+    let host = ["/h/key -> /s/key", "/s/key"];
+    assert_eq!(
+        told(&walls(&[], &[], &["/h/key"]), &host),
+        ["nothing /s/key"]
+    );
+}
+
+#[test]
+fn a_workspace_below_tmp_or_run_is_seen() {
+    let host = ["/tmp/p/.git/hooks/", "/run/media/p/"];
+    let walls = walls(
+        &["/tmp/p", "/run/media/p"],
+        &["/tmp/p/.git/hooks"],
+        &["/tmp/secret"],
+    );
+    assert_eq!(
+        told(&walls, &host),
+        [
+            "rw /run/media/p",
+            "rw /tmp/p",
+            "rw /tmp/p/.git",
+            "ro /tmp/p/.git/hooks"
+        ]
+    );
+}
+
+#[test]
+fn the_switches_of_the_machine_cannot_be_turned() {
+    let host = ["/proc/sys/", "/proc/sysrq-trigger"];
+    let expected = ["ro /proc/sys", "ro /proc/sysrq-trigger"];
+    assert_eq!(told(&walls(&[], &[], &[]), &host), expected);
+}
+
+#[test]
+fn who_works_in_tmp_itself_gets_it() {
+    let plan = Plan::of(&walls(&["/tmp"], &[], &[]), &Fake::of(&[])).unwrap();
+    let tmp = plan
+        .steps
+        .iter()
+        .find(|step| step.at() == Path::new("/tmp"));
+    assert_eq!(tmp, Some(&bind(Path::new("/tmp"), Path::new("/tmp"), true)));
+}
+
+#[test]
+fn of_run_only_what_programs_need_is_kept() {
+    let host = [
+        "/run/current-system -> /nix/store/x",
+        "/run/opengl-driver/",
+        "/run/user/1/bus",
+        "/var/run/docker.sock",
+        "/etc/resolv.conf -> ../run/systemd/resolve/stub.conf",
+        "/run/systemd/resolve/stub.conf",
+    ];
+    let mut walls = walls(&[], &[], &[]);
+    let mut expected = vec![
+        "/run/current-system -> /nix/store/x",
+        "ro /run/opengl-driver",
+        "empty /var/run",
+    ];
+    assert_eq!(told(&walls, &host), expected);
+    walls.network = true;
+    expected.insert(2, "ro /run/systemd/resolve/stub.conf");
+    assert_eq!(told(&walls, &host), expected);
+}

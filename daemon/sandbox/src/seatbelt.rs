@@ -1,0 +1,157 @@
+//! Walls as a profile of Seatbelt, the sandbox of macOS, for `sandbox-exec -p`.
+//!
+//! It goes by paths, so it holds places that do not exist yet, and needs no stubs. Of several rules about the same,
+//! the last one holds. It has no network of its own to give: without the network, nothing is reached but sockets
+//! in what may be written. There a command sees the processes of others, but may signal only its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use contract::Walls;
+
+/// The program that runs another one under a profile. Never looked for on a `PATH`.
+pub const PROGRAM: &str = "/usr/bin/sandbox-exec";
+
+/// Devices that every program may write.
+const DEVICES: [&str; 6] = ["null", "zero", "tty", "ptmx", "stdout", "stderr"];
+
+/// The profile of these walls.
+#[must_use]
+pub fn profile(walls: &Walls) -> String {
+    let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
+    rule(
+        &mut text,
+        "allow file-write* file-ioctl",
+        "subpath",
+        Path::new("/dev/fd"),
+    );
+    for device in DEVICES {
+        let device = Path::new("/dev").join(device);
+        rule(
+            &mut text,
+            "allow file-write* file-ioctl",
+            "literal",
+            &device,
+        );
+    }
+    for masked in &walls.masked {
+        rule(&mut text, "deny file-read* file-write*", "subpath", masked);
+    }
+    for readable in &walls.readable {
+        rule(&mut text, "allow file-read*", "subpath", readable);
+    }
+    let roots = || walls.write.iter().chain([&walls.temp]);
+    for root in roots() {
+        rule(&mut text, "allow file-read* file-write*", "subpath", root);
+    }
+    for protected in &walls.protected {
+        rule(&mut text, "deny file-write*", "subpath", protected);
+        // Nor can a directory on the way to it be renamed.
+        for around in protected.ancestors().skip(1) {
+            if roots().any(|root| around.starts_with(root)) {
+                rule(&mut text, "deny file-write-unlink", "literal", around);
+            }
+        }
+    }
+    // A root deeper than what is protected can be written, and what is masked in a root stays so.
+    for root in roots() {
+        if walls
+            .protected
+            .iter()
+            .any(|place| root != place && root.starts_with(place))
+        {
+            rule(&mut text, "allow file-write*", "subpath", root);
+        }
+    }
+    for masked in &walls.masked {
+        if roots().any(|root| masked.starts_with(root)) {
+            rule(&mut text, "deny file-read* file-write*", "subpath", masked);
+        }
+    }
+    text.push_str("(deny network-outbound (remote unix-socket))\n");
+    if !walls.network {
+        text.push_str("(deny network*)\n(allow network-bind (local unix-socket))\n");
+    }
+    for root in roots() {
+        let _ = writeln!(
+            text,
+            "(allow network-outbound (remote unix-socket (subpath {})))",
+            quoted(root)
+        );
+    }
+    text.push_str("(deny signal)\n(allow signal (target same-sandbox))\n");
+    // Programs that run others on behalf of whoever asks.
+    text.push_str("(deny job-creation)\n(deny appleevent-send)\n(deny process-info-pidinfo (target others))\n");
+    text
+}
+
+fn rule(text: &mut String, what: &str, kind: &str, path: &Path) {
+    let _ = writeln!(text, "({what} ({kind} {}))", quoted(path));
+}
+
+/// As a word of the profile's language. A name that is no text there cannot be said: its nearest likeness is.
+fn quoted(path: &Path) -> String {
+    let mut word = String::from("\"");
+    for letter in path.to_string_lossy().chars() {
+        if matches!(letter, '"' | '\\') {
+            word.push('\\');
+        }
+        word.push(letter);
+    }
+    word.push('"');
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deepest_word_comes_last() {
+        let walls = Walls {
+            write: vec!["/p".into(), "/p/.r/auto".into()],
+            protected: vec!["/p/.git/hooks".into(), "/p/.r".into()],
+            masked: vec!["/h".into(), "/p/.env".into()],
+            readable: vec!["/h/shown".into()],
+            temp: "/h/t".into(),
+            network: false,
+        };
+        let profile = profile(&walls);
+        let at = |line: &str| {
+            let lines: Vec<_> = profile.lines().collect();
+            let found = lines.iter().rposition(|known| *known == line);
+            found.unwrap_or_else(|| panic!("{line} is not in {profile}"))
+        };
+        let mask = at("(deny file-read* file-write* (subpath \"/h\"))");
+        let shown = at("(allow file-read* (subpath \"/h/shown\"))");
+        let temp = at("(allow file-read* file-write* (subpath \"/h/t\"))");
+        let root = at("(allow file-read* file-write* (subpath \"/p\"))");
+        let hooks = at("(deny file-write* (subpath \"/p/.git/hooks\"))");
+        let around = at("(deny file-write-unlink (literal \"/p/.git\"))");
+        let dir = at("(deny file-write* (subpath \"/p/.r\"))");
+        let auto = at("(allow file-write* (subpath \"/p/.r/auto\"))");
+        let env = at("(deny file-read* file-write* (subpath \"/p/.env\"))");
+        assert!(
+            mask < temp
+                && mask < shown
+                && root < hooks
+                && root < around
+                && dir < auto
+                && root < env
+        );
+        at("(deny network*)");
+        let open = super::profile(&Walls {
+            network: true,
+            ..walls
+        });
+        assert!(!open.contains("(deny network*)"));
+    }
+
+    #[test]
+    fn a_name_cannot_end_its_word() {
+        assert_eq!(
+            quoted(Path::new("/a\") (allow \\x")),
+            "\"/a\\\") (allow \\\\x\""
+        );
+    }
+}

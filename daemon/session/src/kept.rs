@@ -1,0 +1,48 @@
+//! Rules that people allow always: kept for a workspace, beyond any session. Where they are kept is the assembly's.
+
+use std::sync::Arc;
+
+use proto::record::Rules;
+use proto::{ErrorName, Failure};
+
+/// What is kept for one workspace. Shared by all its sessions: what one adds counts at once in all.
+pub trait KeptRules: Send + Sync {
+    /// The rules in force, with a number that changes whenever they do. Never waits for a disk.
+    fn in_force(&self) -> (u64, Arc<Rules>);
+
+    /// Allows what this rule matches, from now on. On disk when it returns; one that is there already is no error.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// It cannot be written; then nothing is changed.
+    fn keep(&self, rule: &str) -> Result<(), Failure>;
+
+    /// What is wrong with what is kept.
+    fn problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Where they stand, for people.
+    fn origin(&self) -> String;
+}
+
+/// In an assembly that keeps nothing.
+pub(crate) struct Nothing;
+
+impl KeptRules for Nothing {
+    fn in_force(&self) -> (u64, Arc<Rules>) {
+        (0, Arc::default())
+    }
+
+    fn keep(&self, _rule: &str) -> Result<(), Failure> {
+        Err(Failure::new(
+            ErrorName::NotAllowed,
+            "Nothing is kept beyond the session here.",
+            "Allow it for the session.",
+        ))
+    }
+
+    fn origin(&self) -> String {
+        String::new()
+    }
+}

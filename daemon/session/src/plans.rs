@@ -1,0 +1,85 @@
+//! Answers of people to plans of the model.
+
+use proto::params::{Empty, plan};
+use proto::{ErrorName, Failure};
+use turn::Input;
+use turn::facts::content_of_plan;
+use turn::input::PlanAnswer;
+
+use crate::actor::Actor;
+use crate::answers::refuse;
+use crate::commands::Reply;
+
+impl Actor {
+    pub(crate) fn answer_plan(
+        &mut self,
+        params: plan::AnswerParams,
+        by: String,
+        reply: Reply<Empty>,
+    ) {
+        let content = content_of_plan(&params.plan_id, params.decision);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => return self.reply_when(done.seq, reply, Empty {}),
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal().or_else(|| self.plan_refusal(&params)) {
+            return refuse(reply, refusal);
+        }
+        let seq = self.machine.facts().seq.next();
+        self.step(Input::Plan(Box::new(PlanAnswer {
+            plan_id: params.plan_id,
+            decision: Some(params.decision),
+            note: params.note.filter(|note| !note.trim().is_empty()),
+            by,
+            unattended: false,
+            request_id: params.request_id,
+        })));
+        self.reply_when(seq, reply, Empty {});
+    }
+
+    fn plan_refusal(&self, params: &plan::AnswerParams) -> Option<Failure> {
+        let facts = self.machine.facts();
+        let Some(open) = facts.plans.get(&params.plan_id) else {
+            let mut planned = facts.planned.iter();
+            let first = planned.find(|(resolved, _)| resolved.plan_id == params.plan_id);
+            return Some(match first {
+                Some((resolved, at)) => Failure::new(
+                    ErrorName::AlreadyResolved,
+                    format!(
+                        "{} answered first: {}.",
+                        resolved.by,
+                        words(resolved.decision)
+                    ),
+                    "Nothing is left to be done.",
+                )
+                .with("by", resolved.by.clone())
+                .with(
+                    "decision",
+                    serde_json::to_value(resolved.decision).unwrap_or_default(),
+                )
+                .with("at", at.to_string()),
+                None => Failure::new(
+                    ErrorName::NotFound,
+                    format!("There is no plan `{}`.", params.plan_id),
+                    "`reasonix inbox` lists what waits.",
+                ),
+            });
+        };
+        (open.shown_hash != params.shown_hash).then(|| {
+            Failure::new(
+                ErrorName::Stale,
+                "What was shown is not the plan that waits.",
+                "Look at it again, and answer what you see.",
+            )
+        })
+    }
+}
+
+fn words(decision: Option<plan::Decision>) -> &'static str {
+    match decision {
+        Some(plan::Decision::Approve) => "approved",
+        Some(plan::Decision::Reject) => "sent back",
+        None => "not answered in time",
+    }
+}

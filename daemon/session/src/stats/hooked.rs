@@ -1,0 +1,66 @@
+//! What hooks did: by hook, from the logs of the sessions that are there. What is gone is not counted.
+
+use std::collections::BTreeMap;
+
+use proto::Body;
+use proto::hook::{HookFinished, HookOutcome};
+use proto::params::history::HookRow;
+use store::catalog::Listed;
+use store::format::RawRecord;
+use store::home::Home;
+
+use super::Wanted;
+
+/// Rows of an answer.
+const ROWS_MAX: usize = 200;
+
+/// Hooks by file, event and name.
+#[derive(Default)]
+pub(super) struct Hooked(BTreeMap<(String, &'static str, String), HookRow>);
+
+impl Hooked {
+    /// Adds all that a session's log tells. Blocks.
+    pub(super) fn add(&mut self, home: &Home, entry: &Listed, wanted: &Wanted) {
+        let dir = home.session_dir(entry.session);
+        let read = store::log::read(&dir, &mut |raw| self.take(raw, wanted));
+        if let Err(error) = read {
+            let reason = store::reason(&error);
+            tracing::warn!(pid = %entry.pid, reason, "what a session's hooks did cannot be counted");
+        }
+    }
+
+    fn take(&mut self, raw: &RawRecord<'_>, wanted: &Wanted) {
+        if raw.kind != "hook.finished" || !wanted.is_in(raw.at) {
+            return;
+        }
+        if let Ok(Body::HookFinished(ran)) = raw.record().map(|record| record.body) {
+            self.count(&ran);
+        }
+    }
+
+    pub(super) fn count(&mut self, ran: &HookFinished) {
+        let key = (ran.source.clone(), ran.event.as_str(), ran.hook.clone());
+        let row = self.0.entry(key).or_insert_with(|| HookRow {
+            hook: ran.hook.clone(),
+            event: ran.event,
+            source: ran.source.clone(),
+            runs: 0,
+            blocked: 0,
+            failed: 0,
+            time_ms: 0,
+        });
+        let passed = ran.outcome == HookOutcome::Pass;
+        row.runs += 1;
+        row.blocked += u64::from(ran.blocks());
+        row.failed += u64::from(!passed && !ran.blocks());
+        row.time_ms = row.time_ms.saturating_add(ran.duration_ms);
+    }
+
+    /// Those that took the most time first.
+    pub(super) fn finish(self) -> Vec<HookRow> {
+        let mut rows: Vec<HookRow> = self.0.into_values().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.time_ms));
+        rows.truncate(ROWS_MAX);
+        rows
+    }
+}

@@ -1,0 +1,299 @@
+//! The wire of Anthropic's Messages: what it refuses, what it streams, and what of a request must stay.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Usage};
+use super::prefix::Parts;
+use super::sse::{Events, pieces};
+use super::wire::{only, seal, tool};
+
+/// The mark that moves with each request.
+const MARK: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
+
+/// A body as chat completions would have it.
+pub fn as_chat(body: &Value) -> Value {
+    let mut chat = Map::new();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut messages = Vec::new();
+    let system: String = list(&body["system"])
+        .iter()
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    if !system.is_empty() {
+        messages.push(json!({"role": "system", "content": system}));
+    }
+    for message in list(&body["messages"]) {
+        let blocks = list(&message["content"]);
+        if message["role"] == "assistant" {
+            messages.push(assistant(&blocks));
+            continue;
+        }
+        for block in blocks {
+            messages.push(match block["type"].as_str() {
+                Some("tool_result") => json!({
+                    "role": "tool", "tool_call_id": block["tool_use_id"], "content": block["content"],
+                }),
+                _ => json!({"role": "user", "content": block["text"]}),
+            });
+        }
+    }
+    let tools: Vec<_> = list(&body["tools"])
+        .iter()
+        .map(|known| {
+            tool(
+                &known["name"],
+                &known["description"],
+                &known["input_schema"],
+            )
+        })
+        .collect();
+    if !tools.is_empty() {
+        chat.insert("tools".into(), tools.into());
+        chat.insert("tool_choice".into(), body["tool_choice"]["type"].clone());
+    }
+    for name in ["model", "stream"] {
+        chat.insert(name.into(), body[name].clone());
+    }
+    chat.insert("messages".into(), messages.into());
+    chat.into()
+}
+
+fn assistant(blocks: &[Value]) -> Value {
+    let texts = |kind: &str, member: &str| -> String {
+        let those = blocks.iter().filter(|block| block["type"] == kind);
+        those.filter_map(|block| block[member].as_str()).collect()
+    };
+    let calls: Vec<_> = blocks
+        .iter()
+        .filter(|block| block["type"] == "tool_use")
+        .map(|block| {
+            json!({"id": block["id"], "type": "function", "function": {
+                "name": block["name"], "arguments": block["input"].to_string(),
+            }})
+        })
+        .collect();
+    let mut message = json!({"role": "assistant", "content": texts("text", "text")});
+    let thinking = texts("thinking", "thinking");
+    if !thinking.is_empty() {
+        message["reasoning_content"] = thinking.into();
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
+}
+
+/// What this vendor refuses and chat completions does not.
+pub fn check(body: &Value) -> Result<(), String> {
+    only(
+        body,
+        &[
+            "model",
+            "messages",
+            "system",
+            "tools",
+            "tool_choice",
+            "stream",
+            "max_tokens",
+            "thinking",
+            "output_config",
+            "temperature",
+        ],
+    )?;
+    if body["max_tokens"].as_u64().is_none_or(|tokens| tokens == 0) {
+        return Err("`max_tokens` is missing".to_owned());
+    }
+    let marks = body.to_string().matches(&MARK[1..]).count();
+    if marks > 4 {
+        return Err(format!("{marks} cache marks, and 4 are allowed"));
+    }
+    let mut expected = "user";
+    for (index, message) in body["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let wrong = |why: String| format!("message {index}: {why}");
+        only(message, &["role", "content"]).map_err(wrong)?;
+        if message["role"] != expected {
+            return Err(wrong(format!("`{expected}` must stand here")));
+        }
+        expected = if expected == "user" {
+            "assistant"
+        } else {
+            "user"
+        };
+        let blocks = message["content"]
+            .as_array()
+            .filter(|blocks| !blocks.is_empty());
+        let blocks = blocks.ok_or_else(|| wrong("has no blocks".to_owned()))?;
+        blocks_fit(blocks).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+fn blocks_fit(blocks: &[Value]) -> Result<(), String> {
+    let mut behind_text = false;
+    for block in blocks {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => {
+                only(block, &["type", "text", "cache_control"])?;
+                behind_text = true;
+            }
+            "tool_result" => {
+                only(
+                    block,
+                    &[
+                        "type",
+                        "tool_use_id",
+                        "content",
+                        "is_error",
+                        "cache_control",
+                    ],
+                )?;
+                if behind_text {
+                    return Err("a result behind words".to_owned());
+                }
+            }
+            "tool_use" => {
+                only(block, &["type", "id", "name", "input"])?;
+                if !block["input"].is_object() {
+                    return Err("an input that is no object".to_owned());
+                }
+            }
+            "thinking" => {
+                only(block, &["type", "thinking", "signature"])?;
+                let text = block["thinking"].as_str().unwrap_or_default();
+                if block["signature"] != seal(text) {
+                    return Err(format!("`{text}` was not signed like that"));
+                }
+            }
+            other => return Err(format!("unknown block `{other}`")),
+        }
+    }
+    Ok(())
+}
+
+/// The events of an answer.
+pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
+    let mut said = vec![event(&json!({"type": "message_start", "message": {
+        "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": super::NAME,
+        "content": [], "stop_reason": null, "usage": usage.map(|usage| json!({
+            "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
+            "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
+        })),
+    }}))];
+    said.push(event(&json!({"type": "ping"})));
+    let mut index = 0;
+    let mut block = |begin: Value, deltas: Vec<Value>| {
+        said.push(event(
+            &json!({"type": "content_block_start", "index": index, "content_block": begin}),
+        ));
+        for delta in deltas {
+            said.push(event(
+                &json!({"type": "content_block_delta", "index": index, "delta": delta}),
+            ));
+        }
+        said.push(event(
+            &json!({"type": "content_block_stop", "index": index}),
+        ));
+        index += 1;
+    };
+    if !answer.reasoning.is_empty() {
+        let mut deltas: Vec<_> = pieces(&answer.reasoning, answer.chunk_bytes)
+            .into_iter()
+            .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
+            .collect();
+        deltas.push(json!({"type": "signature_delta", "signature": seal(&answer.reasoning)}));
+        block(
+            json!({"type": "thinking", "thinking": "", "signature": ""}),
+            deltas,
+        );
+    }
+    if !answer.text.is_empty() {
+        let deltas = pieces(&answer.text, answer.chunk_bytes)
+            .into_iter()
+            .map(|piece| json!({"type": "text_delta", "text": piece}));
+        block(json!({"type": "text", "text": ""}), deltas.collect());
+    }
+    for (at, call) in answer.calls.iter().enumerate() {
+        let id = call
+            .id
+            .clone()
+            .unwrap_or_else(|| format!("call_{number}_{at}"));
+        let deltas = pieces(&call.arguments, answer.chunk_bytes)
+            .into_iter()
+            .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+        block(
+            json!({"type": "tool_use", "id": id, "name": call.name, "input": {}}),
+            deltas.collect(),
+        );
+    }
+    let natural = if answer.calls.is_empty() {
+        "end_turn"
+    } else {
+        "tool_use"
+    };
+    let reason = match answer.finish.as_deref() {
+        None => natural,
+        Some("length") => "max_tokens",
+        Some("content_filter") => "refusal",
+        Some(other) => other,
+    };
+    let mut last =
+        json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}});
+    if let Some(usage) = usage {
+        last["usage"] = json!({"output_tokens": usage.output});
+    }
+    let mut end = vec![event(&last)];
+    if answer.done {
+        end.push(event(&json!({"type": "message_stop"})));
+    }
+    Events { said, end }
+}
+
+fn event(value: &Value) -> String {
+    format!(
+        "event: {}\ndata: {value}\n\n",
+        value["type"].as_str().unwrap_or_default()
+    )
+}
+
+/// What of a request must stay, and what must only grow: the blocks, without their marks.
+pub fn parts(body: &[u8]) -> Result<Parts, String> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        model: &'a RawValue,
+        #[serde(borrow)]
+        system: Option<&'a RawValue>,
+        #[serde(borrow)]
+        tools: Option<&'a RawValue>,
+        #[serde(borrow)]
+        messages: Vec<Message<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        role: &'a str,
+        #[serde(borrow)]
+        content: Vec<&'a RawValue>,
+    }
+    let body: Body<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let bare = |raw: &RawValue| raw.get().replace(MARK, "");
+    let text = |raw: Option<&RawValue>| raw.map(bare).unwrap_or_default();
+    let items = body.messages.iter().flat_map(|message| {
+        let said = |block: &&RawValue| format!("{}: {}", message.role, bare(block));
+        message.content.iter().map(said).collect::<Vec<_>>()
+    });
+    Ok(Parts {
+        fixed: vec![
+            ("model", bare(body.model)),
+            ("system", text(body.system)),
+            ("tools", text(body.tools)),
+        ],
+        items: items.collect(),
+    })
+}

@@ -1,0 +1,250 @@
+//! The wire of OpenAI's Responses: what it refuses, what it streams, and what of a request must stay.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Usage};
+use super::prefix::Parts;
+use super::sse::{Events, pieces};
+use super::wire::{only, seal, tool};
+
+/// A body as chat completions would have it.
+pub fn as_chat(body: &Value) -> Value {
+    let mut chat = Map::new();
+    let mut messages: Vec<Value> = Vec::new();
+    if body["instructions"].is_string() {
+        messages.push(json!({"role": "system", "content": body["instructions"]}));
+    }
+    for item in body["input"].as_array().into_iter().flatten() {
+        let text: String = item["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+            .collect();
+        match item["type"].as_str().unwrap_or_default() {
+            "function_call_output" => messages.push(json!({
+                "role": "tool", "tool_call_id": item["call_id"], "content": item["output"],
+            })),
+            "message" if item["role"] == "user" => {
+                messages.push(json!({"role": "user", "content": text}));
+            }
+            kind => {
+                let said = said(&mut messages);
+                match kind {
+                    "message" => said["content"] = text.into(),
+                    "reasoning" => {
+                        said["reasoning_content"] = item["summary"][0]["text"].clone();
+                    }
+                    _ => {
+                        let call = json!({"id": item["call_id"], "type": "function", "function": {
+                            "name": item["name"], "arguments": item["arguments"],
+                        }});
+                        match said["tool_calls"].as_array_mut() {
+                            Some(calls) => calls.push(call),
+                            None => said["tool_calls"] = json!([call]),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let tools: Vec<_> = body["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|known| tool(&known["name"], &known["description"], &known["parameters"]))
+        .collect();
+    if !tools.is_empty() {
+        chat.insert("tools".into(), tools.into());
+        chat.insert("tool_choice".into(), body["tool_choice"].clone());
+    }
+    for name in ["model", "stream"] {
+        chat.insert(name.into(), body[name].clone());
+    }
+    chat.insert("messages".into(), messages.into());
+    chat.into()
+}
+
+/// The assistant's message that is being put together.
+fn said(messages: &mut Vec<Value>) -> &mut Value {
+    let is_there = messages
+        .last()
+        .is_some_and(|last| last["role"] == "assistant");
+    if !is_there {
+        messages.push(json!({"role": "assistant", "content": ""}));
+    }
+    let last = messages.len() - 1;
+    &mut messages[last]
+}
+
+/// What this vendor refuses and chat completions does not.
+pub fn check(body: &Value) -> Result<(), String> {
+    only(
+        body,
+        &[
+            "model",
+            "input",
+            "instructions",
+            "tools",
+            "tool_choice",
+            "stream",
+            "store",
+            "include",
+            "prompt_cache_key",
+            "reasoning",
+            "max_output_tokens",
+        ],
+    )?;
+    if body["store"] != false || body["include"] != json!(["reasoning.encrypted_content"]) {
+        return Err("nothing is to be kept, and reasoning is to come encrypted".to_owned());
+    }
+    if body["prompt_cache_key"].as_str().is_none_or(str::is_empty) {
+        return Err("`prompt_cache_key` is missing".to_owned());
+    }
+    for known in body["tools"].as_array().into_iter().flatten() {
+        only(
+            known,
+            &["type", "name", "description", "parameters", "strict"],
+        )?;
+    }
+    let input = body["input"].as_array().ok_or("`input` is no array")?;
+    for (index, item) in input.iter().enumerate() {
+        let wrong = |why: String| format!("item {index}: {why}");
+        let kind = item["type"].as_str().unwrap_or_default();
+        let members: &[&str] = match kind {
+            "message" => &["type", "role", "content"],
+            "function_call" => &["type", "call_id", "name", "arguments"],
+            "function_call_output" => &["type", "call_id", "output"],
+            "reasoning" => &["type", "id", "summary", "encrypted_content"],
+            other => return Err(wrong(format!("unknown type `{other}`"))),
+        };
+        only(item, members).map_err(wrong)?;
+        if kind == "reasoning" {
+            let text = item["summary"][0]["text"].as_str().unwrap_or_default();
+            if item["encrypted_content"] != seal(text) {
+                return Err(wrong(format!("`{text}` was not encrypted like that")));
+            }
+            let next = input.get(index + 1);
+            let follows = next
+                .is_some_and(|next| next["type"] == "function_call" || next["role"] == "assistant");
+            if !follows {
+                return Err(wrong("reasoning without what it led to".to_owned()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The events of an answer.
+pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
+    let mut said = Vec::new();
+    let head =
+        json!({"id": format!("resp_{number}"), "object": "response", "status": "in_progress"});
+    said.push(event("response.created", json!({"response": head})));
+    let mut index = 0;
+    if !answer.reasoning.is_empty() {
+        let item = json!({
+            "id": format!("rs_{number}"), "type": "reasoning", "encrypted_content": seal(&answer.reasoning),
+            "summary": [{"type": "summary_text", "text": answer.reasoning}],
+        });
+        for piece in pieces(&answer.reasoning, answer.chunk_bytes) {
+            let delta = json!({"output_index": index, "summary_index": 0, "delta": piece});
+            said.push(event("response.reasoning_summary_text.delta", delta));
+        }
+        said.push(event(
+            "response.output_item.done",
+            json!({"output_index": index, "item": item}),
+        ));
+        index += 1;
+    }
+    if !answer.text.is_empty() {
+        for piece in pieces(&answer.text, answer.chunk_bytes) {
+            let delta = json!({"output_index": index, "content_index": 0, "delta": piece});
+            said.push(event("response.output_text.delta", delta));
+        }
+        let done = json!({"output_index": index, "content_index": 0, "text": answer.text});
+        said.push(event("response.output_text.done", done));
+        index += 1;
+    }
+    for (at, call) in answer.calls.iter().enumerate() {
+        let id = call
+            .id
+            .clone()
+            .unwrap_or_else(|| format!("call_{number}_{at}"));
+        let item = |arguments: &str| {
+            json!({"output_index": index, "item": {
+                "id": format!("fc_{number}_{at}"), "type": "function_call", "call_id": id, "name": call.name,
+                "arguments": arguments,
+            }})
+        };
+        said.push(event("response.output_item.added", item("")));
+        for piece in pieces(&call.arguments, answer.chunk_bytes) {
+            let delta = json!({"output_index": index, "delta": piece});
+            said.push(event("response.function_call_arguments.delta", delta));
+        }
+        said.push(event("response.output_item.done", item(&call.arguments)));
+        index += 1;
+    }
+    let reason = match answer.finish.as_deref() {
+        Some("length") => Some("max_output_tokens"),
+        Some("content_filter") => Some("content_filter"),
+        _ => None,
+    };
+    let status = if reason.is_some() {
+        "incomplete"
+    } else {
+        "completed"
+    };
+    let response = json!({
+        "id": format!("resp_{number}"), "object": "response", "status": status, "output": [],
+        "incomplete_details": reason.map(|reason| json!({"reason": reason})),
+        "usage": usage.map(|usage| json!({
+            "input_tokens": usage.prompt, "input_tokens_details": {"cached_tokens": usage.cached},
+            "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        })),
+    });
+    let end = vec![event(
+        &format!("response.{status}"),
+        json!({"response": response}),
+    )];
+    Events { said, end }
+}
+
+fn event(kind: &str, mut value: Value) -> String {
+    value["type"] = kind.into();
+    format!("event: {kind}\ndata: {value}\n\n")
+}
+
+/// What of a request must stay, and what must only grow.
+pub fn parts(body: &[u8]) -> Result<Parts, String> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        model: &'a RawValue,
+        #[serde(borrow)]
+        instructions: Option<&'a RawValue>,
+        #[serde(borrow)]
+        tools: Option<&'a RawValue>,
+        #[serde(borrow)]
+        prompt_cache_key: Option<&'a RawValue>,
+        #[serde(borrow)]
+        input: Vec<&'a RawValue>,
+    }
+    let body: Body<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let text = |raw: Option<&RawValue>| raw.map_or("", RawValue::get).to_owned();
+    Ok(Parts {
+        fixed: vec![
+            ("model", body.model.get().to_owned()),
+            ("instructions", text(body.instructions)),
+            ("tools", text(body.tools)),
+            ("prompt_cache_key", text(body.prompt_cache_key)),
+        ],
+        items: body
+            .input
+            .iter()
+            .map(|item| item.get().to_owned())
+            .collect(),
+    })
+}

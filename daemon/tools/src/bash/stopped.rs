@@ -1,0 +1,157 @@
+//! Whether a command that failed looks as if its walls had stopped it.
+//!
+//! The kernel tells nobody: what programs print when they are refused has to do. So it is told as a guess, and nothing
+//! hangs on it but an offer to a person.
+
+use contract::Walls;
+
+/// What systems and programs say of a file system that cannot be written.
+const FILES: [&str; 3] = ["read-only file system", "erofs", "device or resource busy"];
+/// What they say where there is no network.
+const NETWORK: [&str; 11] = [
+    "network is unreachable",
+    "enetunreach",
+    "could not resolve host",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "failure in name resolution",
+    "eai_again",
+    "dns error",
+    "failed to lookup address",
+    "no address associated with hostname",
+    "getaddrinfo failed",
+];
+/// What they say of a call that the kernel takes from nobody in there.
+const CALLS: [&str; 2] = ["operation not permitted", "eperm"];
+
+/// What the walls stopped, as far as it can be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ByWalls {
+    /// Why, in words for people and the model.
+    pub(super) why: String,
+    /// What a person could set so that it works within the walls.
+    lift: &'static str,
+    /// It is about what is closed to all tools: nobody is asked to run it outside.
+    closed: bool,
+}
+
+impl ByWalls {
+    /// Why, where a run outside the walls may be offered to a person.
+    pub(super) fn offer(self) -> Option<String> {
+        (!self.closed).then_some(self.why)
+    }
+
+    /// For the model, a line.
+    pub(super) fn told(&self) -> String {
+        format!(
+            "The sandbox seems to have stopped it: {}. Another way to the same end is stopped too; if it is needed, tell the \
+             user what for: {}.",
+            self.why, self.lift
+        )
+    }
+}
+
+/// Why, where it does. `printed`: the end of what a command printed that failed.
+pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
+    let mut printed = printed.to_lowercase();
+    if let Some(temp) = walls.temp.to_str().filter(|temp| !temp.is_empty()) {
+        // It may lie in what is closed, and is not.
+        printed = printed.replace(&temp.to_lowercase(), "");
+    }
+    let says = |words: &[&str]| words.iter().any(|word| printed.contains(word));
+    let masked = walls.masked.iter().find(|place| {
+        place
+            .to_str()
+            .is_some_and(|place| place.len() > 1 && printed.contains(&place.to_lowercase()))
+    });
+    let because = |why: String, lift| {
+        Some(ByWalls {
+            why,
+            lift,
+            closed: masked.is_some(),
+        })
+    };
+    if says(&FILES) {
+        return because(
+            "it writes where it may not: outside the workspace, or in a file that is protected"
+                .to_owned(),
+            "they can add the directory to `sandbox.allow_write`, or do it themselves",
+        );
+    }
+    if !walls.network && says(&NETWORK) {
+        return because(
+            "it needs the network, and there is none".to_owned(),
+            "they can set `sandbox.network = true`, or do it themselves",
+        );
+    }
+    if let Some(place) = masked {
+        return Some(ByWalls {
+            why: format!("it needs `{}`, which is closed", place.display()),
+            lift: "they can open it where they have closed it (`sandbox.deny_read`, a rule), or do it themselves",
+            closed: true,
+        });
+    }
+    if !says(&CALLS) {
+        return None;
+    }
+    because(
+        "it asks the system for something that the sandbox does not give".to_owned(),
+        "they can do it themselves",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_say_is_told_apart() {
+        let walls = Walls {
+            masked: vec!["/proj/home/.ssh".into()],
+            ..Walls::default()
+        };
+        let open = Walls {
+            network: true,
+            ..walls.clone()
+        };
+        let told = |walls: &Walls, printed: &str| {
+            by(walls, printed).map_or_else(String::new, |by| by.told())
+        };
+        assert!(
+            told(
+                &walls,
+                "touch: cannot touch '/etc/x': Read-only file system"
+            )
+            .contains("outside")
+        );
+        assert!(told(&walls, "curl: (6) Could not resolve host: example.org").contains("network"));
+        assert!(told(&walls, "npm error code EAI_AGAIN").contains("network"));
+        assert!(
+            told(&walls, "cat: /proj/home/.ssh/id: No such file or directory").contains(".ssh")
+        );
+        assert!(
+            told(&walls, "unshare: unshare failed: Operation not permitted").contains("system")
+        );
+        // What could be done about it stands beside.
+        assert!(told(&walls, "EROFS: x").contains("`sandbox.allow_write`"));
+        assert!(told(&walls, "getaddrinfo failed").contains("`sandbox.network = true`"));
+        // What is closed to all tools is not offered, however it is told.
+        let offered = |printed: &str| by(&walls, printed).and_then(ByWalls::offer).is_some();
+        assert!(offered("touch: '/etc/x': Read-only file system"));
+        assert!(!offered(
+            "touch: '/proj/home/.ssh/x': Read-only file system"
+        ));
+        assert!(!offered(
+            "cat: /proj/home/.ssh/id: No such file or directory"
+        ));
+        assert_eq!(
+            by(&open, "curl: (6) Could not resolve host: example.org"),
+            None
+        );
+        assert_eq!(
+            by(&walls, "error: test failed, to rerun pass `--lib`"),
+            None
+        );
+        assert_eq!(by(&walls, ""), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! Calls that the sandbox stopped: a person may let one run once outside of it. Its first outcome is on disk before
+//! anybody is asked, and is its result unless it runs again.
+//!
+//! What is blocked is judged anew, as something that runs outside: policy says whether a person may be asked at all, now
+//! and again when they have said yes.
+
+use contract::{Basis, Outcome, Stance};
+use proto::Body;
+use proto::item::{CallStatus, ToolCall};
+use proto::params::approval::Approval;
+use proto::record::{ToolBlocked, Unattended as Left, Verdict};
+
+use super::Decided;
+use crate::facts::{OpenCall, Stage};
+use crate::input::Unattended;
+use crate::machine::{Calls, Step};
+use crate::words;
+
+impl OpenCall {
+    /// What a call that was blocked came to within the sandbox, with the words that belong to it by now.
+    pub(super) fn as_blocked(&self) -> Option<Outcome> {
+        let blocked = self.blocked.as_ref()?;
+        let more = match &self.stage {
+            Stage::KeptInside { words } => words.as_deref(),
+            Stage::Approved { .. } => Some(words::ALLOWED_NOT_STARTED),
+            Stage::Open
+            | Stage::Asked(_)
+            | Stage::Questioned(_)
+            | Stage::Proposed(_)
+            | Stage::Answered { .. }
+            | Stage::Denied { .. }
+            | Stage::Started { .. }
+            | Stage::Blocked
+            | Stage::Closed => None,
+        };
+        let text = match more {
+            Some(more) => format!("{}\n{more}\n", blocked.text.trim_end_matches('\n')),
+            None => blocked.text.clone(),
+        };
+        Some(Outcome {
+            status: blocked.status,
+            text,
+            display: blocked.display.clone(),
+            spill: blocked.spill.as_ref().map(Into::into),
+            changed: blocked.changed.clone(),
+            todos: None,
+            blocked: None,
+        })
+    }
+}
+
+impl Step<'_> {
+    /// Why the sandbox stopped a call, where a person may be asked whether it runs outside: it has not, the session may
+    /// change things, the same was not refused before in this turn, and no command of the session runs in the background.
+    pub(super) fn may_escape(&self, call: &ToolCall, outcome: &Outcome) -> Option<String> {
+        let reason = outcome.blocked.clone()?;
+        let open = self.facts.open.as_ref()?;
+        let known = self.open_call(&call.id)?;
+        let again = open.kept_inside.contains(&known.input_sha256);
+        let refused = self.facts.stance().refuses().is_some();
+        // While a yes is waited for, one that runs could change what it is for: a script that the command names.
+        let alone = self.facts.children.is_empty();
+        (known.blocked.is_none() && !again && !refused && alone).then_some(reason)
+    }
+
+    /// Keeps what a call came to that was stopped. It is judged again, for a run outside.
+    pub(super) fn block(
+        &mut self,
+        call: &ToolCall,
+        outcome: Outcome,
+        reason: String,
+        duration_ms: u64,
+    ) {
+        let tool = self.leads_to(call);
+        self.append(Body::ToolBlocked(ToolBlocked {
+            call: call.id.clone(),
+            tool,
+            reason,
+            status: outcome.status,
+            duration_ms,
+            display: outcome.display,
+            text: outcome.text,
+            spill: outcome
+                .spill
+                .map(|path| path.to_string_lossy().into_owned()),
+            changed: outcome.changed,
+        }));
+    }
+
+    /// Asks a person whether a call that was stopped may run once outside, runs it, or closes it.
+    pub(super) fn decide_escape(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        mut decided: Decided,
+        question: Approval,
+        unattended: Unattended,
+    ) {
+        // Outside nothing holds it: it starts from disk, and alone.
+        decided.decision.read_only = false;
+        if let Some(why) = self.facts.stance().refuses() {
+            decided.decision.verdict = Verdict::Deny;
+            decided.decision.basis = Basis::Stance;
+            why.clone_into(&mut decided.decision.rule);
+            Stance::LAYER.clone_into(&mut decided.decision.layer);
+        }
+        // Nothing but a person's yes to what would be shown now lets it out: no rule, no posture.
+        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
+        let asks = decided.decision.verdict == Verdict::Ask && question.escape.is_some();
+        if !asks {
+            decided.decision.verdict = Verdict::Deny;
+            self.log_decision(call, &decided, None, None);
+        } else if approved {
+            self.log_decision(call, &decided, None, None);
+            self.run(calls, call, decided);
+            return;
+        } else if unattended == Unattended::Wait {
+            self.log_decision(call, &decided, None, None);
+            self.ask_person(question);
+            return;
+        } else {
+            self.log_decision(call, &decided, Some(Left::Denied), None);
+        }
+        self.close_what_cannot_run(calls);
+    }
+
+    /// A call's outcome, where it was blocked before: what it came to then, or what its run outside has come to, with word
+    /// of both.
+    pub(super) fn with_what_was_blocked(
+        &self,
+        call: &ToolCall,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) -> (Outcome, u64) {
+        let open = self.open_call(&call.id);
+        let Some((open, blocked)) = open.and_then(|open| Some((open, open.blocked.as_ref()?)))
+        else {
+            return (outcome, duration_ms);
+        };
+        if !open.is_outside() {
+            let first = open.as_blocked().unwrap_or(outcome);
+            return (first, blocked.duration_ms);
+        }
+        let mut outcome = outcome;
+        let lost = outcome.status == CallStatus::Unknown;
+        let begin = words::ran_outside(&blocked.reason, lost);
+        outcome.text = match lost {
+            true => begin,
+            false => format!("{begin}\n{}", outcome.text),
+        };
+        // What was changed within is changed still.
+        for changed in &blocked.changed {
+            if outcome
+                .changed
+                .iter()
+                .all(|known| known.path != changed.path)
+            {
+                outcome.changed.push(changed.clone());
+            }
+        }
+        (outcome, duration_ms)
+    }
+}

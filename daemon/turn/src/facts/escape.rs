@@ -1,0 +1,51 @@
+//! Calls that the sandbox stopped, as a fold: what they came to, and what was said to a run outside.
+
+use proto::CallId;
+use proto::record::ToolBlocked;
+
+use super::Facts;
+use super::open::{OpenCall, Stage};
+
+impl OpenCall {
+    /// Whether it runs outside the sandbox, or did when the daemon died.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        self.blocked.is_some() && matches!(self.stage, Stage::Started { .. })
+    }
+}
+
+impl Facts {
+    /// Why the sandbox stopped a call that has no result yet: if it runs again, then outside.
+    #[must_use]
+    pub fn blocked(&self, call: &CallId) -> Option<&str> {
+        let mut calls = self.open.iter().flat_map(|open| &open.calls);
+        let open = calls.find(|open| open.call.id == *call && open.stage != Stage::Closed)?;
+        open.blocked.as_ref().map(|blocked| blocked.reason.as_str())
+    }
+
+    pub(super) fn is_blocked(&self, call: &CallId) -> bool {
+        self.blocked(call).is_some()
+    }
+
+    pub(super) fn apply_blocked(&mut self, blocked: &ToolBlocked) {
+        let calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
+        // A call is stopped once: outside nothing stops it.
+        let fresh = |open: &&mut OpenCall| {
+            open.call.id == blocked.call && open.stage != Stage::Closed && open.blocked.is_none()
+        };
+        for open in calls.filter(fresh) {
+            open.blocked = Some(Box::new(blocked.clone()));
+            open.stage = Stage::Blocked;
+        }
+    }
+
+    /// A call does not run outside, and the same call is not asked about again in this turn.
+    pub(super) fn keep_inside(&mut self, call: &CallId, words: Option<String>) {
+        let Some(open) = &mut self.open else { return };
+        let kept = open.calls.iter().find(|open| open.call.id == *call);
+        if let Some(kept) = kept.filter(|kept| !kept.input_sha256.is_empty()) {
+            open.kept_inside.insert(kept.input_sha256.clone());
+        }
+        open.stage(call, Stage::KeptInside { words });
+    }
+}

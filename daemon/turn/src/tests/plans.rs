@@ -1,0 +1,377 @@
+//! Plan mode, plans and their answers, and sessions that only read.
+
+use proto::Body;
+
+use super::script::{check, log_of};
+
+#[test]
+fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
+    check(
+        "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a allow
+          finished a denied | result a denied: Not run: the session is in plan mode, and this call may change something | ask
+        > model calls plan b, write c
+          model calls b c | judge b
+        > policy b plans
+          proposes 7.1 for b | waiting for plan | judge c
+        > policy c allow
+        > ann approves 7.1
+          ann on 7.1: approve | running | finished b ok | result b ok | judge c
+        > policy c allow
+          started c | run c once that is on disk
+        > ends c ok
+          finished c ok | result c ok | ask
+        > model calls write:write a
+          model calls write | judge write
+        > policy write ask
+          question 7.2 about write | waiting for approval
+        > ann yes 7.2
+          ann answers 7.2: allow once | running | judge write
+        > policy write ask
+          started write | run write once that is on disk
+        > ends write ok
+          finished write ok | result write ok | ask
+        > model says Mended.
+          model: Mended. | turn ends completed | idle
+        > user and now
+          turn starts | running | prompt: and now | ask
+    ",
+    );
+}
+
+#[test]
+fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
+    let scene = "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan
+        > ann approves 7.1
+          ann on 7.1: approve | running | finished a ok | result a ok | ask
+    ";
+    let window = |more: &str| {
+        let log = log_of(&format!("{scene}{more}"));
+        crate::Facts::fold(&log).stance()
+    };
+    assert!(window("").window);
+    // Whoever takes it back to planning takes back the window, also where they let it go on after.
+    assert!(!window("> set mode=plan").window);
+    assert!(!window("> set mode=plan\n> set mode=normal").window);
+    let ended = window("> model says Done.\n model: Done. | turn ends completed | idle");
+    assert!(!ended.window);
+    assert_eq!(
+        ended.refuses(),
+        None,
+        "the mode stays as the answer left it"
+    );
+}
+
+#[test]
+fn a_plan_that_is_sent_back_keeps_the_session_planning() {
+    check(
+        "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan
+        > ann rejects 7.1 tests first
+          ann on 7.1: reject | running | finished a denied |
+          result a denied: The user (ann) did not approve the plan | ask
+        > model calls x:plan a
+          model calls x | judge x
+        > policy x plans
+          proposes 7.2 for x | waiting for plan
+        > ann approves 7.1
+        > ann approves 7.2 but quickly
+          ann on 7.2: approve | running | finished x ok | result x ok | ask
+    ",
+    );
+}
+
+#[test]
+fn what_plan_mode_refused_may_run_once_the_plan_is_approved() {
+    check(
+        "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls x:write a, plan b, y:write a
+          model calls x b y | judge x
+        > policy x allow
+          finished x denied | result x denied: Not run: the session is in plan mode, and this call may change something | judge b
+        > policy b plans
+          proposes 7.1 for b | waiting for plan | judge y
+        > policy y allow
+        > ann approves 7.1
+          ann on 7.1: approve | running | finished b ok | result b ok | judge y
+        > policy y allow
+          started y | run y once that is on disk
+    ",
+    );
+}
+
+#[test]
+fn a_plan_outside_plan_mode_is_refused() {
+    check(
+        "
+        > user mend it
+          turn starts | running | prompt: mend it | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          finished a refused | result a refused: Not proposed: the session is not in plan mode, and no plan has to be approved | ask
+    ",
+    );
+}
+
+#[test]
+fn a_run_ends_blocked_with_the_plan_that_nobody_approved() {
+    let scene = "
+        > session headless mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a left-plans
+          proposes 7.1 for a | reasonix on 7.1: nothing | finished a denied |
+          result a denied: Nobody is there to approve the plan | ask
+        > model calls read b
+          model calls b | judge b
+        > policy b allow
+          started b | run b
+        > ends b ok
+          finished b ok | result b ok | ask
+        > model says That is my plan.
+          model: That is my plan. | turn ends blocked (denied) | exited 3
+    ";
+    check(scene);
+    let log = log_of(scene);
+    let ended = log.iter().find_map(|record| match &record.body {
+        Body::TurnEnded(ended) => Some(ended.clone()),
+        _ => None,
+    });
+    let ended = ended.expect("it ends");
+    assert_eq!(ended.text, "1. look\n\nThat is my plan.");
+    assert_eq!(ended.denied.len(), 1);
+    check(
+        "
+        > session headless mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan
+        > nobody leaves 7.1
+          reasonix on 7.1: nothing | running | finished a denied |
+          result a denied: Nobody is there to approve the plan | ask
+        > model says 1. look
+          model: 1. look | turn ends blocked (denied) | exited 3
+    ",
+    );
+}
+
+#[test]
+fn every_stop_closes_the_plan_and_plan_mode_stays() {
+    for (stop, ends) in [
+        ("user", "turn ends interrupted (user) | idle"),
+        ("shutdown", "turn ends interrupted (shutdown) | idle"),
+        ("term", "turn ends interrupted (term) | exited 143"),
+        ("kill", "turn ends killed (user) | exited 137"),
+    ] {
+        let why = if stop == "user" {
+            "Not run: the user interrupted the turn"
+        } else {
+            "Not run: the turn was stopped"
+        };
+        let scene = format!(
+            "
+            > session interactive mode=plan
+            > user mend it
+              turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+            > model calls plan a
+              model calls a | judge a
+            > policy a plans
+              proposes 7.1 for a | waiting for plan
+            > stop {stop}
+              reasonix on 7.1: nothing | running |
+              finished a interrupted | result a interrupted: {why} | {ends}
+            > ann approves 7.1
+        "
+        );
+        check(&scene);
+        let stance = crate::Facts::fold(&log_of(&scene)).stance();
+        assert!(stance.refuses().is_some(), "{stop}");
+    }
+}
+
+#[test]
+fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
+    for policy in ["continue", "idle"] {
+        check(&format!(
+            "
+            > session interactive mode=plan
+            > user mend it
+              turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+            > model calls plan a
+              model calls a | judge a
+            > policy a plans
+              proposes 7.1 for a | waiting for plan
+            > crash {policy}
+              waiting for plan
+            > ann approves 7.1
+              ann on 7.1: approve | running | finished a ok | result a ok | ask
+            > model calls write b
+              model calls b | judge b
+            > policy b allow
+              started b | run b once that is on disk
+        "
+        ));
+    }
+    check(
+        "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan
+        > ann approves 7.1
+          ann on 7.1: approve | running | finished a ok | result a ok | ask
+        > crash continue after plan.resolved
+          notice: The daemon was restarted | running | finished a ok | result a ok | ask
+        > model calls write b
+          model calls b | judge b
+        > policy b allow
+          started b | run b once that is on disk
+    ",
+    );
+}
+
+#[test]
+fn the_model_is_told_of_the_mode_behind_all_that_was_said() {
+    check(
+        "
+        > user look
+          turn starts | running | prompt: look | ask
+        > set mode=plan
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | daemon: Plan mode is on | ask
+        > model says Yes.
+          model: Yes. | turn ends completed | idle
+        > set mode=normal
+        > set mode=plan
+        > user go on
+          turn starts | running | prompt: go on | ask
+        > model says Well.
+          model: Well. | turn ends completed | idle
+        > set mode=normal
+        > set read_only=true
+        > user more
+          turn starts | running | prompt: more | daemon: This session only reads | ask
+        > model says Well.
+          model: Well. | turn ends completed | idle
+        > set mode=plan
+        > user more yet
+          turn starts | running | prompt: more yet | daemon: Plan mode is on, and this session only reads | ask
+        > model says Well.
+          model: Well. | turn ends completed | idle
+        > set mode=normal
+        > set read_only=false
+        > user all of it
+          turn starts | running | prompt: all of it | daemon: Changes are possible again | ask
+        > crash continue after message.user
+          notice: The daemon was restarted | ask
+    ",
+    );
+    // A rewind takes what was told along.
+    check(
+        "
+        > user look
+          turn starts | running | prompt: look | ask
+        > model says Yes.
+          model: Yes. | turn ends completed | idle
+        > set mode=plan
+        > user plan
+          turn starts | running | prompt: plan | daemon: Plan mode is on | ask
+        > model says Well.
+          model: Well. | turn ends completed | idle
+        > rewind to 1
+        > rewound
+          back at turn 1 | cache reset: rewind
+        > user again
+          turn starts | running | prompt: again | daemon: Plan mode is on | ask
+    ",
+    );
+}
+
+#[test]
+fn no_approved_plan_lifts_a_session_that_only_reads() {
+    check(
+        "
+        > session interactive mode=plan read_only=true
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on, and this session only reads | ask
+        > model calls plan a, write b
+          model calls a b | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan | judge b
+        > policy b allow
+        > ann approves 7.1
+          ann on 7.1: approve | running | finished a ok | result a ok | judge b
+        > policy b allow
+          finished b denied | result b denied: Not run: this session only reads, and this call may change something | ask
+    ",
+    );
+}
+
+#[test]
+fn a_call_that_was_approved_before_plan_mode_began_does_not_run_in_it() {
+    check(
+        "
+        > user mend it
+          turn starts | running | prompt: mend it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask
+          question 7.1 about a | waiting for approval
+        > set mode=plan
+        > ann yes 7.1
+          ann answers 7.1: allow once | running | judge a
+        > policy a ask
+          finished a denied | result a denied: Not run: the session is in plan mode, and this call may change something |
+          daemon: Plan mode is on | ask
+    ",
+    );
+    // What was looked at under another mode is looked at again.
+    check(
+        "
+        > session interactive mode=plan
+        > user mend it
+          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > model calls write a
+          model calls a | judge a
+        > set mode=normal
+        > policy a allow stale
+          judge a
+        > policy a allow
+          started a | run a once that is on disk
+    ",
+    );
+}

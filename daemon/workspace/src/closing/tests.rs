@@ -1,0 +1,176 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::{Options, is_protected};
+
+fn workspace(dir: &Path, deny_read: &[&str]) -> Workspace {
+    let root = dir.join("ws");
+    fs::create_dir_all(root.join("sub/deep")).unwrap();
+    fs::create_dir_all(root.join("secrets")).unwrap();
+    fs::create_dir_all(dir.join("home/.ssh")).unwrap();
+    for file in [
+        ".env",
+        "sub/.env",
+        "sub/deep/key.pem",
+        "secrets/key",
+        "a.txt",
+    ] {
+        fs::write(root.join(file), "x").unwrap();
+    }
+    std::os::unix::fs::symlink("a.txt", root.join("link.pem")).unwrap();
+    let options = Options {
+        root: root.clone(),
+        cwd: root,
+        user_home: dir.join("home"),
+        deny_read: deny_read.iter().map(|text| (*text).to_owned()).collect(),
+        ..Options::default()
+    };
+    Workspace::open(options).unwrap()
+}
+
+fn below(workspace: &Workspace, places: &[PathBuf]) -> Vec<String> {
+    let root = workspace.root();
+    let shown = |place: &PathBuf| {
+        place
+            .strip_prefix(root)
+            .unwrap_or(place)
+            .display()
+            .to_string()
+    };
+    places.iter().map(shown).collect()
+}
+
+#[test]
+fn globs_become_the_places_that_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &["~/.ssh/**", "~/.aws/**", "secrets/**"]);
+    let patterns = [
+        "**/.env".to_owned(),
+        "**/*.pem".to_owned(),
+        "gone/file".to_owned(),
+    ];
+    let closed = workspace.closed_to_reading(&patterns);
+    let home = fs::canonicalize(dir.path()).unwrap().join("home/.ssh");
+    let mut expected = vec![home.display().to_string()];
+    expected.extend([".env", "secrets", "sub/.env", "sub/deep/key.pem"].map(str::to_owned));
+    assert_eq!(
+        below(&workspace, &closed.places),
+        expected,
+        "a link and what is not there are no places"
+    );
+    assert_eq!(closed.unsure, [""; 0]);
+}
+
+#[test]
+fn a_glob_behind_a_link_is_looked_for_where_the_link_leads() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &["~/keys/**/*.key"]);
+    let at = |name: &str| dir.path().join(name);
+    for real in ["ws/real/sub", "home/real"] {
+        fs::create_dir_all(at(real)).unwrap();
+    }
+    std::os::unix::fs::symlink("real", at("ws/data")).unwrap();
+    std::os::unix::fs::symlink("real", at("home/keys")).unwrap();
+    for file in ["ws/real/sub/a.key", "ws/real/sub/a.txt", "home/real/b.key"] {
+        fs::write(at(file), "x").unwrap();
+    }
+    let closed = workspace.closed_to_reading(&["data/**/*.key".into()]);
+    let home = fs::canonicalize(at("home/real/b.key")).unwrap();
+    assert_eq!(
+        below(&workspace, &closed.places),
+        [home.display().to_string(), "real/sub/a.key".to_owned()]
+    );
+    assert_eq!(closed.unsure, [""; 0]);
+}
+
+#[test]
+fn more_places_than_can_be_held_are_not_sure() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &[]);
+    for number in 0..1_000 {
+        fs::write(workspace.root().join(format!("{number}.map")), "").unwrap();
+    }
+    let closed = workspace.closed_to_reading(&["**/*.map".into(), "secrets/**".into()]);
+    assert_eq!(closed.unsure, ["**/*.map"]);
+    assert!(closed.places.len() < 600, "{}", closed.places.len());
+    assert!(closed.places.contains(&workspace.root().join("secrets")));
+}
+
+/// Root lists everything: what this is about is not there for it.
+#[allow(clippy::print_stderr, reason = "a skip has to be seen")]
+fn as_ordinary_user() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if root {
+        eprintln!("SKIPPED: root may list every directory");
+    }
+    !root
+}
+
+#[test]
+fn what_its_owner_has_closed_can_be_opened_by_a_command() {
+    if !as_ordinary_user() {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &[]);
+    let secrets = workspace.root().join("secrets");
+    fs::create_dir_all(secrets.join("deep")).unwrap();
+    let patterns = ["**/key".to_owned(), "secrets/deep/key".to_owned()];
+    assert_eq!(workspace.closed_to_reading(&patterns).unsure, [""; 0]);
+    assert!(crate::guarded(workspace.root()).whole);
+    fs::set_permissions(&secrets, fs::Permissions::from_mode(0o000)).unwrap();
+    let closed = workspace.closed_to_reading(&patterns);
+    let guarded = crate::guarded(workspace.root());
+    fs::set_permissions(&secrets, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(closed.unsure, patterns);
+    assert!(!guarded.whole);
+    // What is not ours cannot be opened: the system's own directories are no reason to ask.
+    let others = workspace.closed_to_reading(&["/etc/ssl/private/**/id".into()]);
+    assert_eq!(others.unsure, [""; 0]);
+}
+
+#[test]
+fn what_may_come_into_being_is_not_sure() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &[]);
+    let closed =
+        workspace.closed_to_changes(&["vendor/**".into(), "**/*.pem".into(), "a.txt".into()]);
+    assert_eq!(
+        below(&workspace, &closed.places),
+        ["a.txt", "sub/deep/key.pem", "vendor"]
+    );
+    assert_eq!(closed.unsure, ["**/*.pem"], "another one could be made");
+}
+
+#[test]
+fn the_whole_system_is_not_gone_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = workspace(dir.path(), &[]);
+    let closed = workspace.closed_to_reading(&["/**/*.pem".into()]);
+    assert_eq!(closed.unsure, ["/**/*.pem"]);
+}
+
+#[test]
+fn every_guarded_place_is_protected_for_file_tools_too() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("x.code-workspace"), "").unwrap();
+    fs::create_dir_all(dir.path().join("sub/.git")).unwrap();
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    let places = crate::guarded(dir.path()).places;
+    assert!(places.contains(&dir.path().join(".git/hooks")));
+    assert!(places.contains(&dir.path().join("sub/.git/hooks")));
+    assert!(places.contains(&dir.path().join("x.code-workspace")));
+    for place in places {
+        assert!(
+            is_protected(place.strip_prefix(dir.path()).unwrap()),
+            "{place:?}"
+        );
+    }
+    fs::remove_dir(dir.path().join(".git")).unwrap();
+    fs::write(dir.path().join(".git"), "gitdir: ../other").unwrap();
+    let places = crate::guarded(dir.path()).places;
+    assert!(places.contains(&dir.path().join(".git")), "{places:?}");
+    assert!(!places.contains(&dir.path().join(".git/hooks")));
+}

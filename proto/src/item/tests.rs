@@ -1,0 +1,36 @@
+//! What older and newer logs have of a message.
+
+use super::*;
+
+#[test]
+fn messages_of_before_thoughts_are_read_and_written_as_they_were() {
+    let old = r#"{"item":"m1.2","text":"ok","reasoning":"hm","calls":[],"finish":"stop"}"#;
+    let message: AssistantMessage = serde_json::from_str(old).expect("an old message");
+    assert_eq!(message.thoughts, []);
+    let now = serde_json::to_string(&message).expect("JSON");
+    assert!(!now.contains("thoughts"), "{now}");
+    let usage = r#"{"item":"m1.2","step":1,"attempt":1,"prompt_tokens":5,"cached_tokens":4,"output_tokens":3,
+        "reasoning_tokens":2,"reported":true,"request_bytes":1,"first_token_ms":1,"duration_ms":1}"#;
+    let usage: crate::record::Usage = serde_json::from_str(usage).expect("an old usage");
+    assert_eq!(usage.cache_write_tokens, 0);
+    let now = serde_json::to_string(&usage).expect("JSON");
+    assert!(!now.contains("cache_write"), "{now}");
+}
+
+#[test]
+fn a_thought_is_kept_byte_for_byte() {
+    let thought = Thought {
+        kind: "anthropic".to_owned(),
+        data: r#"{"type": "thinking","signature":"a/+=\u00e9"}"#.to_owned(),
+        text_at: 3,
+        calls_at: 1,
+    };
+    let text = serde_json::to_string(&thought).expect("JSON");
+    assert_eq!(
+        serde_json::from_str::<Thought>(&text).expect("a thought"),
+        thought
+    );
+    let placeless = r#"{"kind":"k","data":"{}"}"#;
+    let placeless: Thought = serde_json::from_str(placeless).expect("a thought");
+    assert_eq!((placeless.text_at, placeless.calls_at), (0, 0));
+}

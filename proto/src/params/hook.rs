@@ -1,0 +1,66 @@
+//! What hooks are configured, and how they went.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::hook::{HookEvent, HookOutcome};
+
+/// Parameters of `hook.list`: one of both. Neither: the user's own hooks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HookListParams")]
+pub struct ListParams {
+    /// What the files say now that count in this directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What this session (pid, id or name) uses, as it was read last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// Answer of `hook.list` and `hook.reload`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HookListOutput")]
+pub struct ListOutput {
+    /// In the order in which they run.
+    pub hooks: Vec<HookStatus>,
+    /// What is wrong with the files, in words for people.
+    pub problems: Vec<String>,
+}
+
+/// One hook.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HookStatus {
+    pub event: HookEvent,
+    /// The tools that it is for, as it was written; absent: all, or it is not about tools.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matches: Option<String>,
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub timeout_ms: u64,
+    /// The file that it stands in.
+    pub source: String,
+    /// False: it stands in a project that is not trusted, and never runs.
+    pub trusted: bool,
+    /// Why it never runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+    /// How it went last in the session that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastRun>,
+}
+
+/// How a hook went last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LastRun {
+    pub outcome: HookOutcome,
+    pub duration_ms: u64,
+}
+
+/// Parameters of `hook.reload`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HookReloadParams")]
+pub struct ReloadParams {
+    /// Pid, id or name.
+    pub session: String,
+}

@@ -1,0 +1,493 @@
+//! Commands that the sandbox stopped: a person may let one run once outside of it, and nobody else may.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use client::Client;
+use proto::hello::Role;
+use proto::item::CallStatus;
+use proto::methods::{
+    ApprovalAnswer, ApprovalList, SessionCreate, SessionPrompt, SessionSet, SessionSignal,
+};
+use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
+use proto::params::session::{CreateParams, PromptParams, SetParams, Signal, SignalParams, When};
+use proto::record::ToolStarted;
+use proto::state::{Mode, Posture};
+use proto::{Body, ErrorName, Pid, RequestId};
+use serde_json::json;
+use tempfile::TempDir;
+use testkit::Script;
+use tests::follow::{body, from_the_start, to, to_rest};
+use tests::{House, log::Log, skip, until};
+
+/// Whether commands are held here by something that says no as this expects it.
+fn is_not_held() -> bool {
+    let bubblewrap = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
+    skip::unless(skip::works(&bubblewrap), "bubblewrap that starts")
+}
+
+/// A place that is neither of the project nor for what is temporary.
+fn outside() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("rxout")
+        .tempdir_in("/var/tmp")
+        .expect("a directory outside")
+}
+
+fn touches(place: &Path) -> String {
+    format!("touch {}/made", place.display())
+}
+
+/// A session whose commands run unasked, because the sandbox holds them.
+async fn begun(house: &House, client: &Client) -> Pid {
+    let create = CreateParams {
+        posture: Some(Posture::Auto),
+        ..house.create("make it")
+    };
+    let made = client.call::<SessionCreate>(&create).await;
+    made.expect("create").pid
+}
+
+fn says(approval: &Approval, decision: Decision, note: Option<&str>) -> AnswerParams {
+    AnswerParams {
+        approval_id: approval.approval_id.clone(),
+        shown_hash: approval.shown_hash.clone(),
+        decision,
+        scope: None,
+        note: note.map(str::to_owned),
+        request_id: Some(RequestId::new()),
+    }
+}
+
+async fn open(client: &Client) -> Vec<Approval> {
+    let all = client.call::<ApprovalList>(&ListParams::default()).await;
+    all.expect("list").approvals
+}
+
+/// The question whether a call may run outside.
+async fn offered(client: &Client, pid: Pid) -> Approval {
+    let mut follow = from_the_start(client, pid).await;
+    match body(&mut follow, "approval.requested").await {
+        Body::ApprovalRequested(approval) => {
+            assert!(approval.escape.is_some(), "{approval:?}");
+            approval
+        }
+        other => panic!("a question, not {other:?}"),
+    }
+}
+
+async fn rest(client: &Client, pid: Pid) {
+    to_rest(&mut from_the_start(client, pid).await).await;
+}
+
+/// Where the calls of a log were started: `true` outside.
+fn starts(log: &Log) -> Vec<bool> {
+    let bodies = log.bodies().into_iter();
+    let starts = bodies.filter_map(|body| match body {
+        Body::ToolStarted(ToolStarted { outside, .. }) => Some(outside),
+        _ => None,
+    });
+    starts.collect()
+}
+
+#[tokio::test]
+async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let command = format!("cd sub && {}", touches(place.path()));
+    let script = Script::new()
+        .runs(&command)
+        .runs("pwd > ../where")
+        .says("It is made.");
+    let house = House::playing(&script);
+    house.files("//- sub/file\nx");
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let approval = offered(&client, pid).await;
+    assert_eq!(approval.subject, command);
+    assert!(approval.scopes.is_empty(), "once, and no more");
+    let reason = approval.escape.clone().expect("a reason");
+    assert!(reason.contains("outside the workspace"), "{reason}");
+    assert!(
+        !place.path().join("made").exists(),
+        "nobody has said yes yet"
+    );
+    for decision in [Decision::AllowSession, Decision::AllowAlways] {
+        let wide = client
+            .call::<ApprovalAnswer>(&says(&approval, decision, None))
+            .await;
+        let failure = wide.expect_err("it is for once").failure().cloned();
+        assert_eq!(failure.expect("told").name, ErrorName::InvalidParams);
+    }
+
+    let yes = says(&approval, Decision::AllowOnce, None);
+    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    rest(&client, pid).await;
+    assert!(place.path().join("made").exists());
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false, true, false]);
+    let results = log.results();
+    assert_eq!(results[0].status, CallStatus::Ok);
+    assert!(
+        results[0].text.contains("let it run once more, outside"),
+        "{}",
+        results[0].text
+    );
+    // The first run has moved nobody: the second began where it had.
+    let here = house.project().join("sub");
+    assert_eq!(house.read("where").trim(), here.to_string_lossy());
+    let decided = log.bodies().into_iter().filter_map(|body| match body {
+        Body::PolicyDecided(decided) => Some(decided.rule),
+        _ => None,
+    });
+    let rules: Vec<_> = decided.collect();
+    assert!(
+        rules[1].contains("the sandbox seems to have stopped it"),
+        "{rules:?}"
+    );
+
+    let exported = house.reasonix(&["export", &pid.to_string()]);
+    assert!(exported.out.contains("stopped by the sandbox"));
+    assert!(exported.out.contains("Read-only file system"));
+    let traced = house.reasonix(&["strace", &pid.to_string()]);
+    assert!(traced.out.contains("blocked bash"), "{}", traced.out);
+    assert!(traced.out.contains("outside the sandbox"));
+}
+
+#[tokio::test]
+async fn a_no_leaves_what_it_came_to_and_holds_for_the_turn() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let command = touches(place.path());
+    let script = Script::new()
+        .runs(&command)
+        .runs(&command)
+        .says("I cannot.");
+    let house = House::playing(&script);
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let approval = offered(&client, pid).await;
+    let shown = house.reasonix(&["inbox"]).out;
+    assert!(shown.contains("bash outside the sandbox"), "{shown}");
+    let no = says(&approval, Decision::Deny, Some("put it into the project"));
+    client.call::<ApprovalAnswer>(&no).await.expect("a no");
+    rest(&client, pid).await;
+    assert!(!place.path().join("made").exists());
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false, false]);
+    assert_eq!(
+        log.count("approval.requested"),
+        1,
+        "it is asked once a turn"
+    );
+    assert_eq!(log.count("tool.blocked"), 1);
+    let results = log.results();
+    assert_eq!(results[0].status, CallStatus::Failed);
+    let text = &results[0].text;
+    assert!(text.contains("Read-only file system"), "{text}");
+    assert!(
+        text.trim_end()
+            .ends_with("said no: put it into the project"),
+        "{text}"
+    );
+    assert!(results[1].text.contains("`sandbox.allow_write`"));
+}
+
+#[tokio::test]
+async fn the_question_outlives_the_daemon_and_anybody_may_answer_it() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let command = format!("echo ran >> {}/made", place.path().display());
+    let house = House::playing(&Script::new().runs(&command).says("It is made."));
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let approval = offered(&client, pid).await;
+    house.kill_daemon();
+    house.wait_for_daemon();
+    let other = house.client("bob", Role::Approve).await;
+    assert_eq!(open(&other).await, std::slice::from_ref(&approval));
+    let yes = says(&approval, Decision::AllowOnce, None);
+    other.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    let client = house.client("ann", Role::Drive).await;
+    rest(&client, pid).await;
+    let made = std::fs::read_to_string(place.path().join("made"));
+    assert_eq!(made.expect("it was made"), "ran\n", "it ran once outside");
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false, true]);
+    assert_eq!(log.count("tool.blocked"), 1, "it ran once within");
+    assert!(log.results()[0].text.contains("outside the sandbox"));
+}
+
+#[tokio::test]
+async fn a_daemon_that_dies_in_the_run_outside_says_that_nobody_knows_how_far_it_came() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let command = format!("{} && sleep 600", touches(place.path()));
+    let house = House::playing(&Script::new().runs(&command).says("Done."));
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let approval = offered(&client, pid).await;
+    let yes = says(&approval, Decision::AllowOnce, None);
+    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    let made = place.path().join("made");
+    until("it to run outside", || made.exists().then_some(()));
+    house.kill_daemon();
+    house.wait_for_daemon();
+    let client = house.client("ann", Role::Drive).await;
+    rest(&client, pid).await;
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false, true], "never again");
+    let result = &log.results()[0];
+    assert_eq!(result.status, CallStatus::Unknown);
+    assert!(result.text.contains("stopped this call"), "{}", result.text);
+    assert!(
+        result.text.contains("while it ran outside"),
+        "{}",
+        result.text
+    );
+}
+
+#[tokio::test]
+async fn an_interrupt_leaves_what_it_came_to() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let house = House::playing(&Script::new().runs(&touches(place.path())).says("Done."));
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    offered(&client, pid).await;
+    let signal = SignalParams {
+        session: pid.to_string(),
+        signal: Signal::Int,
+        request_id: None,
+    };
+    client.call::<SessionSignal>(&signal).await.expect("INT");
+    rest(&client, pid).await;
+    assert!(!place.path().join("made").exists());
+    let log = house.log(pid);
+    let result = &log.check().results()[0];
+    assert_eq!(result.status, CallStatus::Failed, "it ran, and failed");
+    assert!(
+        result.text.contains("Read-only file system"),
+        "{}",
+        result.text
+    );
+    assert!(open(&client).await.is_empty());
+}
+
+/// A session that asks nobody: what the model hears.
+async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreateParams, command: &str) {
+    let house = House::playing(&Script::new().runs(command).says("I cannot."));
+    house.settings(settings);
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let create = create(CreateParams {
+        posture: Some(Posture::Auto),
+        ..house.create("make it")
+    });
+    let made = client.call::<SessionCreate>(&create).await;
+    let pid = made.expect("create").pid;
+    rest(&client, pid).await;
+    let log = house.log(pid);
+    assert_eq!(log.check().count("approval.requested"), 0, "{settings}");
+    assert_eq!(log.count("tool.blocked"), 0, "{settings}");
+    assert_eq!(starts(&log), [false], "{settings}");
+    let result = &log.results()[0];
+    assert_eq!(result.status, CallStatus::Failed);
+    assert!(
+        result
+            .text
+            .contains("The sandbox seems to have stopped it: it writes where it may not"),
+        "{}",
+        result.text
+    );
+    assert!(result.text.contains("`sandbox.allow_write`"));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let command = touches(place.path());
+    for denied in ["Read(secret/**)", "Edit(/etc/**)"] {
+        let rules = format!("[permissions]\ndeny = [\"{denied}\"]");
+        unasked(&rules, |create| create, &command).await;
+    }
+    let yolo = |create| CreateParams {
+        posture: Some(Posture::Yolo),
+        ..create
+    };
+    unasked("", yolo, &command).await;
+    // What is read fails as if it had been stopped: readers run in both.
+    let reads = "cat 'Read-only file system'";
+    let plan = |create| CreateParams {
+        mode: Mode::Plan,
+        ..create
+    };
+    unasked("", plan, reads).await;
+    let read_only = |create| CreateParams {
+        read_only: true,
+        ..create
+    };
+    unasked("", read_only, reads).await;
+    assert!(!place.path().join("made").exists());
+}
+
+#[test]
+fn without_a_person_the_model_is_told_and_nothing_is_denied() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let script = Script::new()
+        .runs(&touches(place.path()))
+        .says("It cannot be made.");
+    for on_ask in ["sandboxed", "allow"] {
+        let house = House::playing(&script);
+        let done = house.reasonix(&["run", "--on-ask", on_ask, "make it"]);
+        assert_eq!(done.code(), Some(0), "{on_ask}: {done:?}");
+        assert!(!place.path().join("made").exists(), "{on_ask}");
+        let logs = house.logs();
+        let log = logs.first().expect("a log");
+        assert_eq!(log.check().count("approval.requested"), 0, "{on_ask}");
+        assert!(log.results()[0].text.contains("sandbox seems"));
+        let ended = log.bodies().into_iter().find_map(|body| match body {
+            Body::TurnEnded(ended) => Some(ended.denied),
+            _ => None,
+        });
+        assert!(ended.expect("a turn").is_empty(), "{on_ask}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_calls_each_is_asked_about_when_it_was_stopped() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let touch = |name: &str| json!({"command": format!("touch {}/{name}", place.path().display())});
+    let script = Script::new()
+        .calls_all(&[("bash", touch("one")), ("bash", touch("two"))])
+        .says("One of them.");
+    let house = House::playing(&script);
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let mut follow = from_the_start(&client, pid).await;
+    for decision in [Decision::Deny, Decision::AllowOnce] {
+        let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await
+        else {
+            panic!("a question");
+        };
+        assert_eq!(open(&client).await.len(), 1, "one after the other");
+        let answer = says(&approval, decision, None);
+        client.call::<ApprovalAnswer>(&answer).await.expect("taken");
+    }
+    to_rest(&mut follow).await;
+    assert!(!place.path().join("one").exists());
+    assert!(place.path().join("two").exists());
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false, false, true]);
+    let statuses: Vec<_> = log.results().iter().map(|result| result.status).collect();
+    assert_eq!(statuses, [CallStatus::Failed, CallStatus::Ok]);
+}
+
+#[tokio::test]
+async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let house = House::playing(&Script::new().runs(&touches(place.path())).says("Done."));
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let approval = offered(&client, pid).await;
+    let plan = SetParams {
+        session: pid.to_string(),
+        mode: Some(Mode::Plan),
+        ..SetParams::default()
+    };
+    client.call::<SessionSet>(&plan).await.expect("set");
+    let yes = says(&approval, Decision::AllowOnce, None);
+    client.call::<ApprovalAnswer>(&yes).await.expect("taken");
+    rest(&client, pid).await;
+    assert!(!place.path().join("made").exists(), "plan mode holds");
+    let log = house.log(pid);
+    assert_eq!(starts(log.check()), [false]);
+    let text = &log.results()[0].text;
+    assert!(
+        text.contains("not run outside the sandbox either: plan mode"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_loses_its_person_goes_on_without() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let house = House::playing(&Script::new().runs(&touches(place.path())).says("Done."));
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let create = CreateParams {
+        kind: proto::state::Kind::Headless,
+        on_ask: Some(proto::state::OnAsk::Sandboxed),
+        prompt: None,
+        ..house.create("")
+    };
+    let pid = client
+        .call::<SessionCreate>(&create)
+        .await
+        .expect("create")
+        .pid;
+    let mut options = house.client_options("bob");
+    options.interactive = true;
+    let approver = Client::connect(options).await.expect("connect");
+    let mut follow = from_the_start(&approver, pid).await;
+    let prompt = PromptParams {
+        session: pid.to_string(),
+        text: "make it".into(),
+        when: When::Queue,
+        credentials: BTreeMap::new(),
+        env: BTreeMap::new(),
+        request_id: None,
+    };
+    client.call::<SessionPrompt>(&prompt).await.expect("prompt");
+    let events = to(&mut follow, "a question", |event| {
+        ["approval.requested", "turn.ended"].contains(&event.kind.as_str())
+    })
+    .await;
+    let asked = events.last().expect("an event");
+    assert_eq!(asked.kind, "approval.requested", "{:?}", house.log(pid));
+    drop(follow);
+    drop(approver);
+    let mut follow = from_the_start(&house.client("eve", Role::Watch).await, pid).await;
+    let events = to(&mut follow, "the turn's end", |event| {
+        event.kind == "turn.ended"
+    });
+    let events = tokio::time::timeout(Duration::from_secs(60), events).await;
+    assert!(events.is_ok());
+    let log = house.log(pid);
+    let text = &log.results()[0].text;
+    assert!(text.contains("Nobody was there to let it run"), "{text}");
+    assert!(!place.path().join("made").exists());
+}

@@ -1,0 +1,593 @@
+//! Permission rules as people use them: cases and explanations, answers that hold always, rules with examples, and taking
+//! back what was allowed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use client::Client;
+use proto::hello::Role;
+use proto::item::CallStatus;
+use proto::methods::{ApprovalAnswer, ApprovalList, RulesList, SessionCreate};
+use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
+use proto::params::rules;
+use proto::params::session::CreateParams;
+use proto::{Body, ErrorName, Pid, RequestId};
+use serde_json::{Value, json};
+use testkit::Script;
+use tests::House;
+use tests::follow::{body, from_the_start, to_rest};
+
+const SAMPLE: &str = include_str!("../../daemon/policy/cases/sample.json");
+const OWN: &str = include_str!("../../daemon/policy/cases/honest.json");
+
+/// A test of the project, and then it says that it is done.
+fn testing() -> Script {
+    Script::new().runs("make test FAST=1").says("Done.")
+}
+
+fn makefile(house: &House) {
+    house.files("//- Makefile\ntest:\n\t@echo tested\n");
+}
+
+async fn asked(client: &Client, pid: Pid) -> Approval {
+    let mut follow = from_the_start(client, pid).await;
+    match body(&mut follow, "approval.requested").await {
+        Body::ApprovalRequested(approval) => approval,
+        other => panic!("a question, not {other:?}"),
+    }
+}
+
+fn always(approval: &Approval) -> AnswerParams {
+    let mut scopes = approval.scopes.iter();
+    let prefix = scopes.find(|scope| scope.always && scope.rule.ends_with(":*)"));
+    AnswerParams {
+        approval_id: approval.approval_id.clone(),
+        shown_hash: approval.shown_hash.clone(),
+        decision: Decision::AllowAlways,
+        scope: prefix.cloned(),
+        note: None,
+        request_id: Some(RequestId::new()),
+    }
+}
+
+async fn create(client: &Client, params: &CreateParams) -> Pid {
+    client
+        .call::<SessionCreate>(params)
+        .await
+        .expect("create")
+        .pid
+}
+
+/// Whether the session gets to its end without a question.
+async fn ends_unasked(client: &Client, pid: Pid) -> bool {
+    let mut follow = from_the_start(client, pid).await;
+    let events = to_rest(&mut follow).await;
+    events
+        .iter()
+        .all(|event| event.kind != "approval.requested")
+}
+
+/// The one file of kept rules.
+fn kept_file(house: &House) -> PathBuf {
+    let all = fs::read_dir(house.home().join("projects")).expect("projects");
+    let mut files: Vec<_> = all
+        .flatten()
+        .map(|entry| entry.path().join("permissions.toml"))
+        .filter(|file| file.exists())
+        .collect();
+    assert_eq!(files.len(), 1, "one workspace: {files:?}");
+    files.remove(0)
+}
+
+#[test]
+fn a_file_of_cases_is_run_and_no_hostile_call_is_allowed() {
+    let house = House::new();
+    for (name, text) in [("sample.json", SAMPLE), ("own.json", OWN)] {
+        let file = house.root().join(name);
+        fs::write(&file, text).expect("write the cases");
+        let done = house
+            .reasonix(&["permissions", "check", &file.display().to_string()])
+            .expect_code(0);
+        let cases: Value = serde_json::from_str(text).expect("cases");
+        let count = cases["cases"].as_array().map_or(0, Vec::len);
+        let lines = done.lines();
+        assert_eq!(lines.len(), count, "{name}");
+        for line in &lines {
+            let keys: Vec<_> = line
+                .as_object()
+                .expect("an object")
+                .keys()
+                .cloned()
+                .collect();
+            assert_eq!(keys, ["id", "verdict", "rule", "ok"], "{line}");
+            assert_eq!(line["ok"], true, "{line}");
+        }
+        let summary = done.err.lines().last().unwrap_or_default();
+        assert!(summary.contains("hostile calls allowed: 0 of"), "{summary}");
+        assert!(
+            summary.contains(&format!("right: {count} of {count}")),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
+fn wrong_cases_and_files_that_are_none_are_told() {
+    let house = House::new();
+    let file = house.root().join("cases.json");
+    let shown = file.display().to_string();
+    let wrong = json!({"cases": [
+        {"id": "a", "tool": "bash", "args": {"command": "rm x"}, "tier": "core", "accept": ["allow"], "rules": {}},
+        {"id": "b", "tool": "bash", "args": {"command": "ls"}, "accept": ["yes"]},
+        7,
+        // More than one frame holds.
+        {"id": "c", "tool": "bash", "args_parts": {"command": [["a", 200_000]]}, "accept": ["ask"]},
+        {"id": "d", "tool": "bash", "args": {"command": "ls ".repeat(400_000)}, "accept": ["ask"]},
+        {"id": "e", "tool": "bash", "args": {"command": "ls ".repeat(400_000)}, "accept": ["ask"]},
+        {"id": "f", "tool": "bash", "args": {"command": "ls ".repeat(400_000)}, "accept": ["ask"]},
+        {"id": "g", "tool": "bash", "args_parts": {"command": [["a", u64::MAX]]}, "accept": ["ask"]},
+    ]});
+    fs::write(&file, wrong.to_string()).expect("write");
+    let done = house
+        .reasonix(&["permissions", "check", "--json", &shown])
+        .expect_code(1);
+    let verdicts: Vec<_> = done
+        .lines()
+        .iter()
+        .map(|line| line["verdict"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(
+        verdicts,
+        ["ask", "error", "error", "ask", "ask", "ask", "ask", "error"]
+    );
+    let summary: Value = serde_json::from_str(done.err.trim()).expect("a summary");
+    assert_eq!((&summary["cases"], &summary["ok"]), (&json!(8), &json!(4)));
+
+    fs::write(&file, "{").expect("write");
+    let done = house
+        .reasonix(&["permissions", "check", &shown])
+        .expect_code(64);
+    assert!(done.err.contains("no JSON"), "{}", done.err);
+}
+
+#[test]
+fn a_command_is_explained_part_by_part_and_not_run() {
+    let house = House::new();
+    house.settings("[permissions]\nallow = [\"Bash(make:*)\"]\ndeny = [\"Bash(rm:*)\"]\n");
+    let explain = |words: &[&str]| {
+        let mut all = vec!["permissions", "explain", "--json"];
+        all.extend(words);
+        house.reasonix(&all).expect_code(0).json()
+    };
+    let found = explain(&["--", "make all && env rm -r x"]);
+    assert_eq!(
+        (&found["verdict"], &found["rule"]),
+        (&json!("deny"), &json!("Bash(rm:*)"))
+    );
+    let parts = found["parts"].as_array().expect("parts");
+    let rm = parts
+        .iter()
+        .find(|part| part["text"] == "rm -r x")
+        .expect("rm");
+    assert_eq!(
+        (&rm["verdict"], &rm["layer"]),
+        (&json!("deny"), &json!("user"))
+    );
+    assert!(rm["via"].to_string().contains("env"), "{rm}");
+    let make = &parts[0];
+    assert_eq!(
+        (&make["verdict"], &make["rule"]),
+        (&json!("allow"), &json!("Bash(make:*)"))
+    );
+
+    let found = explain(&["--", "touch", "a b"]);
+    assert_eq!(found["verdict"], "ask");
+    assert_eq!(found["scopes"][0]["rule"], "Bash(touch 'a b')");
+    assert!(!house.project().join("a b").exists(), "nothing is run");
+
+    let args = json!({"path": "docs/a.md", "content": ""}).to_string();
+    let found = explain(&["--tool", "write_file", "--args", &args]);
+    assert_eq!(found["verdict"], "ask");
+    assert!(
+        found["scopes"].to_string().contains("Edit(docs/a.md)"),
+        "{found}"
+    );
+    assert!(!house.project().join("docs").exists());
+
+    let lost = house.reasonix(&["permissions", "explain", "--tool", "nosuch"]);
+    assert_ne!(lost.code(), Some(0));
+    assert!(lost.err.contains("no tool"), "{}", lost.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_allowed_always_holds_in_every_session_of_the_workspace_and_after_a_crash() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    let first = create(&ann, &house.create("one")).await;
+    // One more that waits with the same question, and stays.
+    let second = create(&ann, &house.create("two")).await;
+    let approval = asked(&ann, first).await;
+    let _ = asked(&ann, second).await;
+    let answer = always(&approval);
+    assert!(answer.scope.is_some(), "{:?}", approval.scopes);
+    ann.call::<ApprovalAnswer>(&answer).await.expect("always");
+    let file = kept_file(&house);
+    let text = fs::read_to_string(&file).expect("the rule is on disk when it is acknowledged");
+    assert!(text.contains("\"Bash(make test:*)\""), "{text}");
+    assert!(
+        text.contains(&house.project().display().to_string()),
+        "{text}"
+    );
+    let mode = fs::metadata(&file).expect("file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let own = fs::read_to_string(house.project().join("reasonix.toml")).unwrap_or_default();
+    assert!(
+        !own.contains("make"),
+        "the project's own files are never written"
+    );
+
+    // At once in a session that runs, for its next call; and in a new one.
+    let third = create(&ann, &house.create("three")).await;
+    assert!(ends_unasked(&ann, third).await, "allowed at once");
+
+    // The file is the user's: a comment, and another rule by hand.
+    let mine = text.replace(
+        "allow = [",
+        "# mine\nallow = [\n    # before make\n    \"Bash(true)\", # after",
+    );
+    fs::write(&file, mine).expect("edit");
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let bob = house.client("bob", Role::Drive).await;
+    let fourth = create(&bob, &house.create("four")).await;
+    assert!(ends_unasked(&bob, fourth).await, "after a crash");
+    let other = house.root().join("other");
+    fs::create_dir(&other).expect("another directory");
+    fs::write(other.join("Makefile"), "test:\n\t@echo tested\n").expect("write");
+    let elsewhere = CreateParams {
+        cwd: other.display().to_string(),
+        ..house.create("elsewhere")
+    };
+    let elsewhere = create(&bob, &elsewhere).await;
+    let asked_there = asked(&bob, elsewhere).await;
+    // A second workspace has a file of its own; the user's own rules are in neither.
+    bob.call::<ApprovalAnswer>(&AnswerParams {
+        decision: Decision::Deny,
+        scope: None,
+        ..always(&asked_there)
+    })
+    .await
+    .expect("no");
+
+    // The question that was open all the time: the same answer once more leaves one rule, and every comment.
+    let still = asked(&bob, second).await;
+    bob.call::<ApprovalAnswer>(&always(&still))
+        .await
+        .expect("again");
+    let text = fs::read_to_string(&file).expect("read");
+    assert_eq!(text.matches("Bash(make test:*)").count(), 1, "{text}");
+    for comment in [
+        "# mine",
+        "# before make",
+        "# after",
+        "What was allowed always",
+    ] {
+        assert!(text.contains(comment), "{comment}: {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_for_always_that_a_crash_cut_off_is_asked_again_and_half_of_it_harms_nothing() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    let pid = create(&ann, &house.create("one")).await;
+    let before = asked(&ann, pid).await;
+    // What a crash leaves between the file and the record.
+    let elsewhere = create(&ann, &house.create("two")).await;
+    let other = asked(&ann, elsewhere).await;
+    ann.call::<ApprovalAnswer>(&always(&other))
+        .await
+        .expect("kept by another");
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let bob = house.client("bob", Role::Drive).await;
+    let after = asked(&bob, pid).await;
+    assert_eq!(after.approval_id, before.approval_id, "it is still open");
+    bob.call::<ApprovalAnswer>(&always(&after))
+        .await
+        .expect("answered");
+    let mut follow = from_the_start(&bob, pid).await;
+    to_rest(&mut follow).await;
+    let results = house.log(pid).check().results();
+    assert_eq!(results[0].status, CallStatus::Ok, "{results:?}");
+    let text = fs::read_to_string(kept_file(&house)).expect("read");
+    assert_eq!(text.matches("Bash(make test:*)").count(), 1, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_answers_for_always_at_once_leave_one_and_a_deny_rule_still_wins() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    let bob = house.client("bob", Role::Approve).await;
+    let pid = create(&ann, &house.create("one")).await;
+    let approval = asked(&ann, pid).await;
+    let (yes, no) = (
+        always(&approval),
+        AnswerParams {
+            decision: Decision::Deny,
+            scope: None,
+            ..always(&approval)
+        },
+    );
+    let (one, two) = tokio::join!(
+        ann.call::<ApprovalAnswer>(&yes),
+        bob.call::<ApprovalAnswer>(&no)
+    );
+    let errors: Vec<_> = [one.err(), two.err()].into_iter().flatten().collect();
+    assert_eq!(errors.len(), 1, "one counts: {errors:?}");
+    let name = errors[0].failure().map(|failure| failure.name);
+    assert_eq!(name, Some(ErrorName::AlreadyResolved));
+    let mut follow = from_the_start(&ann, pid).await;
+    to_rest(&mut follow).await;
+
+    // Whatever came first: a deny rule of the user holds over what is kept.
+    let keep = create(&ann, &house.create("two")).await;
+    if !ends_unasked_or_asks(&ann, keep).await {
+        let approval = asked(&ann, keep).await;
+        ann.call::<ApprovalAnswer>(&always(&approval))
+            .await
+            .expect("always");
+        let mut follow = from_the_start(&ann, keep).await;
+        to_rest(&mut follow).await;
+    }
+    house.settings("[permissions]\ndeny = [\"Bash(make:*)\"]\n");
+    let denied = create(&ann, &house.create("three")).await;
+    let mut follow = from_the_start(&ann, denied).await;
+    to_rest(&mut follow).await;
+    let results = house.log(denied).check().results();
+    assert_eq!(results[0].status, CallStatus::Denied, "{results:?}");
+}
+
+/// Whether it ends by itself; false: it asks.
+async fn ends_unasked_or_asks(client: &Client, pid: Pid) -> bool {
+    let mut follow = from_the_start(client, pid).await;
+    let events = tests::follow::to(&mut follow, "an end or a question", |event| {
+        matches!(event.kind.as_str(), "approval.requested" | "turn.ended")
+    })
+    .await;
+    events
+        .iter()
+        .all(|event| event.kind != "approval.requested")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_never_the_same_twice_has_no_always() {
+    let script = Script::new().runs("sed -i 3,4d Makefile").says("Done.");
+    let house = House::playing(&script);
+    makefile(&house);
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    let pid = create(&ann, &house.create("one")).await;
+    let approval = asked(&ann, pid).await;
+    assert!(
+        approval.scopes.iter().all(|scope| !scope.always),
+        "{approval:?}"
+    );
+    let refused = ann.call::<ApprovalAnswer>(&always(&approval)).await;
+    let refused = refused.expect_err("not always");
+    assert_eq!(
+        refused.failure().map(|failure| failure.name),
+        Some(ErrorName::InvalidParams)
+    );
+    let open = ann.call::<ApprovalList>(&ListParams::default()).await;
+    assert_eq!(open.expect("list").approvals.len(), 1, "it is still open");
+    assert!(!has_kept(&house), "nothing is kept");
+}
+
+fn has_kept(house: &House) -> bool {
+    let projects = fs::read_dir(house.home().join("projects"));
+    projects
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|entry| entry.path().join("permissions.toml").exists())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_allowed_is_listed_and_taken_back_wherever_it_stands() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.settings(
+        "[permissions]\n# everyday\nallow = [\n    # kept by hand\n    \"Bash(make test:*)\",\n    \"Bash(true)\", # harmless\n]\n",
+    );
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    // Not asked: the user's own rule.
+    let pid = create(&ann, &house.create("one")).await;
+    assert!(ends_unasked(&ann, pid).await);
+    let listed = house.reasonix(&["permissions", "list"]).expect_code(0);
+    assert!(
+        listed.out.contains("Bash(make test:*)") && listed.out.contains("config.toml"),
+        "{}",
+        listed.out
+    );
+
+    let gone = house
+        .reasonix(&["permissions", "revoke", "Bash(make test:*)"])
+        .expect_code(0);
+    assert!(gone.err.contains("config.toml"), "{}", gone.err);
+    let config = fs::read_to_string(house.home_file("config.toml")).expect("the config");
+    assert!(!config.contains("make test"), "{config}");
+    for kept in ["# everyday", "# kept by hand", "\"Bash(true)\", # harmless"] {
+        assert!(config.contains(kept), "{kept}: {config}");
+    }
+    let again = house.reasonix(&["permissions", "revoke", "Bash(make test:*)"]);
+    assert_ne!(again.code(), Some(0), "it is gone");
+
+    // Now in a session, and always.
+    let pid = create(&ann, &house.create("two")).await;
+    let approval = asked(&ann, pid).await;
+    ann.call::<ApprovalAnswer>(&AnswerParams {
+        decision: Decision::AllowSession,
+        ..always(&approval)
+    })
+    .await
+    .expect("for the session");
+    let mut follow = from_the_start(&ann, pid).await;
+    to_rest(&mut follow).await;
+    let third = create(&ann, &house.create("three")).await;
+    let approval = asked(&ann, third).await;
+    ann.call::<ApprovalAnswer>(&always(&approval))
+        .await
+        .expect("always");
+
+    let session = pid.to_string();
+    let listed = ann
+        .call::<RulesList>(&rules::ListParams {
+            session: Some(session.clone()),
+            ..rules::ListParams::default()
+        })
+        .await
+        .expect("list");
+    let layers: Vec<_> = listed
+        .rules
+        .iter()
+        .filter(|rule| rule.rule == "Bash(make test:*)")
+        .map(|rule| rule.layer.as_str())
+        .collect();
+    assert_eq!(layers, ["kept", "session"]);
+    let both = house.reasonix(&["permissions", "revoke", "-s", &session, "Bash(make test:*)"]);
+    assert_ne!(both.code(), Some(0), "{both:?}");
+    assert!(both.err.contains("--from"), "{}", both.err);
+    let one = [
+        "permissions",
+        "revoke",
+        "-s",
+        &session,
+        "--from",
+        "session",
+        "Bash(make test:*)",
+    ];
+    let _ = house.reasonix(&one).expect_code(0);
+    let revoked = house.log(pid).bodies().into_iter().any(|body| {
+        matches!(body, Body::SessionSet(set) if set.revoked.as_deref() == Some("Bash(make test:*)"))
+    });
+    assert!(revoked, "it stands in the log");
+    let _ = house
+        .reasonix(&["permissions", "revoke", "Bash(make test:*)"])
+        .expect_code(0);
+    let text = fs::read_to_string(kept_file(&house)).expect("read");
+    assert!(
+        !text.contains("Bash(make test:*)") && text.contains("# What was allowed"),
+        "{text}"
+    );
+    let fourth = create(&ann, &house.create("four")).await;
+    assert!(!ends_unasked_or_asks(&ann, fourth).await, "asked again");
+}
+
+#[test]
+fn rules_with_examples_are_tried_when_they_are_read() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.settings(
+        "[permissions]\nallow = [\n    { rule = \"Bash(make test:*)\", match = [\"make test FAST=1\"], not_match = [\"make test; rm x\"] },\n    \
+         { rule = \"Bash(make:*)\", not_match = [\"make clean\"] },\n]\ndeny = [\n    { rule = \"Bash(rm:*)\", match = [\"rmdir x\"] },\n    \
+         \"Grep(x)\",\n]\n",
+    );
+    let checked = house.reasonix(&["config", "check"]).expect_code(78);
+    let line = |number: usize| format!("config.toml:{number}:");
+    for (number, words) in [(4, "make clean"), (7, "rmdir x"), (8, "another product")] {
+        let told = checked
+            .out
+            .lines()
+            .any(|told| told.contains(&line(number)) && told.contains(words));
+        assert!(told, "{number}: {words}: {}", checked.out);
+    }
+    assert!(!checked.out.contains(&line(3)), "{}", checked.out);
+    let explain = |command: &str| {
+        let words = ["permissions", "explain", "--json", "--", command];
+        house.reasonix(&words).expect_code(0).json()["verdict"].clone()
+    };
+    assert_eq!(explain("make test"), "allow", "its examples hold");
+    assert_eq!(explain("make all"), "ask", "an example of it does not hold");
+    assert_eq!(explain("rm x"), "deny", "it tightens all the same");
+    let doctor = house.reasonix(&["doctor"]);
+    assert!(doctor.out.contains("make clean"), "{}", doctor.out);
+    let listed = house.reasonix(&["permissions", "list"]).expect_code(0);
+    assert!(listed.err.contains("rmdir x"), "{}", listed.err);
+}
+
+#[test]
+fn rules_for_one_run_tighten_and_never_lift_a_deny() {
+    let house = House::playing(&testing());
+    makefile(&house);
+    house.settings("[permissions]\nallow = [\"Bash(make:*)\"]\n");
+    let statuses = |arguments: &[&str]| {
+        let mut all = vec!["run"];
+        all.extend(arguments);
+        all.push("go");
+        let _ = house.reasonix(&all);
+        let logs = house.logs();
+        let results = logs.last().expect("a session").check().results();
+        results
+            .into_iter()
+            .map(|result| result.status)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(statuses(&[]), [CallStatus::Ok]);
+    assert_eq!(statuses(&["--deny", "Bash(make:*)"]), [CallStatus::Denied]);
+    // Nobody is there to be asked.
+    assert_eq!(statuses(&["--ask", "Bash(make:*)"]), [CallStatus::Denied]);
+    house.settings("deny = [\"Bash(make:*)\"]\n");
+    assert_eq!(statuses(&["--allow", "Bash(make:*)"]), [CallStatus::Denied]);
+}
+
+#[test]
+fn a_denied_call_is_refused_at_once_the_second_time() {
+    let script = Script::new()
+        .runs("make test")
+        .runs("make   test")
+        .says("Done.");
+    let house = House::playing(&script);
+    makefile(&house);
+    let _ = house.reasonix(&["run", "--deny", "Bash(make:*)", "go"]);
+    let results = house.log(Pid(1)).check().results();
+    assert_eq!(results.len(), 2);
+    assert!(
+        results
+            .iter()
+            .all(|result| result.status == CallStatus::Denied)
+    );
+    let same = Script::new()
+        .runs("make test")
+        .runs("make test")
+        .says("Done.");
+    house.cassette(&same.jsonl());
+    let _ = house.reasonix(&["run", "--on-ask", "deny", "go"]);
+    let results = house.log(Pid(2)).check().results();
+    assert!(results[1].text.contains("another tool"), "{results:?}");
+}
+
+#[test]
+fn a_directory_is_called_by_its_name_and_all_of_its_path() {
+    let place = |root: &str| {
+        let dir = tempfile::tempdir().expect("a place");
+        let home = store::home::Home::open(dir.path()).expect("a home");
+        let dir = home.project_dir(Path::new(root));
+        dir.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    let slug = place("/user/ann/My Code!");
+    assert!(slug.starts_with("my-code-"), "{slug}");
+    assert_ne!(slug, place("/user/bob/My Code!"));
+    assert_ne!(slug, place("/user/ann/my code-"));
+    assert!(!place("/").starts_with('-'));
+}

@@ -1,0 +1,318 @@
+//! Ways out of the walls, each tried by a command of its own: none leads anywhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
+use std::process::Command;
+
+use proto::hello::Role;
+use proto::{Body, Pid};
+use serde_json::json;
+use testkit::Script;
+use tests::{processes, until};
+
+use super::{Place, foreign_socket};
+
+/// Each is tried in a shell of its own and has led out where it ends well; those that end with `false` are known by
+/// what they leave.
+const WAYS: &[&str] = &[
+    // The daemon's socket, by hand and through the program.
+    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('$SOCK')\"",
+    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('/proc/1/root$SOCK')\"",
+    "cd $RXHOME/run && python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('s')\"",
+    "REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK timeout 20 $RX ls",
+    "REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK REASONIX_DAEMON=$RXD timeout 20 $RX ls",
+    "REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK timeout 20 $RX rpc daemon.shutdown '{\"mode\": \"now\"}'",
+    // Sockets of others.
+    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('\\0rx-inside-$DAEMON')\"",
+    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('$AGENT')\"",
+    // The home, its keys, and what other sessions have said.
+    "grep -rq CANARY $RXHOME",
+    "ls -A $RXHOME | grep -q .",
+    "cat $RXHOME/config.toml",
+    "cat $RXHOME/credentials.toml",
+    "cat /proc/self/root$RXHOME/config.toml",
+    "cat /proc/1/root$RXHOME/config.toml",
+    "cat /proc/$DAEMON/root$RXHOME/config.toml || cat /proc/$DAEMON/environ",
+    "ln $RXHOME/config.toml stolen",
+    "ln -s $RXHOME/config.toml link && cat link",
+    "cp -r $RXHOME/sessions/. stolen && grep -rq . stolen",
+    "touch $RXHOME/new || mv $RXHOME $RXHOME.old || rmdir $RXHOME",
+    "umount $RXHOME && cat $RXHOME/config.toml",
+    "unshare -Urm sh -c \"umount $RXHOME; cat $RXHOME/config.toml\"",
+    "grep -rq OTHERS-MARK $TEMPORARY",
+    "grep -rq OTHERS-MARK /tmp",
+    // The person's own.
+    "cat $USERHOME/.ssh/id",
+    "ln -s $USERHOME/.ssh keys && cat keys/id",
+    "cat /proc/self/root$USERHOME/.ssh/id",
+    "touch $USERHOME/.profile",
+    "mv $USERHOME/.ssh $USERHOME/.ssh2",
+    // Around the workspace.
+    "echo x > $OUT/canary",
+    "echo x > /proc/self/root$OUT/canary",
+    "rm -f $OUT/canary",
+    "mv $OUT/canary taken",
+    "chmod 600 $OUT/canary",
+    "ln $OUT/canary hard && echo x > hard",
+    "ln -s $OUT out && echo x > out/new",
+    "touch /etc/rx-inside || touch /usr/rx-inside || touch /var/tmp/rx-inside",
+    // What runs something later.
+    "echo x > .git/hooks/pre-commit",
+    "ln -s /bin/true .git/hooks/pre-push",
+    "echo '[core]' >> .git/config",
+    "git config core.fsmonitor evil",
+    "mv .git .git2; mkdir -p .git/hooks && touch .git/hooks/pre-commit",
+    "mv .git/hooks h && mkdir .git/hooks && touch .git/hooks/pre-commit",
+    "echo .. > .git/commondir",
+    "echo x > reasonix.toml",
+    "mv reasonix.toml away",
+    "rm -f reasonix.toml; echo x > reasonix.toml",
+    "echo x > .mcp.json || mv file .mcp.json || ln -s file .mcp.json",
+    "mkdir .reasonix; echo x > .reasonix/settings.json",
+    "mkdir -p new && echo x > new/settings.local.json && mv new .reasonix",
+    // The daemon, and whoever else there is.
+    "kill -9 $DAEMON",
+    "kill -0 $DAEMON",
+    "kill -TERM -1; false",
+    "kill -9 -1; false",
+    "kill -9 $PPID; kill -9 1; false",
+    "python3 -c 'import ctypes; exit(ctypes.CDLL(None).ptrace(16, '$DAEMON', 0, 0) != 0)'",
+    // The network.
+    "python3 -c \"import socket; socket.create_connection(('127.0.0.1', $TCP), 3)\"",
+    "python3 -c \"import socket; socket.create_connection(('::ffff:127.0.0.1', $TCP), 3)\"",
+    "python3 -c \"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))\"; false",
+    "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('192.0.2.1', 53))\"",
+];
+
+/// A project with a repository, and around it what must stay unknown.
+fn set_up(place: &Place) {
+    let house = &place.house;
+    house.files("//- file\nx\n//- reasonix.toml\nlanguage = \"en\"\n");
+    let made = Command::new("git")
+        .args(["init", "-q"])
+        .arg(house.project())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .status();
+    assert!(made.expect("git").success());
+    fs::create_dir(house.user_home().join(".ssh")).expect("a directory");
+    fs::write(house.user_home().join(".ssh/id"), "CANARY").expect("a key");
+    fs::write(house.home_file("credentials.toml"), "key = \"CANARY\"\n").expect("a key");
+    // Another session, which leaves words in its log and in its temporary directory.
+    let said = place.sh("echo OTHERS-MARK > /tmp/mark; echo CANARY");
+    assert!(said.contains("CANARY"), "{said}");
+}
+
+/// Names and contents of a directory, but for those below these.
+fn content(top: &Path, without: &[&str]) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![top.to_path_buf()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory").flatten() {
+            let path = entry.path();
+            let name = path
+                .strip_prefix(top)
+                .expect("below it")
+                .display()
+                .to_string();
+            if without.contains(&name.as_str()) {
+                continue;
+            }
+            let kind = entry.file_type().expect("a kind");
+            let bytes = if kind.is_file() {
+                fs::read(&path).expect("a file")
+            } else {
+                Vec::new()
+            };
+            if kind.is_dir() {
+                open.push(path);
+            }
+            all.insert(name, bytes);
+        }
+    }
+    all
+}
+
+#[test]
+fn no_way_leads_out() {
+    for place in Place::all() {
+        let house = &place.house;
+        set_up(&place);
+        let daemon = house.daemon_pid().expect("the daemon");
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let udp = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let abstract_name = format!("rx-inside-{daemon}");
+        let address = SocketAddr::from_abstract_name(abstract_name).expect("an address");
+        let abstract_socket = UnixListener::bind_addr(&address).expect("an abstract socket");
+        fs::create_dir(house.user_home().join(".gnupg")).expect("a directory");
+        let agent = house.user_home().join(".gnupg/S.gpg-agent");
+        let agent_socket = foreign_socket(agent.clone());
+        let words = format!(
+            "{}TCP={}\nUDP={}\nAGENT='{}'\n",
+            place.words(),
+            tcp.local_addr().expect("its address").port(),
+            udp.local_addr().expect("its address").port(),
+            agent.display()
+        );
+        let outside = content(&house.root().join("out"), &[]);
+        let person = content(&house.user_home(), &[]);
+        let git = content(&house.project().join(".git"), &["index", "index.lock"]);
+        let script = WAYS
+            .iter()
+            .enumerate()
+            .fold(Script::new(), |script, (number, way)| {
+                let body = format!(
+                    "{words}cd $WS\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n"
+                );
+                script.runs(&place.script(&format!("{number}.sh"), &body))
+            });
+        let results = place.results(&script);
+        assert_eq!(results.len(), WAYS.len());
+        let reached: Vec<_> = WAYS
+            .iter()
+            .zip(&results)
+            .filter(|(way, (_, text))| {
+                // What kills everything around it has nobody left who could say so.
+                let silent = way.starts_with("kill -");
+                text.contains("REACHED") || !(silent || text.contains("held"))
+            })
+            .collect();
+        assert!(reached.is_empty(), "{}: {reached:#?}", place.layer);
+
+        assert_eq!(house.daemon_pid(), Some(daemon), "the daemon lives");
+        for listener in [&abstract_socket, &agent_socket] {
+            listener.set_nonblocking(true).expect("a listener");
+            assert!(listener.accept().is_err(), "{}: a socket", place.layer);
+        }
+        tcp.set_nonblocking(true).expect("a listener");
+        udp.set_nonblocking(true).expect("a socket");
+        assert!(tcp.accept().is_err(), "{}: a connection came", place.layer);
+        assert!(udp.recv(&mut [0]).is_err(), "{}: a packet", place.layer);
+        assert_eq!(content(&house.root().join("out"), &[]), outside);
+        assert_eq!(content(&house.user_home(), &[]), person);
+        let now = content(&house.project().join(".git"), &["index", "index.lock"]);
+        assert_eq!(now, git, "{}", place.layer);
+        assert_eq!(house.read("reasonix.toml"), "language = \"en\"\n");
+        for name in [".mcp.json", ".reasonix", ".git2", "stolen"] {
+            let there = house.project().join(name).symlink_metadata();
+            assert!(there.is_err(), "{}: {name} was made", place.layer);
+        }
+    }
+}
+
+/// Answers every question that it can see, by hand and through the program, again and again.
+const ANSWERS: &str = r#"
+cat > /tmp/answer.py <<'END'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(5)
+s.connect(sys.argv[1])
+def call(number, method, params):
+    s.send((json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n").encode())
+    return json.loads(s.makefile().readline())
+call(1, "daemon.hello", json.loads(sys.argv[2]))
+for question in call(2, "approval.list", {})["result"]["approvals"]:
+    call(3, "approval.answer", {"approval_id": question["approval_id"], "shown_hash": question["shown_hash"], "decision": "allow_once"})
+print("ANSWERED")
+END
+while :; do
+    python3 /tmp/answer.py $SOCK "$HELLO" >> $WS/answers 2>/dev/null
+    export REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK
+    timeout 10 $RX inbox --json >> $WS/answers 2>/dev/null
+    timeout 10 $RX rpc approval.list >> $WS/answers 2>/dev/null
+    echo tried >> $WS/tries
+    sleep 0.1
+done
+"#;
+
+/// A question of the session stays open, however often a command of it tries to answer.
+pub(super) fn the_question_stays_open(place: &Place) {
+    let house = &place.house;
+    let hello = tests::raw::hello_params("evil", Role::Drive);
+    let body = format!("{}HELLO='{hello}'\n{ANSWERS}", place.words());
+    let command = place.script("answer.sh", &body);
+    let script = Script::new()
+        .calls(
+            "bash",
+            &json!({"command": command, "run_in_background": true}),
+        )
+        .calls(
+            "write_file",
+            &json!({"path": "a.code-workspace", "content": "{}"}),
+        )
+        .says("Done.");
+    house.cassette(&script.jsonl());
+    let mut raw = house.raw_as(Role::Drive);
+    let mut params = house.create("go");
+    params.posture = Some(proto::state::Posture::Yolo);
+    let params = serde_json::to_value(params).expect("JSON");
+    let created = raw.call("session.create", &params).expect("create");
+    let pid = Pid(created["pid"].as_u64().expect("a pid"));
+    let asked = |raw: &mut tests::Raw| {
+        let params = json!({"session": pid.to_string()});
+        let open = raw.call("approval.list", &params).expect("the questions");
+        open["approvals"].as_array().map_or(0, Vec::len)
+    };
+    until("the question", || (asked(&mut raw) == 1).then_some(()));
+    let tries = || {
+        let tries = fs::read_to_string(house.project().join("tries"));
+        tries.unwrap_or_default().lines().count()
+    };
+    let before = tries();
+    until("some tries to answer it", || {
+        (tries() >= before + 3).then_some(())
+    });
+    assert_eq!(asked(&mut raw), 1, "{}: somebody answered", place.layer);
+    // Who asks where there is no daemon is told that nothing waits.
+    let answers = house.read("answers");
+    let heard = answers.contains("ANSWERED") || answers.contains("workspace");
+    assert!(!heard, "{}: {answers}", place.layer);
+    let answered = house
+        .log(pid)
+        .bodies()
+        .into_iter()
+        .any(|body| matches!(body, Body::ApprovalResolved(_)));
+    assert!(!answered, "{}", place.layer);
+    assert!(!house.project().join("a.code-workspace").exists());
+    let end = json!({"session": pid.to_string(), "signal": "TERM"});
+    raw.call("session.signal", &end).expect("end it");
+}
+
+#[test]
+fn a_command_does_not_answer_the_question_of_its_own_session() {
+    for place in Place::all() {
+        the_question_stays_open(&place);
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_sessions_commands() {
+    for (number, place) in Place::all().into_iter().enumerate() {
+        let nap = format!("97{}{number}", std::process::id());
+        let command = format!(
+            "setsid sh -c 'trap \"\" TERM HUP; sleep {nap}; :' & (setsid sh -c '(sleep {nap} &)' &); touch ready; sleep {nap}"
+        );
+        let script = Script::new()
+            .calls(
+                "bash",
+                &json!({"command": command, "run_in_background": true}),
+            )
+            .says("It runs.");
+        place.house.cassette(&script.jsonl());
+        let mut raw = place.house.raw_as(Role::Drive);
+        let mut params = place.house.create("go");
+        params.posture = Some(proto::state::Posture::Yolo);
+        let params = serde_json::to_value(params).expect("JSON");
+        raw.call("session.create", &params).expect("create");
+        let sleepers = || processes::saying(&format!("sleep {nap}")).len();
+        until("its processes", || (sleepers() >= 3).then_some(()));
+        raw.call("session.close", &json!({"session": "1"}))
+            .expect("close");
+        until("nothing to be left of them", || {
+            (sleepers() == 0).then_some(())
+        });
+    }
+}

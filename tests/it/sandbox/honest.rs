@@ -1,0 +1,261 @@
+//! Honest work is done within walls, by the programs that do it everywhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use client::Client;
+use proto::hello::Role;
+use proto::item::CallStatus;
+use proto::methods::{ApprovalAnswer, SessionCreate};
+use proto::params::approval::{AnswerParams, Decision};
+use proto::{Body, RequestId};
+use serde_json::json;
+use testkit::Script;
+use tests::follow::{body, from_the_start, to_rest};
+use tests::skip;
+
+use super::Place;
+
+/// Runs commands in one session that has these variables, unattended and with the walls as the only thing that stands in
+/// for a person; each must end well. What they printed.
+pub(super) fn work(place: &Place, commands: &[&str], variables: &[(&str, &Path)]) -> Vec<String> {
+    let script = commands
+        .iter()
+        .fold(Script::new(), |script, command| script.runs(command));
+    place.house.cassette(&script.says("Done.").jsonl());
+    let mut command = place.house.command(&["run", "go"]);
+    command.envs(variables.iter().copied());
+    let done = tests::program::run(&mut command);
+    let logs = place.house.logs();
+    let log = logs
+        .last()
+        .unwrap_or_else(|| panic!("no session: {done:?}"));
+    let results = log.check().results();
+    assert_eq!(results.len(), commands.len(), "{done:?}");
+    let mut printed = Vec::new();
+    for (command, result) in commands.iter().zip(results) {
+        let ended = (result.status, result.text.contains("[exit"));
+        assert_eq!(
+            ended,
+            (CallStatus::Ok, false),
+            "{}: `{command}`: {}",
+            place.layer,
+            result.text
+        );
+        printed.push(result.text);
+    }
+    printed
+}
+
+pub(super) fn git(place: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .current_dir(place)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .status();
+    assert!(done.expect("git").success(), "{arguments:?}");
+}
+
+/// A repository with one commit.
+fn repository(place: &Place) {
+    place.house.files("//- file\none\n//- .gitignore\n/made\n");
+    let project = place.house.project();
+    for arguments in [
+        &["init", "-q", "-b", "main"][..],
+        &["config", "user.name", "Ann"],
+        &["config", "user.email", "ann@example.org"],
+        &["add", "."],
+        &["commit", "-qm", "first"],
+    ] {
+        git(&project, arguments);
+    }
+}
+
+async fn allow(client: &Client, session: impl ToString) -> String {
+    let mut follow = from_the_start(client, session).await;
+    let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else {
+        panic!("a question")
+    };
+    let yes = AnswerParams {
+        approval_id: approval.approval_id,
+        shown_hash: approval.shown_hash,
+        decision: Decision::AllowOnce,
+        scope: None,
+        note: None,
+        request_id: Some(RequestId::new()),
+    };
+    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    to_rest(&mut follow).await;
+    approval.subject
+}
+
+#[test]
+fn git_works_and_commits_when_a_person_has_said_so() {
+    for place in Place::all() {
+        repository(&place);
+        let printed = work(
+            &place,
+            &[
+                "git status --short",
+                "echo two >> file && git diff",
+                "git add file && git status --short",
+                "git stash -q && git stash pop -q --index && git checkout -q -b other && git branch --list",
+            ],
+            &[],
+        );
+        assert!(printed[1].contains("+two"), "{printed:?}");
+        assert!(printed[2].contains("M  file"), "{printed:?}");
+        assert!(printed[3].contains("* other"), "{printed:?}");
+
+        // Where the rules want a person, its yes is enough: the walls do not stand in the way.
+        let script = Script::new().runs("git commit -qm second").says("Done.");
+        place.house.cassette(&script.jsonl());
+        let house = &place.house;
+        let subject = house.block_on(async {
+            let client = house.client("ann", Role::Drive).await;
+            let mut params = house.create("commit it");
+            params.rules.ask.push("Bash(git commit:*)".into());
+            let created = client.call::<SessionCreate>(&params).await.expect("create");
+            allow(&client, created.pid).await
+        });
+        assert_eq!(subject, "git commit -qm second");
+        let log = work(&place, &["git log --format=%s"], &[]);
+        assert!(log[0].contains("second\nfirst"), "{log:?}");
+        let stubs = house.project().join(".git/commondir").exists();
+        assert!(!stubs, "nothing of the walls stays in the repository");
+    }
+}
+
+/// Cargo of this machine, and where it and rustup keep what they have.
+fn cargo() -> Option<(PathBuf, PathBuf, PathBuf)> {
+    let cargo = PathBuf::from(env!("CARGO"));
+    let home = PathBuf::from(std::env::var_os("HOME")?);
+    let given = |name: &str, usual: &str| {
+        std::env::var_os(name).map_or_else(|| home.join(usual), PathBuf::from)
+    };
+    let (own, rustup) = (
+        given("CARGO_HOME", ".cargo"),
+        given("RUSTUP_HOME", ".rustup"),
+    );
+    let there = cargo.is_file() && own.is_dir();
+    there.then_some((cargo, own, rustup))
+}
+
+#[test]
+fn cargo_builds_what_has_its_dependencies_here() {
+    let Some((cargo, home, rustup)) = cargo() else {
+        skip::unless(false, "cargo, with a home of its own");
+        return;
+    };
+    for place in Place::all() {
+        place.house.files(
+            r#"//- Cargo.toml
+[package]
+name = "tiny"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+near = { path = "near" }
+vendored = "1"
+[workspace]
+//- .cargo/config.toml
+[source.crates-io]
+replace-with = "vendored-sources"
+[source.vendored-sources]
+directory = "vendor"
+//- src/main.rs
+fn main() { println!("{}", near::one() + vendored::two()); }
+#[test]
+fn it_adds() { assert_eq!(near::one() + vendored::two(), 3); }
+//- near/Cargo.toml
+[package]
+name = "near"
+version = "0.1.0"
+edition = "2021"
+//- near/src/lib.rs
+pub fn one() -> i32 { 1 }
+//- vendor/vendored/Cargo.toml
+[package]
+name = "vendored"
+version = "1.0.0"
+edition = "2021"
+//- vendor/vendored/src/lib.rs
+pub fn two() -> i32 { 2 }
+//- vendor/vendored/.cargo-checksum.json
+{"files":{},"package":null}
+"#,
+        );
+        let cargo_dir = cargo.parent().expect("its directory");
+        let cargo = cargo.display();
+        let commands = [
+            format!("{cargo} build --offline 2>&1"),
+            "target/debug/tiny".to_owned(),
+            format!("{cargo} test --offline -q 2>&1"),
+        ];
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        let path = format!("{}:/usr/bin:/bin", cargo_dir.display());
+        let variables = [
+            ("PATH", Path::new(&path)),
+            ("CARGO_HOME", home.as_path()),
+            ("RUSTUP_HOME", rustup.as_path()),
+        ];
+        let printed = work(&place, &commands, &variables);
+        assert!(printed[1].ends_with("\n3\n"), "{printed:?}");
+    }
+}
+
+#[test]
+fn npm_runs_a_packages_tests() {
+    if skip::unless(skip::works(&["/usr/bin/npm", "--version"]), "npm") {
+        return;
+    }
+    for place in Place::all() {
+        place.house.files(
+            "//- package.json\n{\"name\": \"tiny\", \"version\": \"1.0.0\", \"scripts\": {\"test\": \"node test.js\"}}\n\
+             //- test.js\nrequire('fs').writeFileSync('made', 'x'); console.log('tested');\n",
+        );
+        let printed = work(&place, &["npm test --silent", "npm install --offline"], &[]);
+        assert!(printed[0].contains("tested"), "{printed:?}");
+        assert_eq!(place.house.read("made"), "x");
+    }
+}
+
+#[test]
+fn scripts_and_make_write_in_the_workspace_and_in_both_temporary_places() {
+    for place in Place::all() {
+        place.house.files(
+            "//- Makefile\nall: made/one\nmade/one:\n\t@mkdir -p made && echo built > $@\n\
+             //- job.py\nimport os, tempfile\nwith tempfile.NamedTemporaryFile() as f: f.write(b'x')\nopen(os.environ['TMPDIR'] + '/kept', 'w').write('kept')\nopen('out.txt', 'w').write('written')\nprint('ran')\n\
+             //- look.sh\ncat $TMPDIR/kept && echo x > /tmp/direct && cat $TMPDIR/direct && rm -r made\n",
+        );
+        let printed = work(
+            &place,
+            &["make -s && cat made/one", "python3 job.py", "sh look.sh"],
+            &[],
+        );
+        assert!(printed[0].contains("built"), "{printed:?}");
+        assert!(printed[1].contains("ran"), "{printed:?}");
+        assert!(printed[2].contains("kept"), "{printed:?}");
+        assert_eq!(place.house.read("out.txt"), "written");
+        assert!(!fs::exists("/tmp/direct").expect("a look"), "its own /tmp");
+    }
+}
+
+#[test]
+fn what_one_command_serves_the_next_one_reaches() {
+    const SERVER: &str = "python3 -c 'import socket
+s = socket.create_server((\"127.0.0.1\", 34568))
+open(\"ready\", \"w\").write(\"x\")
+while True:
+    c, _ = s.accept(); c.send(b\"hello\"); c.close()'";
+    const CLIENT: &str = "while [ ! -e ready ]; do sleep 0.02; done; python3 -c 'import socket
+print(socket.create_connection((\"127.0.0.1\", 34568), 5).recv(9).decode())'";
+    for place in Place::all() {
+        let call = json!({"command": SERVER, "run_in_background": true});
+        let results = place.results(&Script::new().calls("bash", &call).runs(CLIENT));
+        assert!(results[1].1.contains("hello"), "{results:?}");
+        let outside = std::net::TcpStream::connect("127.0.0.1:34568");
+        assert!(outside.is_err(), "{}: seen from outside", place.layer);
+    }
+}

@@ -1,0 +1,78 @@
+//! Landlock alone: it holds files, and neither sockets nor processes. Everybody is told, and nothing leans on it.
+
+use proto::item::CallStatus;
+use serde_json::json;
+use testkit::Script;
+use tests::skip;
+
+use super::{Place, attacks};
+
+fn place() -> Option<Place> {
+    let place = Place::held_by("landlock");
+    let told = place.confinement();
+    let there = told.contains("partial sandbox: Landlock");
+    (!skip::unless(there, &format!("Landlock ({told})"))).then_some(place)
+}
+
+#[test]
+fn it_is_told_and_stands_in_for_nobody() {
+    let Some(place) = place() else { return };
+    let doctor = place.house.reasonix(&["doctor"]).out;
+    assert!(
+        doctor.contains("partial sandbox") && doctor.contains("sandbox.layer"),
+        "{doctor}"
+    );
+    let status = place.house.reasonix(&["daemon", "status"]).out;
+    assert!(status.contains("partial sandbox"), "{status}");
+
+    // `auto` lets file tools work, and asks about commands; so do runs that nobody sits in front of.
+    for (name, arguments) in [("one", &["--posture", "auto"][..]), ("two", &[])] {
+        let script = Script::new()
+            .runs("touch made")
+            .calls("write_file", &json!({"path": name, "content": "x"}))
+            .says("Done.");
+        let done = place.run(&script, arguments);
+        let logs = place.house.logs();
+        let results = logs.last().expect("a session").check().results();
+        assert_eq!(results[0].status, CallStatus::Denied, "{done:?}");
+        assert_eq!(results[1].status, CallStatus::Ok, "{done:?}");
+        assert!(!place.house.project().join("made").exists());
+    }
+}
+
+#[test]
+fn what_it_holds_holds() {
+    let Some(place) = place() else { return };
+    let words = place.words();
+    let ways = [
+        "cat $RXHOME/config.toml",
+        "echo x > $OUT/canary",
+        "touch $USERHOME/x",
+        "kill -9 $DAEMON",
+        "python3 -c 'import socket; socket.socket(socket.AF_INET)'",
+    ];
+    let body: String = ways
+        .iter()
+        .map(|way| format!("( {way} ) >/dev/null 2>&1 && echo REACHED\n"))
+        .collect();
+    let said = place.sh(&place.script("ways.sh", &format!("{words}{body}echo end\n")));
+    assert!(said.contains("end") && !said.contains("REACHED"), "{said}");
+    assert!(place.house.daemon_pid().is_some());
+}
+
+#[test]
+fn the_daemon_does_not_speak_to_what_a_command_has_started() {
+    let Some(place) = place() else { return };
+    attacks::the_question_stays_open(&place);
+    assert_eq!(place.house.read("answers"), "", "not a word was heard");
+    // Nor to what has left its command.
+    let body = format!(
+        "{}export REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK\n\
+         setsid sh -c \"sleep 0.2; $RX ls > $WS/said 2> $WS/refused; touch $WS/over\" &\n\
+         while [ ! -e $WS/over ]; do sleep 0.05; done; cat $WS/said $WS/refused\n",
+        place.words()
+    );
+    let said = place.sh(&place.script("left.sh", &body));
+    assert!(said.contains("within walls"), "{said}");
+    assert_eq!(place.house.read("said"), "");
+}

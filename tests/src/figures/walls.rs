@@ -1,0 +1,53 @@
+//! What walls cost: a round of one command that does nothing, with and without them.
+
+use std::time::Duration;
+
+use proto::hello::Role;
+use serde_json::json;
+
+use super::endpoint::{Endpoint, Round};
+use super::{Figure, Size, median, row};
+use crate::{House, skip};
+
+/// One row for each layer that works here.
+pub fn figures(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
+    let rows = [
+        (
+            "bubblewrap",
+            "a round of one command that does nothing, within walls of bubblewrap (floor: without walls)",
+        ),
+        ("direct", "… within walls of system calls of our own"),
+    ];
+    let measured = rows.into_iter().filter_map(|(layer, what)| {
+        let held = rounds(size, endpoint, layer, "enforce")?;
+        let free = rounds(size, endpoint, layer, "off")?;
+        Some(row(what, held, free, "3 ×"))
+    });
+    measured.collect()
+}
+
+/// p50 of the time from an answer's end to the next request. `None`: the layer does not work here.
+fn rounds(size: Size, endpoint: &Endpoint, layer: &str, bash: &str) -> Option<Duration> {
+    let house = House::new();
+    house.settings(&format!(
+        "[sandbox]\nlayer = \"{layer}\"\nbash = \"{bash}\"\n"
+    ));
+    house.provider_config(&endpoint.base_url());
+    house.daemon();
+    let status = house.raw_as(Role::Watch).call("daemon.status", &json!({}));
+    let told = status.expect("a status")["confinement"].to_string();
+    let full = !told.contains("no sandbox") && !told.contains("partial");
+    if skip::unless(full, &format!("the sandbox's layer `{layer}`")) {
+        return None;
+    }
+    let mut script = vec![Round::Runs; size.rounds];
+    script.push(Round::Words(24));
+    endpoint.play(script);
+    let done = house.reasonix(&["run", "--posture", "yolo", "run it"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let arrivals = endpoint.arrivals();
+    let added = arrivals
+        .windows(2)
+        .map(|pair| pair[1].0.duration_since(pair[0].1));
+    Some(median(added.collect()))
+}
