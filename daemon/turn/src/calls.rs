@@ -26,6 +26,8 @@ impl Step<'_> {
     pub fn begin_calls(&mut self, mut calls: Calls) -> Phase {
         if self.facts.open.as_ref().is_some_and(|open| open.summing_up) {
             self.refuse_open_calls(words::NO_MORE_STEPS);
+            // Only in an edited log: nothing of an answer that sums up is asked about.
+            self.close_questions_where("the turn has ended", |_| true);
             return self.end_turn(OutcomeKind::MaxSteps, None, None);
         }
         self.close_what_cannot_run(&mut calls);

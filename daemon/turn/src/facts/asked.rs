@@ -56,7 +56,7 @@ impl Facts {
         self.pending
             .insert(approval.approval_id.clone(), approval.clone());
         if let Some(open) = &mut self.open {
-            open.stage(&approval.call, Stage::Asked(approval.approval_id.clone()));
+            open.ask(&approval.call, Stage::Asked(approval.approval_id.clone()));
         }
     }
 
@@ -66,7 +66,7 @@ impl Facts {
             .insert(question.question_id.clone(), question.clone());
         if let Some(open) = &mut self.open {
             let stage = Stage::Questioned(question.question_id.clone());
-            open.stage(&question.call, stage);
+            open.ask(&question.call, stage);
         }
     }
 
@@ -141,13 +141,18 @@ impl Facts {
 
     pub(super) fn apply_resolved(&mut self, resolved: &ApprovalResolved, record: &Record) {
         let asked = self.pending.remove(&resolved.approval_id);
-        let escape = self.is_blocked(&resolved.call);
+        // The question says which call it was about, whatever an edited log has its answer say.
+        let call = asked
+            .as_ref()
+            .map_or(&resolved.call, |asked| &asked.call)
+            .clone();
+        let escape = self.is_blocked(&call);
         if resolved.unattended
             && !escape
             && let Some(asked) = &asked
         {
             self.nobody_there(
-                &resolved.call,
+                &call,
                 &asked.subject,
                 resolved.note.as_deref().unwrap_or_default(),
             );
@@ -158,12 +163,12 @@ impl Facts {
             self.grants.push(scope.clone());
         }
         if escape && resolved.decision == Decision::Deny {
-            self.keep_inside(&resolved.call, Some(words::kept_inside(resolved)));
+            self.keep_inside(&call, Some(words::kept_inside(resolved)));
         } else if resolved.decision == Decision::Deny {
-            self.deny(&resolved.call, words::denied_by_answer(resolved));
+            self.deny(&call, words::denied_by_answer(resolved));
         } else if let Some(open) = &mut self.open {
             let shown_hash = asked.map(|asked| asked.shown_hash).unwrap_or_default();
-            open.stage(&resolved.call, Stage::Approved { shown_hash });
+            open.stage(&call, Stage::Approved { shown_hash });
         }
         self.remember(
             resolved.request_id,

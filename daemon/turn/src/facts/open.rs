@@ -180,6 +180,14 @@ impl OpenTurn {
             .saturating_sub(paused)
     }
 
+    /// A person is asked about a call. What the same question asked about before (in an edited log) is asked no more.
+    pub(super) fn ask(&mut self, call: &CallId, stage: Stage) {
+        for other in self.calls.iter_mut().filter(|open| open.stage == stage) {
+            other.stage = Stage::Open;
+        }
+        self.stage(call, stage);
+    }
+
     pub(super) fn stage(&mut self, call: &CallId, stage: Stage) {
         let open = self.calls.iter_mut().find(|open| open.call.id == *call);
         // A result is final, whatever an edited log says behind it.

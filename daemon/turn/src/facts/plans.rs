@@ -26,7 +26,7 @@ impl Facts {
         self.questions += 1;
         self.plans.insert(plan.plan_id.clone(), plan.clone());
         if let Some(open) = &mut self.open {
-            open.stage(&plan.call, Stage::Proposed(plan.plan_id.clone()));
+            open.ask(&plan.call, Stage::Proposed(plan.plan_id.clone()));
         }
     }
 

@@ -466,6 +466,21 @@ proptest! {
     }
 }
 
+/// Cases of the above that once did not.
+#[test]
+fn logs_of_which_lines_were_moved_that_did_not_go_on_do() {
+    let cases = [
+        (659_948_416_961_590_916, 29),
+        (9_517_687_894_071_887_415, 49),
+        (18_267_859_405_261_538_825, 7),
+        (10_604_893_390_311_641_882, 12),
+        (677_360_714_950_960_217, 24),
+    ];
+    for (seed, steps) in cases {
+        played_on(&edited(seed, steps), RecoverPolicy::Continue, false);
+    }
+}
+
 #[test]
 fn a_log_may_end_behind_any_record() {
     for seed in 0..40 {
