@@ -309,6 +309,8 @@ fn nothing_is_left_of_a_sessions_commands() {
         raw.call("session.create", &params).expect("create");
         let sleepers = || processes::saying(&format!("sleep {nap}")).len();
         until("its processes", || (sleepers() >= 3).then_some(()));
+        raw.call("session.wait", &json!({"session": "1"}))
+            .expect("wait");
         raw.call("session.close", &json!({"session": "1"}))
             .expect("close");
         until("nothing to be left of them", || {
