@@ -24,4 +24,4 @@ pub use program::{Done, Running};
 pub use proxy::Proxy;
 pub use raw::Raw;
 pub use terminal::Terminal;
-pub use wait::{BOUND, soon, until};
+pub use wait::{BOUND, soon, until, within};

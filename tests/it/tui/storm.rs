@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use testkit::model::{Answer, Gate as Pause, Place};
-use tests::Terminal;
 use tests::terminal::golden::steady;
+use tests::{BOUND, Terminal, within};
 
 use super::scenes::{self, Look, Scene, has_composer, scene};
 
@@ -125,8 +125,13 @@ fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
     terminal.wait_for("the end of the answer", at_rest);
     let fresh = scene.attach_with(Look::USUAL, more);
     fresh.wait_for("the end of the answer", at_rest);
+    // However long the one that was pulled about takes to come to rest.
+    within(BOUND, &mut || {
+        let quiet = [&terminal, &fresh].map(|one| one.quiet(Duration::from_millis(500)));
+        assert_eq!(quiet, [true, true]);
+        (rows(&terminal) == rows(&fresh)).then_some(())
+    });
     for terminal in [&terminal, &fresh] {
-        assert!(terminal.quiet(Duration::from_millis(500)));
         assert_eq!(terminal.unknown(), Vec::<String>::new());
     }
     (rows(&terminal), rows(&fresh))
