@@ -10,6 +10,7 @@ mod hold;
 pub mod input;
 pub mod machine;
 mod recover;
+pub mod repair;
 mod rewinding;
 mod stopping;
 mod words;

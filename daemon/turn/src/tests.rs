@@ -15,6 +15,7 @@ mod plans;
 mod questions;
 mod queueing;
 mod recovery;
+mod repair;
 mod scenes;
 mod script;
 mod storm;

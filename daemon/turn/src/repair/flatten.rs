@@ -1,0 +1,166 @@
+//! Deep parameters shown flat: `user.profile.name` in place of objects in objects, which small models lose their way in.
+//!
+//! Done once, when a tool set is frozen, so that the prefix stays as it is. A call's arguments are nested again before
+//! anybody looks at them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// With more leaf parameters than this a schema is shown flat.
+pub const LEAVES_MAX: usize = 10;
+
+/// Nested deeper than this it is shown flat; the parameters of a tool themselves are at 1.
+pub const DEPTH_MAX: usize = 2;
+
+/// The longest name of a property that every vendor takes (Anthropic's is the strictest).
+const NAME_MAX: usize = 64;
+
+/// A schema that is shown flat, and the way back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flat {
+    /// The schema as the model sees it.
+    pub schema: Value,
+    /// Where each flat name stands in the schema that the tool has.
+    paths: BTreeMap<String, Vec<String>>,
+}
+
+/// The schema shown flat, where it is large or deep enough to be hard to fill in. `None`: it is shown as it is; also
+/// where flat names would not be distinct, or longer than vendors take.
+#[must_use]
+pub fn flatten(schema: &Value) -> Option<Flat> {
+    let (leaves, depth) = size(schema, 0);
+    if leaves <= LEAVES_MAX && depth <= DEPTH_MAX {
+        return None;
+    }
+    let mut flat = Flattening::default();
+    flat.properties(schema, &[], true);
+    let deep = flat.paths.values().any(|path| path.len() > 1);
+    let fits = flat.paths.keys().all(|name| name.len() <= NAME_MAX);
+    if !deep || !fits || flat.clashes {
+        return None;
+    }
+    let mut shown = schema.as_object()?.clone();
+    shown.insert("properties".to_owned(), Value::Object(flat.shown));
+    shown.insert("required".to_owned(), json!(flat.required));
+    Some(Flat {
+        schema: Value::Object(shown),
+        paths: flat.paths,
+    })
+}
+
+impl Flat {
+    /// Arguments as the tool takes them. What came nested already stays so; what stands in the way of a nested one
+    /// gives way. Anything but an object is left alone.
+    #[must_use]
+    pub fn nest(&self, arguments: Value) -> Value {
+        let Value::Object(given) = arguments else {
+            return arguments;
+        };
+        let (flat, nested): (Vec<_>, Vec<_>) = given
+            .into_iter()
+            .partition(|(name, _)| self.paths.get(name).is_some_and(|path| path.len() > 1));
+        let mut whole: Map<String, Value> = nested
+            .into_iter()
+            .map(|(name, value)| (self.first(&name), value))
+            .collect();
+        for (name, value) in flat {
+            put(&mut whole, &self.paths[&name], value);
+        }
+        Value::Object(whole)
+    }
+
+    /// The name that the tool knows a parameter by that is not nested.
+    fn first(&self, name: &str) -> String {
+        match self.paths.get(name).map(Vec::as_slice) {
+            Some([only]) => only.clone(),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// Leaf parameters below this schema, and how deep the deepest stands.
+fn size(schema: &Value, depth: usize) -> (usize, usize) {
+    let below: Vec<&Value> = match children(schema) {
+        Some(properties) => properties.values().collect(),
+        None => match schema.get("items") {
+            Some(items) if is_type(schema, "array") => vec![items],
+            _ => return (1, depth),
+        },
+    };
+    let sizes = below.into_iter().map(|child| size(child, depth + 1));
+    sizes.fold((0, depth), |(leaves, deepest), (more, depth)| {
+        (leaves + more, deepest.max(depth))
+    })
+}
+
+/// The properties of an object that is no more than that. What may be one of several things is left alone.
+fn children(schema: &Value) -> Option<&Map<String, Value>> {
+    const ELSE: [&str; 6] = ["anyOf", "oneOf", "allOf", "not", "if", "$ref"];
+    let plain = is_type(schema, "object") && !ELSE.iter().any(|key| schema.get(key).is_some());
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.filter(|properties| plain && !properties.is_empty())
+}
+
+fn is_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(named) => named == name,
+        None => name == "object" && schema.get("properties").is_some(),
+    }
+}
+
+#[derive(Default)]
+struct Flattening {
+    shown: Map<String, Value>,
+    required: Vec<String>,
+    paths: BTreeMap<String, Vec<String>>,
+    clashes: bool,
+}
+
+impl Flattening {
+    /// `required`: all that these properties stand in is.
+    fn properties(&mut self, schema: &Value, above: &[String], required: bool) {
+        let Some(properties) = children(schema) else {
+            return;
+        };
+        let demanded = schema.get("required").and_then(Value::as_array);
+        for (name, child) in properties {
+            let demanded =
+                required && demanded.is_some_and(|names| names.iter().any(|one| one == name));
+            let mut path = above.to_vec();
+            path.push(name.clone());
+            if children(child).is_some() {
+                self.properties(child, &path, demanded);
+                continue;
+            }
+            let flat = flat_name(&path);
+            if demanded {
+                self.required.push(flat.clone());
+            }
+            self.shown.insert(flat.clone(), child.clone());
+            self.clashes |= self.paths.insert(flat, path).is_some();
+        }
+    }
+}
+
+/// Names joined by dots; a dot that a name holds is written twice.
+fn flat_name(path: &[String]) -> String {
+    let names: Vec<_> = path.iter().map(|name| name.replace('.', "..")).collect();
+    names.join(".")
+}
+
+fn put(whole: &mut Map<String, Value>, path: &[String], value: Value) {
+    let Some((last, above)) = path.split_last() else {
+        return;
+    };
+    let mut at = whole;
+    for name in above {
+        let next = at.entry(name.clone()).or_insert_with(|| json!({}));
+        if !next.is_object() {
+            *next = json!({});
+        }
+        let Value::Object(inner) = next else { return };
+        at = inner;
+    }
+    at.insert(last.clone(), value);
+}
