@@ -488,7 +488,9 @@ impl Checker {
             open.unanswered.is_empty(),
             "I2: every call has its result before the next message"
         );
-        if message.voice == Voice::Daemon && message.text == words::SUM_UP {
+        if message.voice == Voice::Daemon
+            && [words::SUM_UP, words::STUCK].contains(&message.text.as_str())
+        {
             open.summing_up = true;
         }
         self.last = Some(Last::User);
