@@ -23,6 +23,9 @@ pub struct Decision {
     /// Whether this very call only reads: the scheduler runs such calls side by side.
     pub read_only: bool,
     pub confinement: Confinement,
+    /// Whether that may answer in a person's place, if it holds: no rule and no list asks, only that nobody said
+    /// anything, or that what a command does is not known before it runs.
+    pub confinement_suffices: bool,
 }
 
 /// What kind of reason decided.

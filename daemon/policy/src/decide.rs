@@ -282,7 +282,10 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     if let Some(why) = refused {
         return refuse(why, parts, doubt, confinement);
     }
-    let lifter = lifter(case, &finding);
+    let answerable = answerable(case, &finding);
+    let leaks = is_command(case.call) && case.context.leaks;
+    let suffices = answerable && !leaks;
+    let lifter = lifter(case, &finding, suffices);
     let verdict = if lifter.is_some() {
         Verdict::Allow
     } else {
@@ -290,6 +293,10 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     };
     let rule = match lifter {
         Some(lifter) => format!("{lifter} over: {}", finding.rule),
+        None if answerable && leaks => format!(
+            "{}; the sandbox cannot hold all that is closed here",
+            finding.rule
+        ),
         None => finding.rule,
     };
     // A grant would not lift a rule that asks, nor what is always asked.
@@ -308,6 +315,7 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
         scopes,
         read_only,
         confinement,
+        confinement_suffices: suffices,
     };
     Explanation {
         decision,
@@ -316,8 +324,26 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     }
 }
 
+/// Whether what confines a call may answer in a person's place, if it holds all that it should.
+///
+/// Within walls a command that is not known before it runs can do no more than one that is: any script may hold the
+/// same. But a rule about commands could not be tried against it, and walls know nothing of such rules.
+fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
+    let asks = finding.verdict == Verdict::Ask && !finding.firm;
+    asks && match finding.basis {
+        Basis::Fallback => true,
+        Basis::NotAnalysed => is_command(case.call) && !case.rules.tightens_commands(),
+        Basis::Rule | Basis::AlwaysAsked | Basis::Stance => false,
+    }
+}
+
+/// Whether a call starts something that no tool of ours holds.
+fn is_command(call: &Call<'_>) -> bool {
+    call.family == Family::Bash && !is_mcp(call.tool)
+}
+
 /// What answers an ask in a person's place, where something does: their approval of a plan, or the posture.
-fn lifter(case: &Case<'_>, finding: &Finding) -> Option<&'static str> {
+fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
     if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
         return None;
     }
@@ -327,9 +353,8 @@ fn lifter(case: &Case<'_>, finding: &Finding) -> Option<&'static str> {
     match case.context.posture {
         Posture::Ask => None,
         Posture::Auto => {
-            let commands = case.call.family == Family::Bash && !is_mcp(case.call.tool);
-            let held = !commands || case.context.sandbox == Strength::Full;
-            (finding.basis == Basis::Fallback && held).then_some("posture `auto`")
+            let held = !is_command(case.call) || case.context.sandbox == Strength::Full;
+            (suffices && held).then_some("posture `auto`")
         }
         Posture::Yolo => Some("posture `yolo`"),
     }
@@ -352,6 +377,7 @@ fn refuse(
             scopes: Vec::new(),
             read_only: false,
             confinement,
+            confinement_suffices: false,
         },
         doubt,
         parts: parts.into_iter().map(ExplainedPart::of).collect(),

@@ -56,6 +56,7 @@ pub fn escape(
         scopes: Vec::new(),
         read_only: false,
         confinement: Confinement::None,
+        confinement_suffices: false,
         ..decision
     };
     if outside.verdict == Verdict::Deny {

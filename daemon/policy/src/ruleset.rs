@@ -133,6 +133,11 @@ impl RuleSet {
         self.deny.family(access).is_some()
     }
 
+    /// Whether any rule denies commands or asks about them.
+    pub(crate) fn tightens_commands(&self) -> bool {
+        self.deny.has_bash() || self.ask.has_bash()
+    }
+
     pub(crate) fn source(&self, index: usize) -> &Source {
         &self.sources[index]
     }

@@ -26,6 +26,7 @@ mod postures;
 mod properties;
 mod scripts;
 
+mod walls;
 const ROOT: &str = "/home/someone/project";
 
 /// One session: rules, a posture, a sandbox.

@@ -19,8 +19,7 @@ pub enum Unattended {
 /// Answers a decision in the place of a person. `attached`: whether an approver is there to be asked;
 /// `accept_partial`: the user takes walls that hold in part for walls.
 ///
-/// `sandboxed` allows what only the fallback asked about and what a confinement holds: that of the file tools, or the
-/// walls around commands.
+/// `sandboxed` allows what a confinement may answer, and holds: that of the file tools, or the walls around commands.
 /// `allow` says yes to every ask but those that are always a person's. Deny rules hold in each.
 #[must_use]
 pub fn unattended(
@@ -42,7 +41,7 @@ pub fn unattended(
         )),
         OnAsk::Allow if decision.basis != Basis::AlwaysAsked => Unattended::Allow,
         OnAsk::Sandboxed
-            if decision.basis == Basis::Fallback && held(decision.confinement, accept_partial) =>
+            if decision.confinement_suffices && held(decision.confinement, accept_partial) =>
         {
             Unattended::Allow
         }
@@ -82,7 +81,7 @@ fn words(decision: &Decision, why: &str) -> String {
     let attach = "attach to the session and answer";
     let asked = match decision.confinement {
         // Else it would have been allowed, and the reader wonders why it was not.
-        Confinement::Walls(Strength::Partial) if decision.basis == Basis::Fallback => format!(
+        Confinement::Walls(Strength::Partial) if decision.confinement_suffices => format!(
             "{asked}. The sandbox here is partial, and stands in for a person only with `sandbox.accept_partial = true`"
         ),
         Confinement::Files | Confinement::Walls(_) | Confinement::None => asked,

@@ -90,6 +90,42 @@ async fn allow(client: &Client, session: impl ToString) -> String {
     approval.subject
 }
 
+/// Commands that policy cannot know before they run, each of which leaves a file.
+const NOT_ANALYSED: [(&str, &str); 6] = [
+    ("python3 -c 'open(\"a\", \"w\").write(\"x\")'", "a"),
+    ("python3 - <<'X'\nopen('b', 'w').write('x')\nX", "b"),
+    ("x=c; x=$(echo $x); touch \"$x\"", "c"),
+    ("echo d | xargs touch", "d"),
+    ("find . -maxdepth 1 -name d -exec cp {} e \\;", "e"),
+    ("eval \"$(echo touch f)\"", "f"),
+];
+
+#[test]
+fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
+    for place in Place::all() {
+        let _ = work(&place, &NOT_ANALYSED.map(|(command, _)| command), &[]);
+        for (command, made) in NOT_ANALYSED {
+            let made = place.house.project().join(made);
+            assert!(made.is_file(), "{}: `{command}`", place.layer);
+            fs::remove_file(made).expect("remove what it made");
+        }
+        let (command, made) = NOT_ANALYSED[0];
+        let script = Script::new().runs(command).says("Done.");
+        let made = || place.house.project().join(made).exists();
+        for refused in [
+            &["--deny", "Bash(git push:*)"][..],
+            &["--ask", "Bash(git push:*)", "--posture", "auto"],
+            &["--read-only", "--posture", "auto"],
+            &["--on-ask", "deny"],
+        ] {
+            let done = place.run(&script, refused);
+            assert!(!made(), "{}: {refused:?}: {done:?}", place.layer);
+        }
+        let done = place.run(&script, &["--posture", "auto", "--on-ask", "deny"]);
+        assert!(made(), "{}: {done:?}", place.layer);
+    }
+}
+
 #[test]
 fn git_works_and_commits_when_a_person_has_said_so() {
     for place in Place::all() {

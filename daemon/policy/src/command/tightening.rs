@@ -29,7 +29,7 @@ impl Line<'_> {
             findings.extend(found.map(|found| finding(case, verdict, found)));
         }
         if let Some(doubt) = self.script.any_doubt()
-            && (rules.deny.has_bash() || rules.ask.has_bash())
+            && rules.tightens_commands()
         {
             let reason = format!(
                 "not understood: {}, and rules that deny or ask cannot be tried against all of it",

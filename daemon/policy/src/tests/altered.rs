@@ -3,6 +3,10 @@
 use super::*;
 
 fn altered(rules: &str, posture: Posture, names: &[&str], command: &str) -> Decision {
+    within(scene(rules).posture(posture), names, command)
+}
+
+fn within(scene: Scene, names: &[&str], command: &str) -> Decision {
     let arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let call = Call {
         tool: "bash",
@@ -11,7 +15,6 @@ fn altered(rules: &str, posture: Posture, names: &[&str], command: &str) -> Deci
         arguments: &arguments,
         touches: &[],
     };
-    let scene = scene(rules).posture(posture);
     let mut context = scene.context(&call);
     context.altered = names.iter().map(|name| (*name).to_owned()).collect();
     decide(&scene.rule_set(), &context, &call)
@@ -88,5 +91,16 @@ fn a_harmless_variable_changes_nothing() {
             plain,
             "{command}"
         );
+    }
+}
+
+#[test]
+fn full_walls_stand_in_under_a_changed_variable_where_no_rule_is_about_commands() {
+    let full = |rules| scene(rules).sandbox(Strength::Full).posture(Posture::Auto);
+    for command in ["make", "ls", "git status"] {
+        let held = within(full(""), &["PATH"], command);
+        assert_eq!(held.verdict, Verdict::Allow, "{command}: {}", held.rule);
+        let ruled = within(full("deny Bash(git push:*)"), &["PATH"], command);
+        assert_eq!(ruled.verdict, Verdict::Ask, "{command}: {}", ruled.rule);
     }
 }

@@ -55,6 +55,13 @@ fn kinds() -> Vec<Kind> {
         row("reading command", "", "bash", bash("ls && git status")),
         row("always asked", "", "edit_file", edit("reasonix.toml")),
         row("not analysed", "", "bash", bash("make $(")),
+        row("unknown code", "", "bash", bash("python3 -c 'x()'")),
+        row(
+            "and a rule",
+            "ask Bash(rm:*)",
+            "bash",
+            bash("python3 -c 'x()'"),
+        ),
         row("unknown command", "deny Bash(rm:*)", "bash", bash("$X y")),
         row("todo", "", "todo_write", json!({})),
         row("question", "", "ask", json!({})),
@@ -90,7 +97,9 @@ fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
         reader          | allow allow allow allow allow | allow allow
         reading command | allow allow allow allow allow | allow allow
         always asked    | ask   ask   ask   ask   ask   | deny  deny
-        not analysed    | ask   ask   ask   allow allow | deny  deny
+        not analysed    | ask   ask   allow allow allow | deny  deny
+        unknown code    | ask   ask   allow allow allow | deny  deny
+        and a rule      | ask   ask   ask   ask   ask   | deny  deny
         unknown command | ask   ask   ask   ask   ask   | deny  deny
         todo            | allow allow allow allow allow | allow allow
         question        | allow allow allow allow allow | allow allow
@@ -146,7 +155,9 @@ fn every_ask_has_its_answer_under_every_on_ask() {
         file writer     | allow allow allow allow | allow deny wait
         command         | deny  deny  allow allow | allow deny wait
         always asked    | deny  deny  deny  deny  | deny  deny wait
-        not analysed    | deny  deny  deny  deny  | allow deny wait
+        not analysed    | deny  deny  allow allow | allow deny wait
+        unknown code    | deny  deny  allow allow | allow deny wait
+        and a rule      | deny  deny  deny  deny  | allow deny wait
         unknown command | deny  deny  deny  deny  | allow deny wait";
     let kinds = kinds();
     for row in table.lines().filter(|line| !line.trim().is_empty()) {

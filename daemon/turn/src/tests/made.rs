@@ -125,6 +125,7 @@ pub fn judgement(
         scopes: vec![scope.clone()],
         read_only,
         confinement: Confinement::None,
+        confinement_suffices: false,
     };
     let question = Approval {
         approval_id: ApprovalId(String::new()),
