@@ -4,22 +4,18 @@
 
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+mod clock;
 
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clock::worked;
 use contract::Family;
 use contract::Strength;
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
 use proto::state::Posture;
 use serde_json::{Map, json};
-
-/// How long this thread has worked: what else the machine does does not count.
-fn worked() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
-}
 
 fn inputs() -> Vec<(&'static str, String)> {
     let long = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());

@@ -4,8 +4,11 @@
 
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
+mod clock;
+
 use std::time::{Duration, Instant};
 
+use clock::worked;
 use policy::cases;
 use proto::record::Verdict;
 use serde_json::json;
@@ -66,7 +69,8 @@ fn main() {
     };
     let (seconds, mut seed) = (number(10), number(0));
     let started = Instant::now();
-    let (mut lines, mut understood, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
+    let (mut lines, mut understood) = (0_u64, 0_u64);
+    let mut slowest = (Duration::ZERO, seed);
     while started.elapsed().as_secs() < seconds {
         let line = Chance(seed).line();
         // What makes the process itself end is found in this file.
@@ -75,12 +79,22 @@ fn main() {
         }
         let script = policy::read(&line);
         understood += u64::from(script.doubt.is_none());
-        let rules = json!({"allow": ["Bash", "Bash(git status:*)"], "ask": ["Bash(git push*)"], "deny": ["Bash(rm -rf*)", "Edit(secrets/**)"]});
+        let mut rules = json!({"allow": ["Bash", "Bash(git status:*)"], "ask": ["Bash(git push*)"], "deny": ["Bash(rm -rf*)", "Edit(secrets/**)"]});
+        // A rule is a text of somebody's too.
+        if seed.is_multiple_of(16) {
+            rules["allow"] = json!(["Bash", line]);
+            rules["ask"] = json!([format!("Bash({line})"), "Bash(git push*)"]);
+        }
+        let posture = if seed.is_multiple_of(2) {
+            "yolo"
+        } else {
+            "auto"
+        };
         let case =
-            json!({"tool": "bash", "args": {"command": line}, "rules": rules, "posture": "yolo"});
-        let before = Instant::now();
+            json!({"tool": "bash", "args": {"command": line}, "rules": rules, "posture": posture});
+        let before = worked();
         let first = cases::explained(&case, workspace::is_protected);
-        slowest = slowest.max(before.elapsed());
+        slowest = slowest.max((worked() - before, seed));
         if lines.is_multiple_of(50) {
             assert!(
                 first == cases::explained(&case, workspace::is_protected),
@@ -97,6 +111,6 @@ fn main() {
     }
     println!(
         "{}",
-        json!({"lines": lines, "understood": understood, "next_seed": seed, "slowest_us": slowest.as_micros()})
+        json!({"lines": lines, "understood": understood, "next_seed": seed, "slowest_us": slowest.0.as_micros(), "slowest_seed": slowest.1})
     );
 }
