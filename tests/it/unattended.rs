@@ -142,6 +142,29 @@ fn a_deny_rule_wins_over_everything_that_allows() {
 }
 
 #[test]
+fn a_rule_for_one_run_that_names_no_tool_starts_nothing() {
+    let house = House::playing(&touching());
+    for (option, rule, meant) in [
+        ("--deny", "edit(docs/**)", "`Edit(docs/**)`"),
+        ("--ask", "bsh(ls)", "`Bash(ls)`"),
+        ("--allow", "bahs", "`bash`"),
+    ] {
+        let done = house.reasonix(&["run", option, rule, "make it"]);
+        assert!(!done.status.success(), "{done:?}");
+        let asked = format!("did you mean {meant}?");
+        assert!(done.err.contains(&asked), "{done:?}");
+    }
+    assert!(house.logs().is_empty(), "no session was made");
+    // Small letters are no mistake in the name of that family.
+    let denied = house.reasonix(&["run", "--deny", "bash(touch:*)", "make it"]);
+    assert!(
+        denied.err.contains("by the rule `bash(touch:*)`"),
+        "{denied:?}"
+    );
+    assert!(!house.project().join("made").exists());
+}
+
+#[test]
 fn postures_say_what_needs_nobody() {
     // What a command does where no rule speaks: asked (and so denied), or run.
     for (arguments, made) in [

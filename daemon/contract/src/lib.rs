@@ -5,6 +5,7 @@
 
 pub mod codec;
 pub mod decision;
+pub mod near;
 pub mod provider;
 pub mod scrub;
 pub mod secret;

@@ -18,6 +18,7 @@ mod files;
 mod git;
 mod gitconfig;
 mod grants;
+mod names;
 mod options;
 mod pathrules;
 mod programs;
@@ -41,6 +42,7 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
     git_reader_hooks,
 };
+pub use names::is_tool;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
 pub use shell::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word, read};

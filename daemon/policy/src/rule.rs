@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::is_mcp;
+use crate::names;
 use crate::pathrules::PathPattern;
 use crate::shell;
 use crate::textrules::{End, Pattern};
@@ -90,7 +92,7 @@ enum Specifier<'a> {
 pub(crate) fn parse(text: &str, list: List) -> Result<Rule, (Target, String)> {
     let text = text.trim();
     let (name, specifier) = split(text).map_err(|reason| (Target::Unknown, reason))?;
-    let target = target(name)?;
+    let target = target(name, text)?;
     let (specifier, literal) = match specifier {
         None => {
             return Ok(Rule {
@@ -147,7 +149,35 @@ fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
     }
 }
 
-fn target(name: &str) -> Result<Target, (Target, String)> {
+/// What is to be told of a rule that was read, but is about a tool that nobody knows: it may come with another version.
+pub(crate) fn unknown_tool(rule: &Rule) -> Option<String> {
+    match &rule.target {
+        Target::Tool(tool) if !is_known(tool) => Some(no_tool(tool, tool)),
+        _ => None,
+    }
+}
+
+/// Whether a tool of this name is ours, or one that a server may have.
+fn is_known(tool: &str) -> bool {
+    names::is_tool(tool) || is_mcp(tool)
+}
+
+/// That there is no tool of a name, with the rule that was perhaps meant.
+fn no_tool(name: &str, rule: &str) -> String {
+    let rest = rule.strip_prefix(name).unwrap_or_default();
+    match names::nearest(name, !is_id(name, rule)) {
+        Some(nearest) => format!("there is no tool `{name}` (did you mean `{nearest}{rest}`?)"),
+        None => format!("there is no tool `{name}`"),
+    }
+}
+
+/// Whether a rule is the name of one tool, as tools are called.
+fn is_id(name: &str, rule: &str) -> bool {
+    name == rule && !name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// What a name is about. `rule`: the whole that it stands in.
+fn target(name: &str, rule: &str) -> Result<Target, (Target, String)> {
     let other = |target: Target, write: &str| {
         Err((
             target,
@@ -180,12 +210,24 @@ fn target(name: &str) -> Result<Target, (Target, String)> {
                     return Err((Target::Mcp, "it names no MCP server or no tool".to_owned()));
                 }
             },
-            None if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
-                return Err((Target::Unknown, format!("`{name}` is no family of tools")));
-            }
-            None => Target::Tool(name.to_owned()),
+            None if names::is_tool(name) => Target::Tool(name.to_owned()),
+            None => return another(name, rule),
         },
     })
+}
+
+/// What a name is about that is none of ours.
+fn another(name: &str, rule: &str) -> Result<Target, (Target, String)> {
+    if let Some(same) = names::same(name) {
+        let meant = target(same, same).unwrap_or(Target::Unknown);
+        return Err((meant, no_tool(name, rule)));
+    }
+    // A tool may have come by this name, but not with subjects that are known here, and no family.
+    if is_id(name, rule) {
+        Ok(Target::Tool(name.to_owned()))
+    } else {
+        Err((Target::Unknown, no_tool(name, rule)))
+    }
 }
 
 fn mcp(specifier: &str) -> Result<Rule, String> {

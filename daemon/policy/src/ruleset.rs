@@ -165,7 +165,14 @@ impl RuleSet {
             &mut self.ask
         };
         let reason = match rule::parse(text, list) {
-            Ok(rule) => return lists.add(rule, index),
+            Ok(rule) => {
+                let unknown = rule::unknown_tool(&rule);
+                lists.add(rule, index);
+                match unknown {
+                    Some(reason) => format!("{reason}; it holds for a tool of just this name"),
+                    None => return,
+                }
+            }
             Err((Target::Unknown, reason)) => {
                 // It is not known what should have been denied: a person looks at everything that writes.
                 self.sources[index].broken_deny = list == List::Deny;
@@ -203,8 +210,13 @@ impl RuleSet {
             Err((_, reason)) => format!("{reason}; it allows nothing"),
             Ok(_) if !trusted => "the directory is not trusted, so it allows nothing".to_owned(),
             Ok(rule) => {
+                let unknown = rule::unknown_tool(&rule);
                 let index = self.add_source(layer, text);
-                return self.allow.add(rule, index);
+                self.allow.add(rule, index);
+                match unknown {
+                    Some(reason) => format!("{reason}; it allows a tool of just this name"),
+                    None => return,
+                }
             }
         };
         problems.push(RuleProblem {

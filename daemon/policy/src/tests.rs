@@ -22,11 +22,12 @@ mod forms;
 mod gitconfig;
 mod grants;
 mod matrix;
+mod names;
 mod postures;
 mod properties;
 mod scripts;
-
 mod walls;
+
 const ROOT: &str = "/home/someone/project";
 
 /// One session: rules, a posture, a sandbox.

@@ -6,13 +6,14 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use contract::near;
 use proto::{ErrorName, Failure};
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::layers::line_of;
 use super::schema::{KEYS, Key, Kind};
-use super::{near, pinned, read, rules, value, write};
+use super::{pinned, read, rules, value, write};
 
 mod provider;
 

@@ -13,13 +13,13 @@ use session::{Confine, Demand};
 use toml_edit::{Document, Item, Table};
 use turn::RecoverPolicy;
 
-use super::near::{hint, nearest, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
 use super::{Life, Settings, caches, hooks, pinned, read, rules, shipped, value};
 use crate::credentials::Wish;
 use crate::dotenv;
+use contract::near::{hint, nearest, shown};
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

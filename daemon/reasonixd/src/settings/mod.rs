@@ -8,7 +8,6 @@ pub mod example;
 mod hooks;
 pub(crate) mod kept;
 mod layers;
-mod near;
 mod pinned;
 mod project;
 mod providers;

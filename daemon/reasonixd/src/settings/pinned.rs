@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use toml_edit::Item;
 
-use super::near::{hint, nearest, shown};
 use super::value::Refused;
+use contract::near::{hint, nearest, shown};
 
 /// The names of all tools.
 pub(super) fn tool_names() -> &'static [String] {

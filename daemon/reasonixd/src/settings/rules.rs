@@ -125,3 +125,31 @@ fn shown(written: &Examples) -> Value {
     }
     json!({"rule": written.rule, "match": written.matches, "not_match": written.not_match})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::pinned::tool_names;
+    use super::*;
+
+    #[test]
+    fn rules_know_the_name_of_every_tool() {
+        let unknown = tool_names().iter().filter(|name| !policy::is_tool(name));
+        assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+
+    #[test]
+    fn a_rule_about_no_tool_is_told_and_holds_only_where_it_tightens() {
+        for (list, kept) in [(List::Allow, 0), (List::Ask, 1), (List::Deny, 1)] {
+            let file = "rules = [\"edit(docs/**)\"]".parse::<toml_edit::Document<String>>();
+            let file = file.unwrap();
+            let mut refused = Vec::new();
+            let read = read(&file["rules"], list, &mut refused).unwrap();
+            assert_eq!(texts(&read).len(), kept, "{list}");
+            let [told] = refused.as_slice() else {
+                panic!("{list}: {} problems", refused.len())
+            };
+            let meant = "did you mean `Edit(docs/**)`?";
+            assert!(told.why.contains(meant), "{list}: {}", told.why);
+        }
+    }
+}

@@ -9,6 +9,7 @@ const WRONG_MAX: usize = 3;
 const SHOWN_MAX: usize = 80;
 
 /// The nearest of `names`, the best first; empty: none is near.
+#[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if wanted.len() > COMPARED_MAX {
         return Vec::new();
@@ -24,6 +25,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
 }
 
 /// The nearest names as the end of a sentence.
+#[must_use]
 pub fn hint(nearest: &[&str]) -> String {
     match nearest.first() {
         Some(name) => format!("; did you mean `{name}`?"),
@@ -32,6 +34,7 @@ pub fn hint(nearest: &[&str]) -> String {
 }
 
 /// A name that somebody wrote, for a line.
+#[must_use]
 pub fn shown(name: &str) -> String {
     name.escape_debug().take(SHOWN_MAX).collect()
 }

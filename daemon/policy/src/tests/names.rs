@@ -1,0 +1,122 @@
+//! Rules about tools that nobody knows.
+
+use super::*;
+
+fn told(list: &str, rule: &str) -> Vec<String> {
+    let rules = read_rules(&format!("{list} {rule}"));
+    let problems = RuleSet::parse(&[(Layer::Run, &rules, true)]).1;
+    problems
+        .iter()
+        .map(|problem| problem.reason.clone())
+        .collect()
+}
+
+#[test]
+fn a_rule_about_no_tool_is_told_with_the_rule_that_was_perhaps_meant() {
+    for (rule, meant) in [
+        ("bsh(ls)", "`Bash(ls)`"),
+        ("BASH(ls:*)", "`Bash(ls:*)`"),
+        ("Bsh", "`Bash`"),
+        ("bahs", "`bash`"),
+        ("edit(docs/**)", "`Edit(docs/**)`"),
+        ("read(~/.ssh/**)", "`Read(~/.ssh/**)`"),
+        ("write(a)", "`Write(a)`"),
+        ("mcp(git)", "`Mcp(git)`"),
+        (
+            "web-fetch(domain:example.org)",
+            "`WebFetch(domain:example.org)`",
+        ),
+        ("TodoWrite", "`todo_write`"),
+        ("edit", "`Edit`"),
+        ("edit_fil", "`edit_file`"),
+    ] {
+        for list in ["allow", "ask", "deny"] {
+            let told = told(list, rule);
+            assert_eq!(told.len(), 1, "{list} {rule}: {told:?}");
+            assert!(
+                told[0].contains(&format!("(did you mean {meant}?)")),
+                "{list} {rule}: {told:?}"
+            );
+        }
+    }
+    let far = told("deny", "launch_rockets");
+    assert_eq!(far.len(), 1);
+    assert!(!far[0].contains("did you mean"), "{far:?}");
+}
+
+#[test]
+fn names_that_are_known_are_not_told() {
+    for rule in [
+        "Bash",
+        "bash(ls)",
+        "bash",
+        "shell(ls)",
+        "run_command=ls",
+        "Edit",
+        "Write(a)",
+        "write_file=a",
+        "read_file",
+        "web_fetch",
+        "task",
+        "todo_write",
+        "mcp__git",
+        "mcp__git__push",
+        "mcp__a_server__of_any_name",
+        "Mcp(git:push)",
+    ] {
+        for list in ["allow", "ask", "deny"] {
+            assert_eq!(told(list, rule), [""; 0], "{list} {rule}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_is_nearly_one_fails_closed_over_what_it_meant() {
+    let verdict =
+        |rules: &str, tool: &str, arguments: Value| scene(rules).call(tool, arguments).verdict;
+    let write = || json!({"path": "src/a", "content": ""});
+    // Clearly that family, though not how it is written: all of it.
+    assert_eq!(
+        verdict("allow Edit / deny edit(docs/**)", "write_file", write()),
+        Verdict::Deny
+    );
+    assert_eq!(
+        verdict("allow Edit / deny bash(ls)", "write_file", write()),
+        Verdict::Allow
+    );
+    assert_eq!(
+        verdict("deny bash(ls)", "bash", json!({"command": "ls"})),
+        Verdict::Deny
+    );
+    assert_eq!(
+        verdict("deny BASH(ls)", "bash", json!({"command": "make"})),
+        Verdict::Deny
+    );
+    assert_eq!(verdict("allow edit", "write_file", write()), Verdict::Ask);
+    // Anything else: a person looks at whatever changes something.
+    assert_eq!(
+        verdict("allow Edit / deny bsh(ls)", "write_file", write()),
+        Verdict::Ask
+    );
+    assert_eq!(
+        verdict("allow bsh(make)", "bash", json!({"command": "make"})),
+        Verdict::Ask
+    );
+}
+
+#[test]
+fn a_tool_that_comes_later_has_its_rules_already() {
+    let verdict = |rules: &str| {
+        scene(rules)
+            .call("launch_rockets", json!({"path": "a"}))
+            .verdict
+    };
+    assert_eq!(verdict("deny launch_rockets"), Verdict::Deny);
+    assert_eq!(verdict("allow launch_rockets"), Verdict::Allow);
+    // And nothing else is held up by them.
+    for rules in ["deny launch_rockets", "ask launch_rockets"] {
+        let other = scene(&format!("allow Edit / {rules}"));
+        let other = other.call("write_file", json!({"path": "a", "content": ""}));
+        assert_eq!(other.verdict, Verdict::Allow, "{rules}");
+    }
+}
