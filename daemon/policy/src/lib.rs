@@ -31,6 +31,7 @@ mod shell;
 mod textrules;
 mod unattended;
 mod variables;
+mod wildcards;
 
 pub use call::{Access, Call, Subject, Subjects, subjects};
 pub use context::{Context, ResolvedPath};

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use crate::shell::Word;
+use crate::wildcards::may_match;
 
 /// What a command must not touch without a person: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
@@ -88,46 +89,6 @@ const IN_COMMANDS_ALONE: &[&str] = &[
     ".zed",
     ".idea",
 ];
-
-/// Whether a pattern of one name may match a name. Brackets are taken for any character, or any few of them.
-fn may_match(pattern: &str, name: &str) -> bool {
-    let mut simple = String::new();
-    let mut rest = pattern.chars();
-    while let Some(c) = rest.next() {
-        if c == '[' {
-            rest.by_ref().find(|c| *c == ']');
-            simple.push('*');
-        } else {
-            simple.push(c);
-        }
-    }
-    let pattern: Vec<char> = simple.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    // What of the pattern may have been used up to match the name so far.
-    let mut at: Vec<bool> = vec![false; pattern.len() + 1];
-    at[0] = true;
-    let stars = |at: &mut Vec<bool>| {
-        for (index, c) in pattern.iter().enumerate() {
-            if *c == '*' && at[index] {
-                at[index + 1] = true;
-            }
-        }
-    };
-    stars(&mut at);
-    for c in name {
-        let mut next = vec![false; pattern.len() + 1];
-        for (index, p) in pattern.iter().enumerate() {
-            if at[index] && *p == '*' {
-                next[index] = true;
-            } else if at[index] && (*p == '?' || *p == c) {
-                next[index + 1] = true;
-            }
-        }
-        at = next;
-        stars(&mut at);
-    }
-    at.last().copied().unwrap_or(false)
-}
 
 /// Whether a part of a command names one of the agent's own directories, by its path or by the variable that says it.
 pub(crate) fn own(text: &str, masked: &[PathBuf]) -> Option<&'static str> {

@@ -10,6 +10,7 @@ mod commands;
 mod conditions;
 mod expansion;
 mod heredoc;
+mod holes;
 mod launch;
 mod launchers;
 mod parse;

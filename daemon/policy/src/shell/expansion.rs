@@ -4,9 +4,10 @@
 
 use tree_sitter::Node;
 
+use super::holes::Holes;
 use super::place::Source;
 use super::types::Via;
-use super::words::{Holes, Inner, Inside, Scan};
+use super::words::{Inner, Inside, Scan};
 
 /// A `${…}`.
 pub(super) struct Braced<'t> {

@@ -5,10 +5,11 @@
 use tree_sitter::Node;
 
 use super::expansion;
+use super::holes::Holes;
 use super::parse::Reader;
 use super::place::Source;
 use super::types::Via;
-use super::words::{Holes, Inner, Inside, Scan};
+use super::words::{Inner, Inside, Scan};
 
 /// A here-document that was read.
 pub(super) struct Read<'t> {

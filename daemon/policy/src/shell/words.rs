@@ -7,6 +7,7 @@
 use tree_sitter::Node;
 
 use super::expansion;
+use super::holes::Holes;
 use super::parse::Reader;
 use super::place::Source;
 use super::types::{Value, Via, Word};
@@ -36,50 +37,6 @@ impl<'t> Inner<'t> {
             follows,
             ..Self::default()
         }
-    }
-}
-
-/// Where substitutions stand, as the tree has them.
-pub(super) struct Holes<'t> {
-    holes: Vec<Node<'t>>,
-}
-
-impl<'t> Holes<'t> {
-    /// Of these nodes and all that is in them; not those inside of others.
-    pub(super) fn of(nodes: &[Node<'t>]) -> Self {
-        let mut holes = Vec::new();
-        for node in nodes {
-            collect(*node, &mut holes);
-        }
-        holes.sort_by_key(Node::start_byte);
-        Self { holes }
-    }
-
-    pub(super) fn at(&self, start: usize) -> Option<Node<'t>> {
-        let at = self
-            .holes
-            .binary_search_by_key(&start, |hole| hole.start_byte());
-        at.ok().and_then(|at| self.holes.get(at).copied())
-    }
-
-    pub(super) fn between(&self, from: usize, to: usize) -> Vec<Node<'t>> {
-        let inside = |hole: &&Node<'t>| hole.start_byte() >= from && hole.end_byte() <= to;
-        self.holes.iter().filter(inside).copied().collect()
-    }
-}
-
-fn collect<'t>(top: Node<'t>, holes: &mut Vec<Node<'t>>) {
-    let mut waiting = vec![top];
-    while let Some(node) = waiting.pop() {
-        if matches!(
-            node.kind(),
-            "command_substitution" | "process_substitution" | "arithmetic_expansion"
-        ) {
-            holes.push(node);
-            continue;
-        }
-        let mut cursor = node.walk();
-        waiting.extend(node.children(&mut cursor));
     }
 }
 
