@@ -44,8 +44,17 @@ impl Place {
 
     /// With a daemon that runs, whatever the layer holds.
     fn held_by(layer: &'static str) -> Self {
+        Self::with(&format!("layer = \"{layer}\""), layer)
+    }
+
+    /// Where nothing holds a command.
+    fn without_walls() -> Self {
+        Self::with("bash = \"off\"", "off")
+    }
+
+    fn with(setting: &str, layer: &'static str) -> Self {
         let house = House::below(Path::new("/var/tmp"));
-        house.settings(&format!("[sandbox]\nlayer = \"{layer}\"\n"));
+        house.settings(&format!("[sandbox]\n{setting}\n"));
         house.cassette(&Script::new().says("Nothing.").jsonl());
         fs::create_dir(house.root().join("out")).expect("a directory outside");
         fs::write(house.root().join("out/canary"), "CANARY\n").expect("a file outside");

@@ -88,6 +88,22 @@ const WAYS: &[&str] = &[
     "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('192.0.2.1', 53))\"",
 ];
 
+/// What is in a way that would do harm, or cannot do any, where nothing holds it: processes that are not ours, the
+/// machine's own directories, what is there only within walls, networks that this machine may not have.
+const NOT_WITHOUT_WALLS: &[&str] = &[
+    "kill ",
+    "; false",
+    "ptrace",
+    "umount",
+    "rx-inside ||",
+    "daemon.shutdown",
+    "/proc/1/root",
+    "/proc/$DAEMON",
+    "::ffff:",
+    "192.0.2.1",
+    "OTHERS-MARK /tmp",
+];
+
 /// A project with a repository, and around it what must stay unknown.
 fn set_up(place: &Place) {
     let house = &place.house;
@@ -102,7 +118,8 @@ fn set_up(place: &Place) {
     fs::write(house.user_home().join(".ssh/id"), "CANARY").expect("a key");
     fs::write(house.home_file("credentials.toml"), "key = \"CANARY\"\n").expect("a key");
     // Another session, which leaves words in its log and in its temporary directory.
-    let said = place.sh("echo OTHERS-MARK > /tmp/mark; echo CANARY");
+    let leave = "echo OTHERS-MARK > $TMPDIR/mark && echo CANARY\n";
+    let said = place.sh(&place.script("leave.sh", leave));
     assert!(said.contains("CANARY"), "{said}");
 }
 
@@ -136,11 +153,17 @@ fn content(top: &Path, without: &[&str]) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-#[test]
-fn no_way_leads_out() {
-    for place in Place::all() {
+/// Who waits outside for somebody to come, and the words by which the ways find them.
+struct Listeners {
+    tcp: TcpListener,
+    udp: UdpSocket,
+    sockets: [UnixListener; 2],
+    words: String,
+}
+
+impl Listeners {
+    fn around(place: &Place) -> Self {
         let house = &place.house;
-        set_up(&place);
         let daemon = house.daemon_pid().expect("the daemon");
         let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
         let udp = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -157,6 +180,40 @@ fn no_way_leads_out() {
             udp.local_addr().expect("its address").port(),
             agent.display()
         );
+        Self {
+            tcp,
+            udp,
+            sockets: [abstract_socket, agent_socket],
+            words,
+        }
+    }
+
+    /// Each has waited for nobody.
+    fn heard_nothing(&self, layer: &str) {
+        for listener in &self.sockets {
+            listener.set_nonblocking(true).expect("a listener");
+            assert!(listener.accept().is_err(), "{layer}: a socket");
+        }
+        self.tcp.set_nonblocking(true).expect("a listener");
+        self.udp.set_nonblocking(true).expect("a socket");
+        assert!(self.tcp.accept().is_err(), "{layer}: a connection came");
+        assert!(self.udp.recv(&mut [0]).is_err(), "{layer}: a packet");
+    }
+}
+
+/// The command that tries a way, after another one.
+fn trying(place: &Place, number: usize, before: &str, way: &str) -> String {
+    let body = format!("{before}cd $WS\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n");
+    place.script(&format!("{number}.sh"), &body)
+}
+
+#[test]
+fn no_way_leads_out() {
+    for place in Place::all() {
+        let house = &place.house;
+        set_up(&place);
+        let daemon = house.daemon_pid();
+        let listeners = Listeners::around(&place);
         let outside = content(&house.root().join("out"), &[]);
         let person = content(&house.user_home(), &[]);
         let git = content(&house.project().join(".git"), &["index", "index.lock"]);
@@ -164,10 +221,7 @@ fn no_way_leads_out() {
             .iter()
             .enumerate()
             .fold(Script::new(), |script, (number, way)| {
-                let body = format!(
-                    "{words}cd $WS\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n"
-                );
-                script.runs(&place.script(&format!("{number}.sh"), &body))
+                script.runs(&trying(&place, number, &listeners.words, way))
             });
         let results = place.results(&script);
         assert_eq!(results.len(), WAYS.len());
@@ -182,15 +236,8 @@ fn no_way_leads_out() {
             .collect();
         assert!(reached.is_empty(), "{}: {reached:#?}", place.layer);
 
-        assert_eq!(house.daemon_pid(), Some(daemon), "the daemon lives");
-        for listener in [&abstract_socket, &agent_socket] {
-            listener.set_nonblocking(true).expect("a listener");
-            assert!(listener.accept().is_err(), "{}: a socket", place.layer);
-        }
-        tcp.set_nonblocking(true).expect("a listener");
-        udp.set_nonblocking(true).expect("a socket");
-        assert!(tcp.accept().is_err(), "{}: a connection came", place.layer);
-        assert!(udp.recv(&mut [0]).is_err(), "{}: a packet", place.layer);
+        assert_eq!(house.daemon_pid(), daemon, "the daemon lives");
+        listeners.heard_nothing(place.layer);
         assert_eq!(content(&house.root().join("out"), &[]), outside);
         assert_eq!(content(&house.user_home(), &[]), person);
         let now = content(&house.project().join(".git"), &["index", "index.lock"]);
@@ -201,6 +248,56 @@ fn no_way_leads_out() {
             assert!(there.is_err(), "{}: {name} was made", place.layer);
         }
     }
+}
+
+/// What a way may have changed, as it was before.
+const AS_BEFORE: &str = r#"
+find $WS $OUT -mindepth 1 -delete
+rm -rf $USERHOME/.ssh $USERHOME/.ssh2 $USERHOME/.profile
+cp -a $KEPT/ws/. $WS && cp -a $KEPT/out/. $OUT && cp -a $KEPT/ssh $USERHOME/.ssh || exit
+"#;
+
+/// A way that holds by itself would say nothing of the walls.
+#[test]
+fn each_way_leads_out_where_there_are_no_walls() {
+    let place = Place::without_walls();
+    let house = &place.house;
+    set_up(&place);
+    let listeners = Listeners::around(&place);
+    let kept = house.root().join("kept");
+    fs::create_dir(&kept).expect("a directory");
+    let copied = [
+        (house.project(), "ws"),
+        (house.root().join("out"), "out"),
+        (house.user_home().join(".ssh"), "ssh"),
+    ];
+    for (from, name) in copied {
+        let done = Command::new("cp")
+            .arg("-a")
+            .arg(from)
+            .arg(kept.join(name))
+            .status();
+        assert!(done.expect("cp").success());
+    }
+    let before = format!("{}KEPT='{}'\n{AS_BEFORE}", listeners.words, kept.display());
+    let ways: Vec<_> = WAYS
+        .iter()
+        .filter(|way| !NOT_WITHOUT_WALLS.iter().any(|part| way.contains(part)))
+        .collect();
+    let script = ways
+        .iter()
+        .enumerate()
+        .fold(Script::new(), |script, (number, way)| {
+            script.runs(&trying(&place, number, &before, way))
+        });
+    let results = place.results(&script);
+    assert_eq!(results.len(), ways.len());
+    let held: Vec<_> = ways
+        .iter()
+        .zip(&results)
+        .filter(|(_, (_, text))| !text.contains("REACHED"))
+        .collect();
+    assert!(held.is_empty(), "these prove nothing: {held:#?}");
 }
 
 /// Answers every question that it can see, by hand and through the program, again and again.
