@@ -42,6 +42,14 @@ impl Place {
         (!lacks).then_some(place)
     }
 
+    /// The layer that holds files alone. `None`, and counted: it does not work here.
+    fn held_partly() -> Option<Self> {
+        let place = Self::held_by("landlock");
+        let told = place.confinement();
+        let there = told.contains("partial sandbox: Landlock");
+        (!skip::unless(there, &format!("Landlock ({told})"))).then_some(place)
+    }
+
     /// With a daemon that runs, whatever the layer holds.
     fn held_by(layer: &'static str) -> Self {
         Self::with(&format!("layer = \"{layer}\""), layer)

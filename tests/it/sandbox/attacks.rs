@@ -9,12 +9,13 @@ use std::path::Path;
 use std::process::Command;
 
 use proto::hello::Role;
+use proto::item::CallStatus;
 use proto::{Body, Pid};
 use serde_json::json;
 use testkit::Script;
-use tests::{processes, until};
+use tests::{House, processes, until};
 
-use super::{Place, foreign_socket};
+use super::{FULL, Place, foreign_socket};
 
 /// Each is tried in a shell of its own and has led out where it ends well; those that end with `false` are known by
 /// what they leave.
@@ -382,6 +383,35 @@ pub(super) fn the_question_stays_open(place: &Place) {
 fn a_command_does_not_answer_the_question_of_its_own_session() {
     for place in Place::all() {
         the_question_stays_open(&place);
+    }
+}
+
+/// Another daemon of the same person does not know these walls, and nothing hides its socket.
+#[test]
+fn a_command_is_not_spoken_to_by_another_daemon() {
+    let other = House::below(Path::new("/var/tmp"));
+    let asks = format!(
+        "REASONIX_HOME='{}' REASONIX_SOCKET='{}' '{}' ls --json 2>&1\n",
+        other.home().display(),
+        other.socket().display(),
+        tests::house::client_program().display()
+    );
+    other.cassette(&Script::new().says("OTHERS-WORD").jsonl());
+    assert_eq!(other.reasonix(&["run", "go"]).code(), Some(0));
+    let held = FULL.into_iter().filter_map(Place::held_fully_by);
+    for place in held.chain(Place::held_partly()) {
+        let command = place.script("asks.sh", &asks);
+        let person = Command::new("sh")
+            .args(["-c", &command])
+            .output()
+            .expect("sh");
+        let told = String::from_utf8_lossy(&person.stdout);
+        assert!(told.contains("OTHERS-WORD"), "a person is told: {told}");
+        let script = Script::new().runs(&command);
+        let (status, text) = place.results(&script).remove(0);
+        assert_eq!(status, CallStatus::Failed, "{}: {text}", place.layer);
+        assert!(text.contains("within walls"), "{}: {text}", place.layer);
+        assert!(!text.contains("OTHERS"), "{}: {text}", place.layer);
     }
 }
 

@@ -3,20 +3,14 @@
 use proto::item::CallStatus;
 use serde_json::json;
 use testkit::Script;
-use tests::skip;
 
 use super::{Place, attacks};
 
-fn place() -> Option<Place> {
-    let place = Place::held_by("landlock");
-    let told = place.confinement();
-    let there = told.contains("partial sandbox: Landlock");
-    (!skip::unless(there, &format!("Landlock ({told})"))).then_some(place)
-}
-
 #[test]
 fn it_is_told_and_stands_in_for_nobody() {
-    let Some(place) = place() else { return };
+    let Some(place) = Place::held_partly() else {
+        return;
+    };
     let doctor = place.house.reasonix(&["doctor"]).out;
     assert!(
         doctor.contains("partial sandbox") && doctor.contains("sandbox.layer"),
@@ -42,7 +36,9 @@ fn it_is_told_and_stands_in_for_nobody() {
 
 #[test]
 fn what_it_holds_holds() {
-    let Some(place) = place() else { return };
+    let Some(place) = Place::held_partly() else {
+        return;
+    };
     let words = place.words();
     let ways = [
         "cat $RXHOME/config.toml",
@@ -62,7 +58,9 @@ fn what_it_holds_holds() {
 
 #[test]
 fn the_daemon_does_not_speak_to_what_a_command_has_started() {
-    let Some(place) = place() else { return };
+    let Some(place) = Place::held_partly() else {
+        return;
+    };
     attacks::the_question_stays_open(&place);
     assert_eq!(place.house.read("answers"), "", "not a word was heard");
     // Nor to what has left its command: it speaks when the shell that started it has ended. (When the command itself
