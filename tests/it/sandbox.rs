@@ -7,6 +7,7 @@ mod cases;
 mod honest;
 mod partial;
 mod repositories;
+mod stubs;
 
 use std::fs;
 use std::os::unix::net::UnixListener;

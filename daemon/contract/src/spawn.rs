@@ -93,4 +93,7 @@ pub trait Spawn: Send + Sync {
 
     /// Stops everything in the scope of a session, without waiting: TERM now, KILL after `grace_ms`.
     fn stop_session(&self, session: Pid, grace_ms: u64);
+
+    /// Removes what a daemon that was killed has left of these walls on the disk, unless somebody needs it now. Blocks.
+    fn clear(&self, _walls: &Walls) {}
 }

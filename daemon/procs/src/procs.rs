@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, STDIN_MAX, Spawn, SpawnError, Strength};
+use contract::{Child, Command, STDIN_MAX, Spawn, SpawnError, Strength, Walls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -183,5 +183,13 @@ impl Spawn for Procs {
     fn stop_session(&self, session: Pid, grace_ms: u64) {
         self.table.stop(Some(session), grace_ms);
         self.places.forget(session);
+    }
+
+    #[cfg(unix)]
+    fn clear(&self, walls: &Walls) {
+        // Other walls than mounts leave nothing, and then none of it is there.
+        if let Ok(plan) = sandbox::Plan::of(walls, &sandbox::Host) {
+            sandbox::Stubs::clear(&plan);
+        }
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! Who needs a stub holds a shared lock on it, and who wants to remove it needs that lock alone: so it is
 //! counted over all commands and all daemons, and a daemon that was killed holds nothing. What it left is known
-//! by rights nothing has by chance, and goes with the next command that needs the place.
+//! by rights nothing has by chance, and goes when its session is loaded again ([`Stubs::clear`]), or with the next
+//! command that needs the place.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -94,6 +95,13 @@ impl Stubs {
         }
         Ok(made)
     }
+
+    /// Removes what a daemon that was killed has left of these, unless somebody needs it now.
+    pub fn clear(plan: &Plan) {
+        drop(Self(
+            plan.stubs.iter().filter_map(|path| left(path)).collect(),
+        ));
+    }
 }
 
 impl Drop for Stubs {
@@ -168,6 +176,22 @@ fn make(path: &Path) -> io::Result<Made> {
         std::thread::sleep(PAUSE);
     }
     Err(io::Error::other("something has just come to be there"))
+}
+
+/// The stub that stands there, if one does. Of those in use it is one user more.
+fn left(path: &Path) -> Option<Stub> {
+    let parent = directory(path.parent()?).ok()?;
+    let name = path.file_name()?;
+    let open = open_stub(&parent, name).ok()?;
+    if !bears_mark(&open) || flock(&open, FlockOperation::NonBlockingLockShared).is_err() {
+        return None;
+    }
+    if stands_for(path).is_some() && fstat(&open).is_ok_and(|found| found.st_size == 0) {
+        take_away_unfinished(&parent, name, &open);
+        return None;
+    }
+    let path = path.to_path_buf();
+    Some(Stub { parent, path, open })
 }
 
 /// Marks the directory that was just made.
@@ -329,6 +353,44 @@ mod tests {
             panic!("the place cannot be held")
         };
         assert_eq!(Some(&*std::fs::read(&place).unwrap()), stands_for(&place));
+    }
+
+    #[test]
+    fn what_was_left_is_cleared_away_and_neither_what_is_in_use_nor_what_is_somebodys_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(dir.path()).unwrap();
+        let [left, used, own, unwritten, said, missing] = [
+            ".mcp.json",
+            ".reasonix",
+            ".git",
+            "a/commondir",
+            "b/commondir",
+            "none",
+        ]
+        .map(|name| top.join(name));
+        for name in ["a", "b", ".git"] {
+            std::fs::create_dir(top.join(name)).unwrap();
+        }
+        // As a killed daemon leaves them: made, with nobody who holds them; one before anything was written.
+        for path in [&left, &said] {
+            let Ok(Made::Stub(stub)) = make(path) else {
+                panic!("it cannot be made")
+            };
+            drop(stub);
+        }
+        let file = std::fs::File::create(&unwritten).unwrap();
+        fchmod(&file, Mode::from_bits_truncate(FILE_MODE)).unwrap();
+        let Ok(Made::Stub(stub)) = make(&used) else {
+            panic!("it cannot be made")
+        };
+        let mut plan = Plan::to_probe();
+        plan.stubs = [&left, &used, &own, &unwritten, &said, &missing]
+            .map(PathBuf::clone)
+            .into();
+        Stubs::clear(&plan);
+        let there = [left, used, own, unwritten, said, missing].map(|path| path.exists());
+        assert_eq!(there, [false, true, true, false, false, false]);
+        drop(Stubs(vec![stub]));
     }
 
     #[test]

@@ -322,6 +322,13 @@ impl Bench {
         walls::around(&about, rules)
     }
 
+    /// Clears away what walls like these have left, made by a daemon that was killed.
+    pub(crate) fn clear(&self, rules: &RuleSet) {
+        if let Some(walls) = self.held(rules).walls {
+            self.spawn.clear(&walls);
+        }
+    }
+
     /// Looks at what a call may change, and notes what of it could not be brought back.
     pub(crate) fn look_before(&self, tool: &str, context: &mut Context) -> Places {
         let changes = |path: &&mut ResolvedPath| {

@@ -555,4 +555,11 @@ impl Actor {
         effects.extend(self.warn(now));
         self.perform(effects);
     }
+
+    /// What clears away what the walls of an earlier daemon may have left in the workspace. To be run where it may block.
+    pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
+        let rules = self.rules();
+        let bench = Arc::clone(&self.bench);
+        move || bench.clear(&rules)
+    }
 }
