@@ -25,7 +25,7 @@ pub use ids::{
     ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
 };
 pub use record::{Body, Event, Record};
-pub use secret::{held_back, loader_name, secret_name};
+pub use secret::{held_back, loader_name, secret_name, secret_value};
 
 /// The protocol versions this build speaks, oldest and newest.
 pub const PROTOCOL: [u32; 2] = [1, 1];

@@ -1,15 +1,94 @@
-//! Which variables of an environment commands never see, by their names. Pure.
+//! Which variables of an environment commands never see, by their names and by what a value shows. Pure.
 //!
 //! One rule for clients, which keep such variables to themselves, and for the daemon, which gives them to no command.
 
 /// Words that a secret's name holds, in whatever case.
-const WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
+const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];
+/// The same, as a whole part between `_`: shorter words stand in many a name (`COMPASS`).
+const PARTS: [&str; 2] = ["PASS", "PGPASS"];
+/// What a list of settings calls its password.
+const PASSWORDS: [&str; 5] = ["password", "passwd", "pwd", "accountkey", "sharedaccesskey"];
+/// What stands beside it, where the list is for a connection.
+const CONNECTS: [&str; 16] = [
+    "server",
+    "host",
+    "hostaddr",
+    "data source",
+    "address",
+    "addr",
+    "endpoint",
+    "database",
+    "dbname",
+    "initial catalog",
+    "user",
+    "username",
+    "user id",
+    "uid",
+    "accountname",
+    "sharedaccesskeyname",
+];
 
 /// Whether a variable of this name is taken for a secret.
 #[must_use]
 pub fn secret_name(name: &str) -> bool {
     let name = name.to_uppercase();
     WORDS.iter().any(|word| name.contains(word))
+        || name.split('_').any(|part| PARTS.contains(&part))
+}
+
+/// Whether a value carries a password, whatever its variable is called: an address with one before its `@`, or the
+/// settings of a connection with one among them.
+#[must_use]
+pub fn secret_value(value: &str) -> bool {
+    let in_address = value.match_indices("://").any(|(at, mark)| {
+        let rest = value.get(at + mark.len()..).unwrap_or_default();
+        let ends = |letter: char| letter.is_whitespace() || "/?#\"'`<>".contains(letter);
+        let authority = rest.split(ends).next().unwrap_or_default();
+        authority
+            .rsplit_once('@')
+            .is_some_and(|(user, _)| has_password(user))
+    });
+    in_address || in_data_source(value) || in_settings(value)
+}
+
+/// `user:password`.
+fn has_password(user: &str) -> bool {
+    user.split_once(':')
+        .is_some_and(|(_, password)| !password.is_empty())
+}
+
+/// `user:password@tcp(host:1)/name`, an address without a scheme.
+fn in_data_source(value: &str) -> bool {
+    value.rsplit_once('@').is_some_and(|(user, rest)| {
+        let network: String = rest
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        let opens = rest
+            .get(network.len()..)
+            .is_some_and(|rest| rest.starts_with('('));
+        !network.is_empty() && opens && has_password(user)
+    })
+}
+
+/// `Server=x;User Id=y;Password=z`, or the same with spaces or `&` between, at the end of an address too.
+fn in_settings(value: &str) -> bool {
+    // A function that a shell hands on assigns its variables in the same way.
+    if value.starts_with("()") {
+        return false;
+    }
+    let among = |names: &[&str], separators: &[char]| {
+        value.split(separators).any(|part| {
+            let Some((name, said)) = part.split_once('=') else {
+                return false;
+            };
+            let name = name.trim().to_lowercase();
+            names.contains(&name.as_str()) && !said.trim().is_empty()
+        })
+    };
+    [&[';'][..], &[' '], &['?', '&']]
+        .iter()
+        .any(|separators| among(&PASSWORDS, separators) && among(&CONNECTS, separators))
 }
 
 /// Whether a variable of this name changes how programs are loaded.
@@ -19,12 +98,12 @@ pub fn loader_name(name: &str) -> bool {
     name.starts_with("LD_") || name.starts_with("DYLD_")
 }
 
-/// Whether commands do not get this variable: a key of `keys`, in every case; a secret or a loader's by its name, unless
-/// an entry of `pass` fits it.
+/// Whether commands do not get this variable: a key of `keys`, in every case; a secret or a loader's by its name, or one
+/// whose value carries a password, unless an entry of `pass` fits its name. A value that is not known is empty.
 #[must_use]
-pub fn held_back(name: &str, keys: &[String], pass: &[String]) -> bool {
+pub fn held_back(name: &str, value: &str, keys: &[String], pass: &[String]) -> bool {
     keys.iter().any(|key| key == name)
-        || (secret_name(name) || loader_name(name))
+        || (secret_name(name) || loader_name(name) || secret_value(value))
             && !pass.iter().any(|pattern| fits(pattern, name))
 }
 

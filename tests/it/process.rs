@@ -186,12 +186,20 @@ fn commands_know_no_secret() {
     for name in hidden {
         command.env(name, "hunter2");
     }
+    let carry = [
+        ("DATABASE_URL", "postgres://ann:hunter2@db.example/shop"),
+        ("SHOP_DSN", "ann:hunter2@tcp(127.0.0.1:3306)/shop"),
+        ("SHOP_CONNECTION_STRING", "Server=x;Uid=ann;Pwd=hunter2"),
+    ];
+    command.envs(carry);
+    command.env("REDIS_URL", "redis://localhost/0");
     let _ = run(command.env("HARMLESS", "seen")).expect_code(0);
     let log = house.log(Pid(1));
     let result = &log.check().results()[0];
     assert!(result.text.contains("HARMLESS=seen"), "{}", result.text);
+    assert!(result.text.contains("REDIS_URL=redis"), "{}", result.text);
     assert!(!result.text.contains("hunter2"), "{}", result.text);
-    for name in hidden {
+    for name in hidden.into_iter().chain(carry.map(|(name, _)| name)) {
         assert!(!result.text.contains(name), "{name}: {}", result.text);
     }
     // Neither stands the value anywhere in the home.
@@ -214,6 +222,7 @@ fn a_client_of_another_make_cannot_hand_secrets_to_commands_either() {
     let mut params = serde_json::to_value(house.create("x")).expect("JSON");
     params["on_ask"] = "allow".into();
     params["env"]["OPENAI_API_KEY"] = "hunter2".into();
+    params["env"]["DATABASE_URL"] = "postgres://ann:hunter2@db.example/shop".into();
     raw.call("session.create", &params).expect("create");
     raw.call("session.wait", &json!({"session": "1"}))
         .expect("wait");

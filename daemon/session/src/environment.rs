@@ -17,21 +17,23 @@ pub struct Environment {
     lost: BTreeSet<String>,
     /// Names that no command sees.
     held_back: BTreeSet<String>,
+    /// What passes although it looks like a secret.
+    pass: Vec<String>,
 }
 
-/// What commands do not get, by name: one rule, whoever made the session and whatever its log says.
+/// What commands do not get, by name and value: one rule, whoever made the session and whatever its log says.
 #[derive(Clone, Copy)]
 pub struct Holding<'a> {
     /// The variables of the providers' keys.
     pub keys: &'a [String],
-    /// What passes although it is named like a secret.
+    /// What passes although it looks like a secret.
     pub pass: &'a [String],
 }
 
 impl Holding<'_> {
-    /// Whether it is held back.
-    pub fn holds(&self, name: &str) -> bool {
-        proto::held_back(name, self.keys, self.pass)
+    /// Whether it is held back. A value that is not known is empty.
+    pub fn holds(&self, name: &str, value: &str) -> bool {
+        proto::held_back(name, value, self.keys, self.pass)
     }
 
     /// What may be given to commands, and the names of the rest.
@@ -42,7 +44,7 @@ impl Holding<'_> {
         let (held, kept): (BTreeMap<_, _>, BTreeMap<_, _>) = values
             .clone()
             .into_iter()
-            .partition(|(name, _)| self.holds(name));
+            .partition(|(name, value)| self.holds(name, value));
         (kept, held.into_keys().collect())
     }
 }
@@ -59,24 +61,34 @@ impl Environment {
         held_back.extend(created.env_held.iter().cloned());
         let hidden: BTreeMap<_, _> = values
             .into_iter()
-            .filter(|(name, _)| !created.env.contains_key(name) && !holding.holds(name))
+            .filter(|(name, value)| !created.env.contains_key(name) && !holding.holds(name, value))
             .collect();
         let lost = created.env_names.iter().filter(|name| {
-            !hidden.contains_key(*name) && !created.env.contains_key(*name) && !holding.holds(name)
+            !hidden.contains_key(*name)
+                && !created.env.contains_key(*name)
+                && !holding.holds(name, "")
         });
         Self {
             lost: lost.cloned().collect(),
             logged,
             hidden,
             held_back,
+            pass: holding.pass.to_vec(),
         }
     }
 
-    /// Takes in values that were lost; others are ignored. Whether anything came.
+    /// Takes in values that were lost; others are ignored, as is what carries a password and was not named to pass.
+    /// Whether anything came.
     pub fn fill(&mut self, values: BTreeMap<String, String>) -> bool {
         let before = self.lost.len();
         for (name, value) in values {
-            if self.lost.remove(&name) {
+            if !self.lost.remove(&name) {
+                continue;
+            }
+            // Of these only the names were known.
+            if proto::held_back(&name, &value, &[], &self.pass) {
+                self.held_back.insert(name);
+            } else {
                 self.hidden.insert(name, value);
             }
         }

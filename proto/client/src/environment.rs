@@ -13,7 +13,8 @@ use crate::Client;
 pub struct Environment {
     /// For a session's tools.
     pub shared: BTreeMap<String, String>,
-    /// Names of what stays here: what holds a key, is named like a secret, or changes how programs are loaded.
+    /// Names of what stays here: what holds a key, is named like a secret or has a
+    /// password in its value, or changes how programs are loaded.
     pub held: Vec<String>,
 }
 
@@ -26,7 +27,7 @@ pub fn own(hello: &HelloOutput) -> Environment {
         let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
             continue;
         };
-        if proto::held_back(&name, keys, pass) {
+        if proto::held_back(&name, &value, keys, pass) {
             own.held.push(name);
         } else {
             own.shared.insert(name, value);

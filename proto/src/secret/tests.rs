@@ -11,11 +11,56 @@ fn a_secret_is_known_by_its_name_in_whatever_case() {
         "DB_PASSWORD",
         "MYSQL_PASSWD",
         "passwd",
+        "PGPASSWORD",
+        "PGPASS",
+        "SMTP_PASS",
+        "GPG_PASSPHRASE",
     ] {
         assert!(secret_name(name), "{name}");
     }
-    for name in ["PATH", "EDITOR", "LD_PRELOAD", "PWD", ""] {
+    for name in [
+        "PATH",
+        "EDITOR",
+        "LD_PRELOAD",
+        "PWD",
+        "COMPASS",
+        "BYPASS_CACHE",
+        "",
+    ] {
         assert!(!secret_name(name), "{name}");
+    }
+}
+
+#[test]
+fn a_value_that_carries_a_password_is_known_whatever_its_name() {
+    for value in [
+        "postgres://ann:hunter2@db.example/shop",
+        "redis://:hunter2@localhost:6379/0",
+        "mongodb+srv://ann:hunter2@a.example,b.example/x?w=1",
+        "http://ann:hunter2@proxy.example:3128",
+        "jdbc:postgresql://db.example/shop?user=ann&password=hunter2",
+        "ann:hunter2@tcp(127.0.0.1:3306)/shop",
+        "Server=db.example;User Id=ann;Password=hunter2;",
+        "host=db.example dbname=shop password=hunter2",
+        "DefaultEndpointsProtocol=https;AccountName=ann;AccountKey=abc==",
+    ] {
+        assert!(secret_value(value), "{value}");
+    }
+    for value in [
+        "",
+        "postgres://localhost/shop",
+        "postgres://ann@localhost:5432/shop",
+        "ssh://git@example.org:22/a.git",
+        "git@example.org:a/b.git",
+        "https://registry.example:8443/@scope/package",
+        "https://example.org/a:b@c",
+        "/usr/bin:/bin",
+        "image:1@sha256:abc",
+        "() {  local pwd=$PWD; user=$1\n}",
+        "-Xmx1g -Dpassword=x",
+        "password=",
+    ] {
+        assert!(!secret_value(value), "{value}");
     }
 }
 
@@ -47,8 +92,16 @@ fn what_is_named_passes_and_a_providers_key_never_does() {
         ("PLAIN_NAME", true),
         ("EDITOR", false),
     ] {
-        assert_eq!(held_back(name, &keys, &pass), held, "{name}");
+        assert_eq!(held_back(name, "", &keys, &pass), held, "{name}");
     }
+    let address = "redis://:hunter2@localhost";
+    assert!(held_back("REDIS_URL", address, &keys, &pass));
+    assert!(!held_back(
+        "REDIS_URL",
+        address,
+        &keys,
+        &texts(&["REDIS_*"])
+    ));
 }
 
 #[test]
