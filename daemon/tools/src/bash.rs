@@ -209,8 +209,14 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
     let stopped = stopped_by_walls(&end, &capture, context.walls.as_deref());
+    let part = context
+        .walls
+        .as_deref()
+        .filter(|_| end.is_success())
+        .and_then(|walls| stopped::part_by(walls, &args.command, &capture.tail(TAIL_CHARS)));
     // It may run once more, and then from where it began.
-    let lines = standing.end(&end, stopped.is_none(), &context).await;
+    let mut lines = standing.end(&end, stopped.is_none(), &context).await;
+    lines.extend(part.map(|part| part.told_of_a_part()));
     let mut outcome = told(&end, capture, stopped).await;
     for line in lines {
         if !outcome.text.ends_with('\n') {

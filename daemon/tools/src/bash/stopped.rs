@@ -3,6 +3,8 @@
 //! The kernel tells nobody: what programs print when they are refused has to do. So it is told as a guess, and nothing
 //! hangs on it but an offer to a person.
 
+use std::path::Path;
+
 use contract::Walls;
 
 /// What systems and programs say of a file system that cannot be written.
@@ -49,6 +51,26 @@ impl ByWalls {
             self.why, self.lift
         )
     }
+
+    /// The same about one that ended well.
+    pub(super) fn told_of_a_part(&self) -> String {
+        format!(
+            "If a part of it failed: the sandbox may have stopped that: {}. If it is needed, tell the user what for: {}.",
+            self.why, self.lift
+        )
+    }
+}
+
+/// Why a part of a command was stopped that itself ended well, where that looks so: of a pipe only the last program's
+/// end is seen. `printed`: the end of what it printed.
+pub(super) fn part_by(walls: &Walls, line: &str, printed: &str) -> Option<ByWalls> {
+    if !line.contains('|') {
+        return None;
+    }
+    let lower = printed.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let clear = says(&FILES) || !walls.network && says(&NETWORK);
+    clear.then(|| by(walls, printed)).flatten()
 }
 
 /// Why, where it does. `printed`: the end of what a command printed that failed.
@@ -72,6 +94,15 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
         })
     };
     if says(&FILES) {
+        if let Some(place) = protected(walls, &printed) {
+            return because(
+                format!(
+                    "it changes `{}`, which is protected in the workspace",
+                    place.display()
+                ),
+                "they can allow this one run outside the sandbox when they are asked, or do it themselves",
+            );
+        }
         return because(
             "it writes where it may not: outside the workspace, or in a file that is protected"
                 .to_owned(),
@@ -100,9 +131,85 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
     )
 }
 
+/// The protected place that a message names, whole or from the workspace on; `printed` in small letters.
+fn protected<'a>(walls: &'a Walls, printed: &str) -> Option<&'a Path> {
+    let named = |place: &Path| {
+        let place = place.to_string_lossy().to_lowercase();
+        let ends = |rest: &str| {
+            !rest.starts_with(|next: char| next.is_alphanumeric() || "-_.".contains(next))
+        };
+        !place.is_empty()
+            && printed
+                .match_indices(&place)
+                .any(|(at, name)| printed.get(at + name.len()..).is_some_and(ends))
+    };
+    let found = walls.protected.iter().filter(|place| {
+        let mut below = walls
+            .write
+            .iter()
+            .filter_map(|root| place.strip_prefix(root).ok());
+        named(place) || below.any(named)
+    });
+    found
+        .max_by_key(|place| place.components().count())
+        .map(|place| place.as_path())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_protected_place_is_named() {
+        let walls = Walls {
+            write: vec!["/ws".into()],
+            protected: [".git", ".git/config", ".git/hooks", ".mcp.json"]
+                .map(|name| Path::new("/ws").join(name))
+                .into(),
+            ..Walls::default()
+        };
+        let told = |printed: &str| by(&walls, printed).map_or_else(String::new, |by| by.told());
+        for (printed, place) in [
+            (
+                "error: could not write config file /ws/.git/config: Device or resource busy",
+                "/ws/.git/config",
+            ),
+            (
+                "error: could not write config file .git/config: Device or resource busy",
+                "/ws/.git/config",
+            ),
+            (
+                "fatal: cannot copy '/x/description' to '/ws/.git/description': Read-only file system",
+                "/ws/.git",
+            ),
+            (
+                "sh: 1: cannot create .mcp.json: Read-only file system",
+                "/ws/.mcp.json",
+            ),
+        ] {
+            let told = told(printed);
+            let expected = format!("it changes `{place}`, which is protected");
+            assert!(
+                told.contains(&expected) && told.contains("outside the sandbox"),
+                "{told}"
+            );
+        }
+        let elsewhere = told("touch: '/etc/.gitignore': Read-only file system");
+        assert!(elsewhere.contains("outside the workspace"), "{elsewhere}");
+    }
+
+    #[test]
+    fn of_a_pipe_that_ended_well_it_is_told_where_what_it_printed_is_clear() {
+        let walls = Walls::default();
+        let told = |line: &str, printed: &str| {
+            part_by(&walls, line, printed).map_or_else(String::new, |by| by.told_of_a_part())
+        };
+        let failed = "npm error code EAI_AGAIN";
+        assert!(told("npm ci | tail -3", failed).contains("needs the network"));
+        assert_eq!(told("cat log", failed), "", "it ended well by itself");
+        assert_eq!(told("ls | cat", "file: Operation not permitted"), "");
+        assert_eq!(told("ls | cat", "file"), "");
+    }
 
     #[test]
     fn what_programs_say_is_told_apart() {
