@@ -19,6 +19,8 @@ const NEWEST: ABI = ABI::V7;
 const USEFUL: u32 = 2;
 /// Since then it knows abstract sockets, and signals.
 pub(crate) const SCOPES: u32 = 6;
+/// The machine's, not the command's. (`/proc/kmsg` needs a capability that no command has.)
+const KERNEL_LOG: &str = "/dev/kmsg";
 /// The most names in the directories around what is masked: each costs two system calls a command.
 const NAMES: usize = 20_000;
 
@@ -61,8 +63,14 @@ pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
         .and_then(|ruleset| ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal))
         .and_then(Ruleset::create)
         .map_err(told)?;
-    let system = [Path::new("/dev"), Path::new("/proc")];
-    let write = inner.write.iter().map(PathBuf::as_path).chain(system);
+    let mut write = inner.write.clone();
+    write.push("/proc".into());
+    let devices = Path::new("/dev");
+    match inner.alone {
+        true => around(devices, &[KERNEL_LOG.into()], &mut write),
+        // Behind mounts there is nothing of the machine's in it.
+        false => write.push(devices.into()),
+    }
     let mut ruleset = ruleset
         .add_rules(path_beneath_rules(write, writing))
         .map_err(told)?;
@@ -71,7 +79,8 @@ pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
         ruleset = ruleset
             .add_rules(path_beneath_rules(["/"], names))
             .and_then(|ruleset| {
-                let mut read = readable(&inner.masked);
+                let masked = [&inner.masked[..], &[KERNEL_LOG.into()]].concat();
+                let mut read = readable(&masked);
                 read.extend(inner.write.iter().cloned());
                 read.extend(inner.readable.iter().filter(|path| path.is_dir()).cloned());
                 ruleset.add_rules(path_beneath_rules(read, AccessFs::from_read(NEWEST)))

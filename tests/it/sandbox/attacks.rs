@@ -17,6 +17,9 @@ use tests::{House, processes, until};
 
 use super::{FULL, Place, foreign_socket};
 
+/// Without the file for it.
+pub(super) const READS_THE_KERNELS_LOG: &str = "python3 -c 'import ctypes; exit(ctypes.CDLL(None).klogctl(3, ctypes.create_string_buffer(64), 64) < 1)'";
+
 /// Each is tried in a shell of its own and has led out where it ends well; those that end with `false` are known by
 /// what they leave.
 const WAYS: &[&str] = &[
@@ -82,6 +85,11 @@ const WAYS: &[&str] = &[
     "kill -9 -1; false",
     "kill -9 $PPID; kill -9 1; false",
     "python3 -c 'import ctypes; exit(ctypes.CDLL(None).ptrace(16, '$DAEMON', 0, 0) != 0)'",
+    // The machine's log.
+    READS_THE_KERNELS_LOG,
+    "timeout 5 head -c 1 /dev/kmsg | grep -q .",
+    "timeout 5 head -c 1 /proc/kmsg | grep -q .",
+    "echo x > /dev/kmsg && test -c /dev/kmsg",
     // The network.
     "python3 -c \"import socket; socket.create_connection(('127.0.0.1', $TCP), 3)\"",
     "python3 -c \"import socket; socket.create_connection(('::ffff:127.0.0.1', $TCP), 3)\"",
@@ -90,7 +98,7 @@ const WAYS: &[&str] = &[
 ];
 
 /// What is in a way that would do harm, or cannot do any, where nothing holds it: processes that are not ours, the
-/// machine's own directories, what is there only within walls, networks that this machine may not have.
+/// machine's own directories and log, what is there only within walls, networks that this machine may not have.
 const NOT_WITHOUT_WALLS: &[&str] = &[
     "kill ",
     "; false",
@@ -103,6 +111,8 @@ const NOT_WITHOUT_WALLS: &[&str] = &[
     "::ffff:",
     "192.0.2.1",
     "OTHERS-MARK /tmp",
+    "kmsg",
+    "klogctl",
 ];
 
 /// A project with a repository, and around it what must stay unknown.

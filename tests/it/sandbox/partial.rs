@@ -46,6 +46,10 @@ fn what_it_holds_holds() {
         "touch $USERHOME/x",
         "kill -9 $DAEMON",
         "python3 -c 'import socket; socket.socket(socket.AF_INET)'",
+        attacks::READS_THE_KERNELS_LOG,
+        "head -c 1 /dev/kmsg",
+        "head -c 1 /proc/kmsg",
+        "echo x > /dev/kmsg",
     ];
     let body: String = ways
         .iter()
