@@ -535,3 +535,22 @@ fn verbs_that_only_ask_start_no_daemon() {
     let version = Running::start(&mut command).done().expect_code(0);
     assert_eq!(version.out.trim(), format!("reasonix {}", proto::VERSION));
 }
+
+#[test]
+fn a_provider_that_was_lost_to_a_wrong_key_is_told_with_file_and_line() {
+    let lost = format!("{REPLAY}sandbox.layer = \"direct\"\n");
+    for config in [lost.clone(), format!("default_model = \"replay\"\n{lost}")] {
+        let house = House::new();
+        house.config_text(&config);
+        let line = config.lines().count();
+        let told = format!("config.toml:{line}: a provider has no `sandbox`");
+        for arguments in [&["run", "x"][..], &["run", "--model", "replay", "x"]] {
+            let done = house.reasonix(arguments);
+            assert_ne!(done.code(), Some(0), "{done:?}");
+            assert!(
+                done.err.contains(&told) && done.err.contains("above the first `[[providers]]`"),
+                "{done:?}"
+            );
+        }
+    }
+}

@@ -98,7 +98,7 @@ impl Daemon {
         let loaded = self.settings(None);
         let configured = &loaded.settings.providers;
         let mut entries = configured.clone();
-        if configured.is_empty() && !loaded.providers_lost {
+        if configured.is_empty() && loaded.providers_lost.is_empty() {
             entries.extend(settings::shipped::all());
         }
         if let Some(wanted) = &loaded.settings.default_model

@@ -175,8 +175,8 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
     let mut entries = loaded.settings.providers.clone();
     if entries.is_empty() {
         let has_key = |variable: &str| own.has(variable);
-        let lost = loaded.providers_lost;
-        entries.extend((!lost).then(|| shipped::with_key(&has_key)).flatten());
+        let whole = loaded.providers_lost.is_empty();
+        entries.extend(whole.then(|| shipped::with_key(&has_key)).flatten());
     }
     if entries.is_empty() {
         let hint = format!(

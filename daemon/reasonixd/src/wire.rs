@@ -158,7 +158,8 @@ impl Assembly for Wire {
             Some(wanted) => wanted,
             None => return Err(no_provider(&loaded, &self.home)),
         };
-        let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)?;
+        let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)
+            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
         let opened = open(&entry, &model, &loaded.settings, &self.means())?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
         let mut setup = self.setup(loaded, &entry, model, opened);
@@ -291,13 +292,16 @@ pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<
     let set = settings.default_model.clone();
     let configured = set.filter(|model| !model.is_empty()).or_else(first);
     configured.or_else(|| {
-        let entry = (!loaded.providers_lost).then(|| shipped::with_key(has_key));
+        let entry = loaded
+            .providers_lost
+            .is_empty()
+            .then(|| shipped::with_key(has_key));
         entry.flatten().map(|entry| entry.name)
     })
 }
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
-    if let Some(problem) = loaded.problems.first() {
+    if let Some(problem) = loaded.providers_lost.first().or(loaded.problems.first()) {
         // What is wrong may be the very entry that is missed.
         return Failure::new(
             ErrorName::InvalidConfig,
@@ -323,6 +327,20 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
     Failure::new(ErrorName::InvalidConfig, "No provider is configured.", hint)
         .with("file", home.config().display().to_string())
         .with("problems", loaded.problems.clone())
+}
+
+/// Of a model that is not found, where entries were ignored: the one that is meant may be among them.
+fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
+    if failure.name == ErrorName::NotFound
+        && let Some(problem) = loaded.providers_lost.first()
+    {
+        failure.message = format!("{} The config has a problem: {problem}", failure.message);
+        failure.hint = format!(
+            "Mend it; `reasonix doctor` lists all problems. {}",
+            failure.hint
+        );
+    }
+    failure
 }
 
 /// The entry of a provider that is not configured any more.

@@ -42,8 +42,9 @@ pub struct Loaded {
     pub env_keys: BTreeMap<String, Secret>,
     /// The project's hooks, then the user's own.
     pub hooks: Hooks,
-    /// A provider, or the whole of the user's file, could not be read: what is missing may be what was meant.
-    pub providers_lost: bool,
+    /// Those of the problems for which a provider, or the whole of the user's file, is ignored: what is missing may be
+    /// what was meant.
+    pub providers_lost: Vec<String>,
 }
 
 /// One file, read.
@@ -103,7 +104,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
         let found = shipped::find_any(&loaded.settings.providers, wanted);
         found
             .err()
-            .filter(|_| !wanted.is_empty() && !loaded.providers_lost)
+            .filter(|_| !wanted.is_empty() && loaded.providers_lost.is_empty())
     });
     if let Some(failure) = unknown {
         let (what, hint) = (failure.message, failure.hint);
@@ -123,10 +124,18 @@ struct Reading {
     problems: Vec<String>,
     user_home: PathBuf,
     env_keys: BTreeMap<String, Secret>,
-    providers_lost: bool,
+    providers_lost: Vec<String>,
 }
 
 impl Reading {
+    /// Notes a problem for which, where it is `of_providers`, some of them are ignored.
+    fn lose(&mut self, of_providers: bool, problem: String) {
+        if of_providers {
+            self.providers_lost.push(problem.clone());
+        }
+        self.problems.push(problem);
+    }
+
     fn open(&mut self, path: &Path, layer: Layer) -> Option<File> {
         let text = match layer {
             // The user's own file may be a link to wherever they keep such files.
@@ -141,9 +150,8 @@ impl Reading {
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
-                self.providers_lost |= layer == Layer::User;
-                self.problems
-                    .push(format!("{}: cannot be read: {error}", path.display()));
+                let problem = format!("{}: cannot be read: {error}", path.display());
+                self.lose(layer == Layer::User, problem);
                 None
             }
         }
@@ -174,14 +182,14 @@ impl Reading {
         let document = match Document::parse(file.text.as_str()) {
             Ok(document) => document,
             Err(error) => {
-                self.providers_lost |= file.layer == Layer::User;
                 // Not the text itself: it may be anybody's.
                 let line = line_of(&file.text, error.span().map_or(0, |span| span.start));
-                self.problems.push(format!(
+                let problem = format!(
                     "{}:{line}: not valid TOML, so none of the file counts: {}",
                     file.path.display(),
                     error.message().lines().next().unwrap_or_default()
-                ));
+                );
+                self.lose(file.layer == Layer::User, problem);
                 return;
             }
         };
@@ -278,11 +286,9 @@ impl Reading {
             return;
         }
         let Some(entries) = item.as_array_of_tables() else {
-            self.providers_lost = true;
             let place = place(file, item);
-            self.problems.push(format!(
-                "{place}: `providers` must be written as `[[providers]]`"
-            ));
+            let problem = format!("{place}: `providers` must be written as `[[providers]]`");
+            self.lose(true, problem);
             return;
         };
         for table in entries {
@@ -321,8 +327,9 @@ impl Reading {
                     }
                 }
                 Err(error) => {
-                    self.providers_lost = true;
-                    self.problems.extend(wrong_entry(file, table, line, &error));
+                    for problem in wrong_entry(file, table, line, &error) {
+                        self.lose(true, problem);
+                    }
                 }
             }
         }
@@ -517,11 +524,15 @@ fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error)
     let unknown: Vec<_> = unknown
         .map(|(name, item)| {
             let known = FIELDS.iter().map(|(known, _)| *known);
+            let hint = match is_setting(name) {
+                // In TOML what stands below a table is the table's.
+                true => "; settings stand above the first `[[providers]]`".to_owned(),
+                false => hint(&nearest(name, known)),
+            };
             format!(
-                "{}: a provider has no `{}`{}; this provider is ignored",
+                "{}: a provider has no `{}`{hint}; this provider is ignored",
                 place(file, item),
                 shown(name),
-                hint(&nearest(name, known))
             )
         })
         .collect();
@@ -535,6 +546,14 @@ fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error)
         error.message(),
         known.join(", ")
     )]
+}
+
+/// Whether there is a setting, or a table of settings, of this name.
+fn is_setting(name: &str) -> bool {
+    KEYS.iter().any(|key| {
+        let rest = key.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// The kinds of providers that there are.

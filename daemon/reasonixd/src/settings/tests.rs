@@ -519,7 +519,22 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
         kind.contains("config.toml:8: `kind` of the provider `b` must be one of openai"),
         "{kind}"
     );
-    assert!(loaded.providers_lost);
+    assert_eq!(loaded.providers_lost, [unknown.clone()]);
+}
+
+#[test]
+fn a_setting_that_stands_below_a_provider_is_told_where_it_belongs() {
+    let place = Place::new(
+        "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nsandbox.layer = \"direct\"\n",
+        None,
+    );
+    let loaded = place.load();
+    assert_eq!(loaded.providers_lost, loaded.problems);
+    let problem = &loaded.problems[0];
+    assert!(
+        problem.contains("config.toml:5: a provider has no `sandbox`; settings stand above the first `[[providers]]`"),
+        "{problem}"
+    );
 }
 
 #[test]
