@@ -11,7 +11,8 @@ use crate::{output, reach, terminal, text};
 
 /// Show what a project's config asks for that has no effect until you trust it, and trust it or not.
 ///
-/// At a terminal it asks. What was agreed to is what was shown: when the project's config changes, it is asked again.
+/// At a terminal it asks; without one it fails where there is something to trust, unless you give `--yes`, `--no` or
+/// `--show`. What was agreed to is what was shown: when the project's config changes, it is asked again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A directory of the project [default: this one].
@@ -29,6 +30,9 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// What to say where nobody can be asked.
+const HOW: &str = "`reasonix trust --yes` trusts it, as it is shown here";
 
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -57,7 +61,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         match args.json {
             true => output::json(&shown)?,
             false if asks || !can_be_trusted(&shown) => {}
-            false => output::progress("  `reasonix trust --yes` trusts it, as it is shown here"),
+            false if args.show => output::progress(&format!("  {HOW}")),
+            false => {
+                let what = "nothing was trusted: there is no terminal to ask at";
+                return Err(Error::usage(what, HOW));
+            }
         }
         return Ok(0);
     };

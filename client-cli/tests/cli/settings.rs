@@ -200,14 +200,17 @@ fn project(trusted: bool) -> Fake {
 #[test]
 fn trust_shows_what_is_held_back_and_is_bound_to_what_was_shown() {
     let fake = project(false);
-    let shown = run(&mut reasonix(&fake.home(), &["trust"]));
-    assert_eq!(shown.code, Some(0), "{shown:?}");
-    assert!(
-        shown.out.contains("allow = [\"Bash\\u{202e}\"]"),
-        "{}",
-        shown.out
-    );
-    assert!(shown.err.contains("--yes"), "{}", shown.err);
+    // Where nobody can be asked, that nothing was trusted is no success.
+    for (arguments, code) in [(&["trust"][..], 64), (&["trust", "--show"], 0)] {
+        let shown = run(&mut reasonix(&fake.home(), arguments));
+        assert_eq!(shown.code, Some(code), "{shown:?}");
+        assert!(
+            shown.out.contains("allow = [\"Bash\\u{202e}\"]"),
+            "{}",
+            shown.out
+        );
+        assert!(shown.err.contains("--yes"), "{}", shown.err);
+    }
     assert!(fake.params("trust.set").is_empty(), "nobody has said yes");
     run(&mut reasonix(&fake.home(), &["trust", "--yes"]));
     run(&mut reasonix(&fake.home(), &["trust", "--no", "/"]));
