@@ -77,7 +77,10 @@ enum Verb {
         /// The number of the question, as `inbox` shows it.
         id: String,
         /// Words to the model.
-        #[arg(long)]
+        #[arg(value_name = "NOTE")]
+        words: Vec<String>,
+        /// The same.
+        #[arg(long, conflicts_with = "words")]
         note: Option<String>,
     },
     /// Answer a question of a model.
@@ -142,7 +145,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             (id, decision, None, rule)
         }
-        Some(Verb::Deny { id, note }) => (id, Decision::Deny, note, None),
+        Some(Verb::Deny { id, words, note }) => {
+            let words = (!words.is_empty()).then(|| words.join(" "));
+            (id, Decision::Deny, note.or(words), None)
+        }
     };
     let mut plans = waits::plans(&client).await?.into_iter();
     if let Some(open) = plans.find(|plan| plan.plan_id.0 == id) {

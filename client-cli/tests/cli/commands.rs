@@ -406,6 +406,10 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         &fake.home(),
         &["inbox", "deny", "3.1", "--note", "keep it"],
     ));
+    run(&mut reasonix(
+        &fake.home(),
+        &["inbox", "deny", "3.2", "no, use", "pnpm"],
+    ));
     let sent = fake.params("approval.answer");
     assert_eq!(
         (&sent[0]["shown_hash"], &sent[0]["decision"]),
@@ -414,6 +418,10 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
     assert_eq!(
         (&sent[1]["shown_hash"], &sent[1]["note"]),
         (&json!("h3.1"), &json!("keep it"))
+    );
+    assert_eq!(
+        (&sent[2]["shown_hash"], &sent[2]["note"]),
+        (&json!("h3.2"), &json!("no, use pnpm"))
     );
     assert_eq!(
         run(&mut reasonix(&fake.home(), &["inbox", "allow", "9.9"])).code,
