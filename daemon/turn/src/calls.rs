@@ -3,7 +3,6 @@
 
 use contract::{Basis, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
-use proto::outcome::OutcomeKind;
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
 use proto::record::{
