@@ -30,6 +30,7 @@ mod hooked;
 mod inspect;
 mod joining;
 mod journal;
+mod judging;
 mod keeping;
 mod kept;
 mod keys;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use contract::{Prefix, Tool};
+use contract::Prefix;
 use proto::hook::HookEvent;
 use proto::params::session::{SessionSummary, When};
 use proto::record::{CheckpointCreated, Level, Notice, PromptQueued, SessionCreated};
@@ -36,7 +36,7 @@ use crate::keeping::Keeping;
 use crate::keys::Keys;
 use crate::notes::Notes;
 use crate::rewind::Planned;
-use crate::setup::{Assembly, Setup};
+use crate::setup::{Assembly, Setup, tools_by_name};
 use crate::shells::Children;
 use crate::supervisor::Supervisor;
 use crate::{keeping, opening, summary, walls};
@@ -261,7 +261,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let notes = Notes::new(Arc::clone(&ground.assembly), Arc::clone(&memory));
     let bench = Arc::new(Bench {
         session: created.pid,
-        tools: tools_by_name(&setup),
+        tools: tools_by_name(&setup.tools),
         memory,
         env: Arc::new(walls::environment(
             environment.whole(),
@@ -384,13 +384,6 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         arrived: arrived_inbox,
     };
     Ok((actor, inbox, handle))
-}
-
-fn tools_by_name(setup: &Setup) -> BTreeMap<&'static str, Arc<dyn Tool>> {
-    let tools = setup.tools.iter();
-    tools
-        .map(|tool| (tool.spec().name, Arc::clone(tool)))
-        .collect()
 }
 
 fn machine(facts: Facts, limits: Limits, created: &SessionCreated) -> Machine {
@@ -560,6 +553,6 @@ impl Actor {
     pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
         let rules = self.rules();
         let bench = Arc::clone(&self.bench);
-        move || bench.clear(&rules)
+        move || bench.surroundings().clear(&rules)
     }
 }

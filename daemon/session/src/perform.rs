@@ -15,9 +15,10 @@ use turn::Effect;
 
 use crate::actor::{Actor, Running};
 use crate::asking::{self, Ask, Gather, Material};
-use crate::call::{Bench, Printed, Ready, Standpoint, Stop};
+use crate::call::{Bench, Kept, Printed, Ready, Stop};
 use crate::commands::Happened;
 use crate::hooked;
+use crate::judging::Standpoint;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
 const OVERDUE_MS: u64 = 3_000;
@@ -156,24 +157,18 @@ impl Actor {
     }
 
     fn judge(&mut self, call: ToolCall) {
-        let rules = self.rules();
         let facts = self.machine.facts();
-        let standpoint = Standpoint {
-            rules,
-            posture: facts.settings.posture,
-            stance: facts.stance(),
-            kept: facts
-                .open
-                .as_ref()
-                .map(|open| open.kept.clone())
-                .unwrap_or_default(),
-            tree_kept: facts.open.as_ref().is_some_and(|open| open.tree_kept),
-            outside: facts.blocked(&call.id).map(str::to_owned),
+        let open = facts.open.as_ref();
+        let kept = Kept {
+            files: open.map(|open| open.kept.clone()).unwrap_or_default(),
+            tree: open.is_some_and(|open| open.tree_kept),
         };
+        let outside = facts.blocked(&call.id).map(str::to_owned);
+        let standpoint = self.standpoint(outside);
         let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
         let Some((asker, stop)) = self.asker_before(&call) else {
             tokio::task::spawn_blocking(move || {
-                judge_and_tell(&bench, call, &standpoint, Vec::new(), &happened);
+                judge_and_tell(&bench, call, (&standpoint, &kept), Vec::new(), &happened);
             });
             return;
         };
@@ -205,7 +200,13 @@ impl Actor {
                 return;
             }
             tokio::task::spawn_blocking(move || {
-                judge_and_tell(&bench, call, &standpoint, chain.finished, &happened);
+                judge_and_tell(
+                    &bench,
+                    call,
+                    (&standpoint, &kept),
+                    chain.finished,
+                    &happened,
+                );
             });
         });
     }
@@ -301,11 +302,11 @@ impl Actor {
 fn judge_and_tell(
     bench: &Bench,
     call: ToolCall,
-    standpoint: &Standpoint,
+    (standpoint, kept): (&Standpoint, &Kept),
     hooks: Vec<HookFinished>,
     happened: &UnboundedSender<Happened>,
 ) {
-    let judged = catch_unwind(AssertUnwindSafe(|| bench.judge(&call, standpoint)));
+    let judged = catch_unwind(AssertUnwindSafe(|| bench.judge(&call, standpoint, kept)));
     let (judgement, ready) =
         judged.unwrap_or_else(|_| (turn::Judgement::Refused(crashed()), Ready::default()));
     let _ = happened.send(Happened::Judged {

@@ -1,11 +1,10 @@
 //! Which rules are in force, for a session or in a directory; what becomes of a call under them, without making it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Family, Stance, Strength, Tool};
-use policy::{Access, Call, Context, Explanation, Layer, ResolvedPath, RuleProblem, RuleSet};
+use contract::Stance;
+use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::{Rules, SessionSet};
 use proto::state::Posture;
 use proto::{ErrorName, Failure, Pid};
@@ -13,14 +12,13 @@ use serde_json::{Map, Value};
 use workspace::{Options, Workspace};
 
 use crate::actor::Actor;
-use crate::call::{Bench, resolve};
+use crate::call::Bench;
 use crate::commands::Command;
-use crate::gitsays;
 use crate::handle::SessionHandle;
+use crate::judging::{Found, Standpoint, Stands, Surroundings};
 use crate::opening;
-use crate::setup::{Layered, Terms};
+use crate::setup::{Assembly, Layered, Terms, tools_by_name};
 use crate::supervisor::{Supervisor, blocking};
-use crate::walls::{self, Around, Confine, Held};
 
 /// What compiled rules are as of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +31,7 @@ pub(crate) struct RulesAsOf {
 pub struct Standing {
     pid: Pid,
     layers: Vec<Layered>,
-    rules: Arc<RuleSet>,
-    posture: Posture,
-    stance: Stance,
+    standpoint: Standpoint,
     bench: Arc<Bench>,
 }
 
@@ -119,13 +115,23 @@ impl Actor {
         rules
     }
 
+    /// What its calls are judged by now. `outside`: why the sandbox stopped the call, where it did.
+    pub(crate) fn standpoint(&mut self, outside: Option<String>) -> Standpoint {
+        let rules = self.rules();
+        let facts = self.machine.facts();
+        Standpoint {
+            rules,
+            posture: facts.settings.posture,
+            stance: facts.stance(),
+            outside,
+        }
+    }
+
     pub(crate) fn standing(&mut self) -> Standing {
         Standing {
             pid: self.bench.session,
             layers: self.layers(),
-            rules: self.rules(),
-            posture: self.machine.facts().settings.posture,
-            stance: self.machine.facts().stance(),
+            standpoint: self.standpoint(None),
             bench: Arc::clone(&self.bench),
         }
     }
@@ -145,22 +151,6 @@ impl SessionHandle {
     }
 }
 
-/// A place to judge in.
-struct Stand {
-    workspace: Arc<Workspace>,
-    tools: BTreeMap<&'static str, Arc<dyn Tool>>,
-    rules: Arc<RuleSet>,
-    posture: Posture,
-    stance: Stance,
-    trusted: bool,
-    masked: Vec<PathBuf>,
-    user_home: PathBuf,
-    confine: Confine,
-    strength: Strength,
-    /// Where it is a session's: what its shell and its checkpoints know.
-    bench: Option<Arc<Bench>>,
-}
-
 impl Supervisor {
     /// The rules in force.
     ///
@@ -174,7 +164,7 @@ impl Supervisor {
                 Ok(Permissions {
                     session: Some(standing.pid),
                     root: standing.bench.workspace.root().to_path_buf(),
-                    posture: standing.posture,
+                    posture: standing.standpoint.posture,
                     layers: standing.layers,
                     misread,
                     problems: Vec::new(),
@@ -212,54 +202,14 @@ impl Supervisor {
         tool: String,
         arguments: Map<String, Value>,
     ) -> Result<Explained, Failure> {
-        let assembly = Arc::clone(&self.ground.assembly);
         match asked {
             Asked::Session(session) => {
                 let standing = self.find(session).await?.standing().await?;
-                blocking(move || {
-                    let bench = &standing.bench;
-                    let stand = Stand {
-                        workspace: Arc::clone(&bench.workspace),
-                        tools: bench.tools.clone(),
-                        rules: standing.rules,
-                        posture: standing.posture,
-                        stance: standing.stance,
-                        trusted: bench.trusted,
-                        masked: bench.masked.clone(),
-                        user_home: bench.user_home.clone(),
-                        confine: bench.confine.clone(),
-                        strength: bench.spawn.strength(),
-                        bench: Some(Arc::clone(bench)),
-                    };
-                    stand.explain(&tool, &arguments)
-                })
-                .await?
+                blocking(move || in_session(&standing, &tool, &arguments)).await?
             }
             Asked::Directory(cwd) => {
-                let cwd = cwd.clone();
-                blocking(move || {
-                    let mut terms = assembly.terms(&cwd);
-                    let root = root_of(&terms, &cwd, &assembly.user_home());
-                    let layers = with_kept(&mut terms, &*assembly, &root);
-                    let tools = terms.tools.iter();
-                    let stand = Stand {
-                        workspace: Arc::new(open(&terms, &*assembly, &cwd, &root)?),
-                        tools: tools
-                            .map(|tool| (tool.spec().name, Arc::clone(tool)))
-                            .collect(),
-                        rules: Arc::new(compiled(&layers).0),
-                        posture: terms.posture,
-                        stance: Stance::default(),
-                        trusted: terms.trusted,
-                        masked: assembly.masked(),
-                        user_home: assembly.user_home(),
-                        strength: assembly.spawn().strength(),
-                        confine: terms.confine,
-                        bench: None,
-                    };
-                    stand.explain(&tool, &arguments)
-                })
-                .await?
+                let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
+                blocking(move || in_directory(&*assembly, &cwd, &tool, &arguments)).await?
             }
         }
     }
@@ -293,11 +243,7 @@ fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
 }
 
 /// The layers of a directory, and what is kept for its workspace.
-fn with_kept(
-    terms: &mut Terms,
-    assembly: &dyn crate::setup::Assembly,
-    root: &Path,
-) -> Vec<Layered> {
+fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
     let kept = assembly.kept_rules(root);
     terms.problems.extend(kept.problems());
     let mut layers = std::mem::take(&mut terms.layers);
@@ -312,7 +258,7 @@ fn with_kept(
 
 fn open(
     terms: &Terms,
-    assembly: &dyn crate::setup::Assembly,
+    assembly: &dyn Assembly,
     cwd: &Path,
     root: &Path,
 ) -> Result<Workspace, Failure> {
@@ -339,107 +285,71 @@ fn open(
     })
 }
 
-/// A tool, and what it is called with.
-type Found<'a> = (&'a Arc<dyn Tool>, Map<String, Value>);
+/// Judges a call as a session would now.
+fn in_session(
+    standing: &Standing,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Explained, Failure> {
+    let bench = &standing.bench;
+    let surroundings = bench.surroundings();
+    let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
+    let stands = bench.stands(&**found.tool, None);
+    Ok(explained(
+        &surroundings,
+        &found,
+        stands,
+        &standing.standpoint,
+    ))
+}
 
-impl Stand {
-    fn explain(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Explained, Failure> {
-        let (tool, arguments) = self.parsed(tool, arguments)?;
-        let spec = tool.spec();
-        let touches = tool.touches(&arguments);
-        let call = Call {
-            tool: spec.name,
-            family: spec.family,
-            read_only_tool: spec.read_only,
-            arguments: &arguments,
-            touches: &touches,
-        };
-        let context = self.context(&**tool, &call);
-        Ok(Explained {
-            explanation: policy::explain(&self.rules, &context, &call),
-            posture: self.posture,
-            tool: spec.name.to_owned(),
-        })
-    }
+/// Judges a call as a session that were begun now in a directory would.
+fn in_directory(
+    assembly: &dyn Assembly,
+    cwd: &Path,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Explained, Failure> {
+    let mut terms = assembly.terms(cwd);
+    let root = root_of(&terms, cwd, &assembly.user_home());
+    let layers = with_kept(&mut terms, assembly, &root);
+    let workspace = open(&terms, assembly, cwd, &root)?;
+    let surroundings = Surroundings {
+        tools: &tools_by_name(&terms.tools),
+        workspace: &workspace,
+        user_home: &assembly.user_home(),
+        trusted: terms.trusted,
+        masked: &assembly.masked(),
+        confine: &terms.confine,
+        spawn: &*assembly.spawn(),
+        env: &[],
+    };
+    let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
+    let stands = Stands {
+        cwd: workspace.cwd().to_path_buf(),
+        altered: Vec::new(),
+    };
+    let standpoint = Standpoint {
+        rules: Arc::new(compiled(&layers).0),
+        posture: terms.posture,
+        stance: Stance::default(),
+        outside: None,
+    };
+    Ok(explained(&surroundings, &found, stands, &standpoint))
+}
 
-    /// The tool that a call leads to, and its arguments as the tool reads them.
-    fn parsed(&self, name: &str, arguments: &Map<String, Value>) -> Result<Found<'_>, Failure> {
-        let tool = self.tool(name)?;
-        let parsed = tool.parse(arguments).map_err(refused)?;
-        match tool.stands_for(&parsed) {
-            None => Ok((tool, parsed)),
-            Some((name, arguments)) => {
-                let tool = self.tool(&name)?;
-                let parsed = tool.parse(&arguments).map_err(refused)?;
-                Ok((tool, parsed))
-            }
-        }
-    }
-
-    fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, Failure> {
-        self.tools.get(name).ok_or_else(|| {
-            let known: Vec<_> = self.tools.keys().copied().collect();
-            Failure::new(
-                ErrorName::NotFound,
-                format!("There is no tool `{name}`."),
-                format!("Tools: {}.", known.join(", ")),
-            )
-        })
-    }
-
-    /// As a call of a session is judged in, without keeping anything of what it would change.
-    fn context(&self, tool: &dyn Tool, call: &Call<'_>) -> Context {
-        let stands = self.bench.as_ref().map(|bench| bench.stands(tool));
-        let (cwd, altered) =
-            stands.unwrap_or_else(|| (self.workspace.cwd().to_path_buf(), Vec::new()));
-        let look = |text: &str, access: Access| -> ResolvedPath {
-            resolve(&self.workspace, &cwd, text, access)
-        };
-        let subjects = policy::subjects(call);
-        let about = Around {
-            workspace: &self.workspace,
-            confine: &self.confine,
-            masked: &self.masked,
-            strength: self.strength,
-            env: &[],
-        };
-        let held = match call.family {
-            Family::Bash => walls::around(&about, &self.rules),
-            Family::Read | Family::Edit | Family::Session => Held::default(),
-        };
-        let mut context = Context {
-            paths: subjects
-                .paths
-                .iter()
-                .map(|subject| look(&subject.text, subject.access))
-                .collect(),
-            root: self.workspace.root().to_path_buf(),
-            cwd,
-            user_home: self.user_home.clone(),
-            altered,
-            git_programs: match subjects.git {
-                true => gitsays::programs(&self.workspace, &self.user_home),
-                false => Vec::new(),
-            },
-            posture: self.posture,
-            stance: self.stance,
-            sandbox: held.strength,
-            leaks: held.leaks,
-            unconfined: held.unconfined,
-            masked: self.masked.clone(),
-            trusted: self.trusted,
-        };
-        if let (Family::Edit, Some(bench)) = (call.family, &self.bench) {
-            bench.look_before(call.tool, &mut context);
-        }
-        context
+fn explained(
+    surroundings: &Surroundings<'_>,
+    found: &Found<'_>,
+    stands: Stands,
+    standpoint: &Standpoint,
+) -> Explained {
+    Explained {
+        explanation: surroundings.judge(found, stands, standpoint).explanation,
+        posture: standpoint.posture,
+        tool: found.tool.spec().name.to_owned(),
     }
 }
 
-fn refused(outcome: contract::Outcome) -> Failure {
-    Failure::new(
-        ErrorName::InvalidParams,
-        outcome.text,
-        "Give the arguments as the tool's description has them.",
-    )
-}
+#[cfg(test)]
+mod tests;

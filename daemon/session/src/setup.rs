@@ -1,5 +1,6 @@
 //! What the daemon's assembly gives a session: a model, tools, rules, limits.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -89,6 +90,14 @@ impl Setup {
             pass: &self.pass,
         }
     }
+}
+
+/// Tools by the names that models call them by.
+pub(crate) fn tools_by_name(tools: &[Arc<dyn Tool>]) -> BTreeMap<&'static str, Arc<dyn Tool>> {
+    let tools = tools.iter();
+    tools
+        .map(|tool| (tool.spec().name, Arc::clone(tool)))
+        .collect()
 }
 
 /// Makes setups: implemented by the daemon's assembly from its settings.

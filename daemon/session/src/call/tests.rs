@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
-use contract::{Family, Preview, SpawnError, ToolSpec};
+use contract::{Family, Preview, SpawnError, Stance, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use policy::RuleSet;
 use proto::record::Rules;
+use proto::state::Posture;
 use workspace::Options;
 
 use super::*;
 
 /// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
-struct Bash(ToolSpec, Option<PathBuf>, Vec<String>);
+pub(crate) struct Bash(pub ToolSpec, pub Option<PathBuf>, pub Vec<String>);
 
 impl Tool for Bash {
     fn spec(&self) -> &ToolSpec {
@@ -77,10 +81,15 @@ impl contract::tool::Shells for NoShells {
     fn exited(&self, _: proto::record::ChildExited) {}
 }
 
-/// Knows of no changes.
-struct NoChanges;
+/// Makes no sessions and knows of no changes.
+#[derive(Default)]
+pub(crate) struct NoSessions {
+    pub terms: crate::Terms,
+    pub masked: Vec<PathBuf>,
+    pub user_home: PathBuf,
+}
 
-impl crate::Assembly for NoChanges {
+impl crate::Assembly for NoSessions {
     fn create(&self, _: &Path, _: Option<&str>) -> Result<crate::Setup, proto::Failure> {
         panic!("no session is made here")
     }
@@ -98,16 +107,23 @@ impl crate::Assembly for NoChanges {
     }
 
     fn masked(&self) -> Vec<PathBuf> {
-        Vec::new()
+        self.masked.clone()
+    }
+
+    fn terms(&self, _: &Path) -> crate::Terms {
+        self.terms.clone()
     }
 
     fn user_home(&self) -> PathBuf {
-        PathBuf::from("/nonexistent")
+        self.user_home.clone()
     }
 }
 
+/// What no tool reads in it.
+pub(crate) const DENY_READ: &str = "~/.ssh/**";
+
 /// `top/home` with keys and the agent's own folder, `top/home/project` the workspace.
-fn bench(top: &Path) -> Bench {
+pub(crate) fn bench(top: &Path) -> Bench {
     bench_in(top, None)
 }
 
@@ -128,7 +144,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         masked: vec![home.join(".reasonix")],
         deny_read: match shell {
             Some(_) => vec!["src/closed".into()],
-            None => vec!["~/.ssh/**".into()],
+            None => vec![DENY_READ.into()],
         },
         user_home: home.clone(),
         ..Options::default()
@@ -166,7 +182,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
             demand: crate::Demand::Off,
             ..Confine::default()
         },
-        notes: Notes::new(Arc::new(NoChanges), Arc::new(())),
+        notes: Notes::new(Arc::new(NoSessions::default()), Arc::new(())),
     }
 }
 
@@ -182,10 +198,8 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)]).0),
         posture: Posture::Ask,
         stance: Stance::default(),
-        kept: BTreeSet::new(),
-        tree_kept: false,
     };
-    match bench.judge(&call, &standpoint).0 {
+    match bench.judge(&call, &standpoint, &Kept::default()).0 {
         Judgement::Decided { decision, .. } => (decision.verdict, decision.rule),
         Judgement::Refused(outcome) => panic!("`{command}` was refused: {}", outcome.text),
     }
@@ -306,8 +320,6 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)]).0),
         posture: Posture::Auto,
         stance: Stance::default(),
-        kept: BTreeSet::new(),
-        tree_kept: false,
     };
     for (source, expected) in [
         ("config", Verdict::Ask),
@@ -322,7 +334,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             arguments: serde_json::json!({"source": source, "destination": "c2"}).to_string(),
             cut: false,
         };
-        match bench.judge(&call, &standpoint).0 {
+        match bench.judge(&call, &standpoint, &Kept::default()).0 {
             Judgement::Decided { decision, .. } => {
                 assert_eq!(decision.verdict, expected, "{source}: {}", decision.rule);
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proto::record::{Changed, CheckpointCreated};
-use workspace::{Look, State};
+use workspace::{Look, State, Workspace};
 
 use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
 
@@ -20,17 +20,17 @@ pub struct Places {
     pub unkept: BTreeSet<PathBuf>,
 }
 
-impl Keeper {
+impl Places {
     /// Looks at the places that a call may change. `below`: also at what is in those that are directories. Blocks.
-    pub fn look_at(&self, places: &BTreeSet<PathBuf>, below: bool) -> Places {
-        let mut found = Places::default();
+    pub fn look_at(workspace: &Workspace, places: &BTreeSet<PathBuf>, below: bool) -> Self {
+        let mut found = Self::default();
         let mut seen = BTreeSet::new();
         for place in places {
             // Directories that a call makes on its way are there for nobody else.
             let missing = place
                 .ancestors()
                 .skip(1)
-                .map(|above| self.workspace.look(above, false));
+                .map(|above| workspace.look(above, false));
             let missing: Vec<_> = missing
                 .take_while(|look| look.there == State::Absent)
                 .collect();
@@ -42,16 +42,13 @@ impl Keeper {
             if !seen.insert(place.clone()) {
                 continue;
             }
-            let look = self.workspace.look(place, true);
+            let look = workspace.look(place, true);
             match look.there {
                 State::Unknown { .. } => {
                     found.unkept.insert(place.clone());
                 }
                 State::Directory if below => {
-                    match self
-                        .workspace
-                        .look_below(place, true, BELOW_MAX, BELOW_BYTES)
-                    {
+                    match workspace.look_below(place, true, BELOW_MAX, BELOW_BYTES) {
                         Ok(inside) => {
                             // Whose name is no text no record can name.
                             if inside.iter().any(|look| look.path.to_str().is_none()) {
@@ -73,7 +70,9 @@ impl Keeper {
         }
         found
     }
+}
 
+impl Keeper {
     /// Keeps those that the turn has not kept yet. Blobs are on disk when this returns.
     ///
     /// # Errors
