@@ -97,7 +97,7 @@ pub(crate) struct Actor {
     pub held: Vec<(Seq, proto::item::ToolCall)>,
     pub running: BTreeMap<CallId, Running>,
     pub replies: Vec<HeldReply>,
-    pub waiters: Vec<crate::answers::Waiter>,
+    pub waiters: Vec<crate::waiters::Waiter>,
     /// Followers that wait to be let in.
     pub joining: Vec<(Join, oneshot::Sender<Result<Joined, Failure>>)>,
     /// Where followers say that they are gone: heard even when the commands' queue is full.

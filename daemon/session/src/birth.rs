@@ -16,7 +16,8 @@ use store::log::LogFile;
 use crate::actor::{Actor, Inbox};
 use crate::handle::SessionHandle;
 use crate::keys::Keys;
-use crate::load::{self, Ground, Parts};
+use crate::load::Ground;
+use crate::making::{self, Parts};
 use crate::supervisor::{Client, Supervisor, blocking};
 use crate::{hooked, names, opening, prefix};
 
@@ -295,7 +296,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         read_only: None,
         missed: None,
     };
-    let (actor, inbox, handle) = load::build(ground, parts).inspect_err(|_| {
+    let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
         // Nobody was told of it: an empty directory would only be in the way.
         if let Err(error) = std::fs::remove_dir_all(&dir) {
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");

@@ -35,19 +35,22 @@ pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
 /// Whole lines of a log: file, offset, length, and the session they belong to.
 pub type Page = (Arc<LogFile>, u64, usize, Pid);
 
+/// A prompt, and what came with it.
+pub struct Prompting {
+    pub text: String,
+    pub when: When,
+    pub request_id: Option<RequestId>,
+    pub by: String,
+    pub credentials: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
+    /// What the model is told beside it.
+    pub note: Option<String>,
+    pub reply: Reply<PromptOutput>,
+}
+
 /// What clients want of a session.
 pub enum Command {
-    Prompt {
-        text: String,
-        when: When,
-        request_id: Option<RequestId>,
-        by: String,
-        credentials: BTreeMap<String, String>,
-        env: BTreeMap<String, String>,
-        /// What the model is told beside it.
-        note: Option<String>,
-        reply: Reply<PromptOutput>,
-    },
+    Prompt(Prompting),
     Unqueue {
         prompt_id: PromptId,
         reply: Reply<Empty>,

@@ -20,7 +20,7 @@ use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::asking::Material;
-use crate::commands::{Command, Page, Reply};
+use crate::commands::{Command, Page, Prompting, Reply};
 use crate::fanout::{Follower, Join, Joined, Start};
 use crate::follow::Follow;
 use crate::journal::Closed;
@@ -193,15 +193,17 @@ impl SessionHandle {
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
         let note = self.note().await;
-        self.ask(|reply| Command::Prompt {
-            text: params.text,
-            when: params.when,
-            request_id: params.request_id,
-            by,
-            credentials: params.credentials,
-            env: params.env,
-            note,
-            reply,
+        self.ask(|reply| {
+            Command::Prompt(Prompting {
+                text: params.text,
+                when: params.when,
+                request_id: params.request_id,
+                by,
+                credentials: params.credentials,
+                env: params.env,
+                note,
+                reply,
+            })
         })
         .await
     }

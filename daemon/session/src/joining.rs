@@ -6,16 +6,24 @@ use proto::live::{Away, Snapshot, Sync};
 use proto::params::approval::Decision;
 use proto::state::{Kind, OnAsk};
 use proto::{Failure, Seq, Stamp};
+use tokio::sync::oneshot;
 use turn::Input;
 use turn::input::{Answers, PlanAnswer, Resolution};
 
 use crate::actor::Actor;
+use crate::commands::Page;
 use crate::fanout::{Feed, Follower, Join, Joined, Place, Published, Start, stale_cursor};
 
 /// Bytes of log that a subscriber who is behind reads at once.
 const PAGE_BYTES: usize = 512 * 1024;
 
 impl Actor {
+    /// Somebody wants to follow.
+    pub(crate) fn wants_in(&mut self, join: Join, reply: oneshot::Sender<Result<Joined, Failure>>) {
+        self.joining.push((join, reply));
+        self.answer_joining();
+    }
+
     /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
     pub(crate) fn answer_joining(&mut self) {
         let settled = self.journal.index.durable() == self.journal.index.last()
@@ -147,8 +155,19 @@ impl Actor {
         )
     }
 
+    /// Where the durable lines from this record on stand. `None`: there are none.
+    pub(crate) fn lines(&self, from: Seq) -> Option<Page> {
+        let durable = self.journal.index.durable();
+        let from = Seq(from.0.max(1));
+        (from <= durable).then(|| {
+            let (offset, len) = self.page(from, durable);
+            let file = Arc::clone(&self.journal.file);
+            (file, offset, len, self.fanout.pid)
+        })
+    }
+
     /// The bytes of the file that hold the records from `next` on: a page, at least one record.
-    pub(crate) fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
+    fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
         let place = |seq: Seq| match self.journal.index.line(seq) {
             Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
             Some(store::log::Where::Memory { .. }) | None => None,

@@ -137,7 +137,7 @@ impl Actor {
             && self.replies.is_empty()
             && !self.has_gated()
             && self.running.is_empty()
-            && self.waiters.iter().all(crate::answers::Waiter::is_gone)
+            && self.waiters.iter().all(crate::waiters::Waiter::is_gone)
             && !self.is_closing()
             && self.suspending.is_empty()
             && !self.leaving

@@ -7,7 +7,7 @@ use turn::facts::content_of_plan;
 use turn::input::PlanAnswer;
 
 use crate::actor::Actor;
-use crate::answers::refuse;
+use crate::answers::{answered_first, nothing_waits, refuse};
 use crate::commands::Reply;
 
 impl Actor {
@@ -18,11 +18,9 @@ impl Actor {
         reply: Reply<Empty>,
     ) {
         let content = content_of_plan(&params.plan_id, params.decision);
-        match self.repeated(params.request_id, &content) {
-            Some(Ok(done)) => return self.reply_when(done.seq, reply, Empty {}),
-            Some(Err(failure)) => return refuse(reply, failure),
-            None => {}
-        }
+        let Some(reply) = self.unless_repeated(params.request_id, &content, reply) else {
+            return;
+        };
         if let Some(refusal) = self.refusal().or_else(|| self.plan_refusal(&params)) {
             return refuse(reply, refusal);
         }
@@ -44,26 +42,11 @@ impl Actor {
             let mut planned = facts.planned.iter();
             let first = planned.find(|(resolved, _)| resolved.plan_id == params.plan_id);
             return Some(match first {
-                Some((resolved, at)) => Failure::new(
-                    ErrorName::AlreadyResolved,
-                    format!(
-                        "{} answered first: {}.",
-                        resolved.by,
-                        words(resolved.decision)
-                    ),
-                    "Nothing is left to be done.",
-                )
-                .with("by", resolved.by.clone())
-                .with(
-                    "decision",
-                    serde_json::to_value(resolved.decision).unwrap_or_default(),
-                )
-                .with("at", at.to_string()),
-                None => Failure::new(
-                    ErrorName::NotFound,
-                    format!("There is no plan `{}`.", params.plan_id),
-                    "`reasonix inbox` lists what waits.",
-                ),
+                Some((resolved, at)) => {
+                    let value = serde_json::to_value(resolved.decision).unwrap_or_default();
+                    answered_first(&resolved.by, *at, Some((words(resolved.decision), value)))
+                }
+                None => nothing_waits("plan", &params.plan_id.0),
             });
         };
         (open.shown_hash != params.shown_hash).then(|| {

@@ -7,7 +7,7 @@ use turn::facts::content_of_replies;
 use turn::input::Answers;
 
 use crate::actor::Actor;
-use crate::answers::refuse;
+use crate::answers::{answered_first, nothing_waits, refuse};
 use crate::commands::Reply;
 
 impl Actor {
@@ -18,11 +18,9 @@ impl Actor {
         reply: Reply<Empty>,
     ) {
         let content = content_of_replies(&params.question_id, &params.replies);
-        match self.repeated(params.request_id, &content) {
-            Some(Ok(done)) => return self.reply_when(done.seq, reply, Empty {}),
-            Some(Err(failure)) => return refuse(reply, failure),
-            None => {}
-        }
+        let Some(reply) = self.unless_repeated(params.request_id, &content, reply) else {
+            return;
+        };
         if let Some(refusal) = self.refusal().or_else(|| self.replies_refusal(&params)) {
             return refuse(reply, refusal);
         }
@@ -43,18 +41,8 @@ impl Actor {
             let mut replied = facts.replied.iter();
             let first = replied.find(|(replied, _)| replied.question_id == params.question_id);
             return Some(match first {
-                Some((replied, at)) => Failure::new(
-                    ErrorName::AlreadyResolved,
-                    format!("{} answered first.", replied.by),
-                    "Nothing is left to be done.",
-                )
-                .with("by", replied.by.clone())
-                .with("at", at.to_string()),
-                None => Failure::new(
-                    ErrorName::NotFound,
-                    format!("There is no question `{}`.", params.question_id),
-                    "`reasonix inbox` lists what waits.",
-                ),
+                Some((replied, at)) => answered_first(&replied.by, *at, None),
+                None => nothing_waits("question", &params.question_id.0),
             });
         };
         let why = misfit(&open.questions, &params.replies)?;

@@ -1,7 +1,7 @@
 //! Prompts that wait: taken in, taken back, given other words or another place. Each is acknowledged when it is on disk.
 
 use proto::params::Empty;
-use proto::params::session::{PromptOutput, QueueOutput, When};
+use proto::params::session::{PromptOutput, QueueOutput, ReorderParams, When};
 use proto::record::{PromptEdited, PromptMoved, PromptQueued};
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq};
 use turn::Input;
@@ -127,7 +127,13 @@ impl Actor {
         );
     }
 
-    pub(crate) fn reorder(&mut self, moved: PromptMoved, reply: Reply<QueueOutput>) {
+    pub(crate) fn reorder(&mut self, params: ReorderParams, by: String, reply: Reply<QueueOutput>) {
+        let moved = PromptMoved {
+            prompt_id: params.prompt_id,
+            position: params.position,
+            by,
+            request_id: params.request_id,
+        };
         let prompt_id = moved.prompt_id;
         self.rearrange(
             Rearranged {

@@ -23,7 +23,8 @@ use tokio::sync::oneshot;
 
 use crate::handle::{Attach, SessionHandle};
 use crate::keys::Keys;
-use crate::load::{self, Ground, Parts};
+use crate::load::{self, Ground};
+use crate::making::{self, Parts};
 use crate::setup::{Assembly, Layered, Setup};
 use crate::{Follow, Following};
 
@@ -321,7 +322,7 @@ impl House {
             read_only: read.read_only,
             missed: read.missed,
         };
-        let (mut actor, inbox, handle) = load::build(&self.ground, parts).unwrap();
+        let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
         self.shells = Arc::clone(&actor.bench.shells);
@@ -384,7 +385,7 @@ pub fn begin_with(
         read_only: None,
         missed: None,
     };
-    let (mut actor, inbox, handle) = load::build(&ground, parts).unwrap();
+    let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
     let (reply, born) = oneshot::channel();
     let prompt = PromptQueued {
         prompt_id: PromptId::new(),
