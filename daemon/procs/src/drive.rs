@@ -12,7 +12,7 @@ use futures::StreamExt;
 use proto::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::process::ChildStderr;
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -36,6 +36,13 @@ const COMPLAINT: u64 = 1000;
 
 /// One start.
 pub(crate) struct Job {
+    pub wanted: Wanted,
+    pub entry: Entry,
+    pub reply: oneshot::Sender<Result<Child, SpawnError>>,
+}
+
+/// What is to be started, and by what.
+pub(crate) struct Wanted {
     pub launcher: Launcher,
     pub findings: Findings,
     pub session: Pid,
@@ -44,13 +51,43 @@ pub(crate) struct Job {
     pub warden: Option<Warden>,
     /// For messages.
     pub program: String,
-    pub entry: Entry,
-    pub reply: oneshot::Sender<Result<Child, SpawnError>>,
 }
 
 /// Starts a command and stays with it.
 pub(crate) async fn run(job: Job) {
     let Job {
+        wanted,
+        entry,
+        mut reply,
+    } = job;
+    match start(wanted, &entry, &mut reply).await {
+        Ok(started) => stay(started, entry, reply).await,
+        Err(error) => {
+            drop(entry);
+            let _ = reply.send(Err(error));
+        }
+    }
+}
+
+/// A command that runs.
+struct Started {
+    os_pid: u32,
+    orders: OwnedWriteHalf,
+    status: StatusLines,
+    grip: Grip,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+    /// What must be kept for as long as it is there.
+    held: sandbox::Stubs,
+}
+
+/// Starts it. Where it does not run, nothing is left of it.
+async fn start(
+    wanted: Wanted,
+    entry: &Entry,
+    reply: &mut oneshot::Sender<Result<Child, SpawnError>>,
+) -> Result<Started, SpawnError> {
+    let Wanted {
         launcher,
         findings,
         session,
@@ -58,22 +95,14 @@ pub(crate) async fn run(job: Job) {
         mut spec,
         warden,
         program,
-        entry,
-        mut reply,
-    } = job;
+    } = wanted;
     let failed = |reason: String| SpawnError::Start {
         program: program.clone(),
         reason,
     };
     // The thread must be able to end while we run: the way to it is gone when this has been done.
     let launched = launch(launcher, &findings, (session, walls), &mut spec).await;
-    let (mut launched, held) = match launched {
-        Ok(launched) => launched,
-        Err(reason) => {
-            let _ = reply.send(Err(failed(reason)));
-            return;
-        }
-    };
+    let (mut launched, held) = launched.map_err(failed)?;
     if launched.namespace {
         spec.limits = spec.limits.in_namespace();
     }
@@ -86,41 +115,51 @@ pub(crate) async fn run(job: Job) {
         () = reply.closed() => Err(NotBegun::Stopped),
         _ = wishes.wait_for(Option::is_some) => Err(NotBegun::Stopped),
     };
-    drop(spec);
     let os_pid = match begun {
         Ok(told) => grip.started(told),
         Err(why) => {
             // The end of the channel tells the helper to kill what there may be.
             drop((orders, status));
             grip.ended().await;
-            let error = match why {
+            return Err(match why {
                 NotBegun::Stopped => entry.stopped(&program),
                 NotBegun::Told(reason) => failed(reason),
                 NotBegun::Lost(reason) => failed(complained(reason, &mut launched.stderr).await),
-            };
-            drop((held, entry));
-            let _ = reply.send(Err(error));
-            return;
+            });
         }
     };
     entry.started(os_pid);
+    Ok(Started {
+        os_pid,
+        orders,
+        status,
+        grip,
+        stdout: launched.stdout,
+        stderr: launched.stderr,
+        held,
+    })
+}
+
+/// Passes on what it prints and what it is told, until nothing is left of it.
+async fn stay(started: Started, entry: Entry, reply: oneshot::Sender<Result<Child, SpawnError>>) {
     let (sender, mut receiver) = mpsc::channel(QUEUE);
     let child = Child {
-        os_pid,
+        os_pid: started.os_pid,
         events: futures::stream::poll_fn(move |context| receiver.poll_recv(context)).boxed(),
         control: Box::new(entry.wish().clone()),
     };
     // Nobody waits for it any more: it is dropped here, and what follows sees that and kills.
     let _ = reply.send(Ok(child));
     let (gone, is_gone) = watch::channel(false);
+    let (stdout, stderr, held) = (started.stdout, started.stderr, started.held);
+    let watch = Watch {
+        os_pid: started.os_pid,
+        orders: started.orders,
+        status: started.status,
+        wishes: entry.wish().watch(),
+        grip: started.grip,
+    };
     let watched = async {
-        let watch = Watch {
-            os_pid,
-            orders,
-            status,
-            wishes: entry.wish().watch(),
-            grip,
-        };
         let exit = watch.run_out(&sender).await;
         // In this order: who waits for the row to go finds nothing of the command on the disk either.
         drop(held);
@@ -129,18 +168,8 @@ pub(crate) async fn run(job: Job) {
         exit
     };
     let ((), (), exit) = tokio::join!(
-        pump(
-            launched.stdout,
-            &sender,
-            ChildEvent::Stdout,
-            is_gone.clone()
-        ),
-        pump(
-            launched.stderr,
-            &sender,
-            ChildEvent::Stderr,
-            is_gone.clone()
-        ),
+        pump(stdout, &sender, ChildEvent::Stdout, is_gone.clone()),
+        pump(stderr, &sender, ChildEvent::Stderr, is_gone.clone()),
         watched,
     );
     // A reader that went away does not want to know.

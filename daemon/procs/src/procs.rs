@@ -156,13 +156,15 @@ impl Spawn for Procs {
             let (reply, started) = oneshot::channel();
             // In a task of its own: a caller that goes away must not leave a half-started command.
             tokio::spawn(drive::run(drive::Job {
-                launcher,
-                findings,
-                session,
-                walls,
-                spec,
-                warden,
-                program: program.clone(),
+                wanted: drive::Wanted {
+                    launcher,
+                    findings,
+                    session,
+                    walls,
+                    spec,
+                    warden,
+                    program: program.clone(),
+                },
                 entry,
                 reply,
             }));
