@@ -1,23 +1,19 @@
-//! The files, their precedence, and what of them counts: project over user over defaults, value by value.
+//! The files, their precedence, and what of them counts: project over user over defaults, value by value. What the values
+//! mean stands in `values`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ::hooks::Hooks;
 use contract::Secret;
 use proto::params::config;
-use proto::record::Rules;
-use proto::state::Posture;
-use session::{Confine, Demand};
 use toml_edit::{Document, Item, Table};
-use turn::RecoverPolicy;
 
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
-use super::{Life, Settings, caches, hooks, pinned, read, rules, shipped, value};
-use crate::credentials::Wish;
+use super::values::{Set, Values};
+use super::{Settings, hooks, pinned, read, shipped, value};
 use crate::dotenv;
 use contract::near::{hint, nearest, shown};
 
@@ -54,17 +50,11 @@ struct File {
     layer: Layer,
 }
 
-/// A value that a file sets.
-struct Set {
-    value: serde_json::Value,
-    origin: String,
-}
-
 /// Reads the user's file, and the project's file nearest upwards from `cwd` within its git root.
 #[must_use]
 pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
     let mut reading = Reading {
-        user_home: user_home.to_path_buf(),
+        values: Values::new(user_home),
         ..Reading::default()
     };
     let user = home.join("config.toml");
@@ -117,12 +107,9 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
 
 #[derive(Default)]
 struct Reading {
-    /// By key; rules of the two layers are kept apart.
-    values: BTreeMap<String, Set>,
-    project_rules: BTreeMap<String, Set>,
+    values: Values,
     providers: Vec<ProviderEntry>,
     problems: Vec<String>,
-    user_home: PathBuf,
     env_keys: BTreeMap<String, Secret>,
     providers_lost: Vec<String>,
 }
@@ -236,7 +223,7 @@ impl Reading {
         }
         let around = value::Around {
             directory: file.path.parent().unwrap_or(Path::new("/")),
-            user_home: &self.user_home,
+            user_home: &self.values.user_home,
         };
         let mut refused = Vec::new();
         match value::of(key.kind, item, &around, &mut refused) {
@@ -248,9 +235,9 @@ impl Reading {
                 // Rules are united, not replaced: the project's are kept beside the user's.
                 let rules = matches!(key.kind, Kind::Rules(_));
                 let into = if is_project && rules {
-                    &mut self.project_rules
+                    &mut self.values.project_rules
                 } else {
-                    &mut self.values
+                    &mut self.values.set
                 };
                 into.insert(key.name.to_owned(), set);
             }
@@ -335,24 +322,6 @@ impl Reading {
         }
     }
 
-    fn confine(&self) -> Confine {
-        let is_on = |name: &str| self.get(name).and_then(|value| value.as_bool()) == Some(true);
-        let demand = self.get("sandbox.bash");
-        Confine {
-            demand: match demand.as_ref().and_then(|value| value.as_str()) {
-                Some("off") => Demand::Off,
-                Some("warn") => Demand::Warn,
-                _ => Demand::Enforce,
-            },
-            network: is_on("sandbox.network"),
-            caches: match is_on("sandbox.caches") {
-                true => caches::of(&self.user_home),
-                false => Vec::new(),
-            },
-            accept_partial: is_on("sandbox.accept_partial"),
-        }
-    }
-
     /// Why a project's provider would get what is meant for another one of the user's, where it would (I29). Trust in
     /// the project does not change that.
     fn redirects(&self, entry: &ProviderEntry) -> Option<String> {
@@ -383,136 +352,19 @@ impl Reading {
     }
 
     fn finish(self, project: Option<Project>) -> Loaded {
-        let number = |name: &str| self.get(name).and_then(|value| value.as_u64()).unwrap_or(0);
-        let minutes = |name: &str| {
-            let minutes = self.get(name).and_then(|value| value.as_f64());
-            minutes
-                .filter(|minutes| *minutes > 0.0)
-                .and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok())
-        };
-        let text = |name: &str| {
-            self.get(name)
-                .and_then(|value| value.as_str().map(str::to_owned))
-        };
-        let texts = |set: &BTreeMap<String, Set>, name: &str| {
-            set.get(name)
-                .map(|set| texts_of(&set.value))
-                .unwrap_or_default()
-        };
-        let rules_of = |set: &BTreeMap<String, Set>, name: &str| {
-            set.get(name)
-                .map(|set| rules::texts(&set.value))
-                .unwrap_or_default()
-        };
-        let both = |set: &BTreeMap<String, Set>| Rules {
-            allow: rules_of(set, "permissions.allow"),
-            ask: rules_of(set, "permissions.ask"),
-            deny: rules_of(set, "permissions.deny"),
-        };
-        let settings = Settings {
-            default_model: text("default_model"),
-            max_steps: number("agent.max_steps"),
-            posture: match text("permissions.mode").as_deref() {
-                Some("auto") => Posture::Auto,
-                Some("yolo") => Posture::Yolo,
-                _ => Posture::Ask,
-            },
-            user_rules: both(&self.values),
-            project_rules: both(&self.project_rules),
-            workspace_root: text("sandbox.workspace_root").map(PathBuf::from),
-            allow_write: self
-                .get("sandbox.allow_write")
-                .map(|value| texts_of(&value).into_iter().map(PathBuf::from).collect())
-                .unwrap_or_default(),
-            deny_read: self
-                .get("sandbox.deny_read")
-                .map(|value| texts_of(&value))
-                .unwrap_or_default(),
-            confine: self.confine(),
-            layers: match text("sandbox.layer").as_deref() {
-                Some("bubblewrap") => procs::Layers::Bubblewrap,
-                Some("direct") => procs::Layers::Direct,
-                Some("landlock") => procs::Layers::Landlock,
-                _ => procs::Layers::Auto,
-            },
-            bash_timeout_ms: number("tools.bash_timeout_seconds") * 1000,
-            recover: match text("daemon.recover").as_deref() {
-                Some("continue") => Some(RecoverPolicy::Continue),
-                Some("idle") => Some(RecoverPolicy::Idle),
-                _ => None,
-            },
-            keep_days: number("sessions.keep_days"),
-            credentials_store: match text("credentials_store").as_deref() {
-                Some("file") => Wish::File,
-                Some("keyring") => Wish::Keyring,
-                _ => Wish::Auto,
-            },
-            log: text("daemon.log").unwrap_or_default(),
-            life: Life {
-                idle_exit: minutes("daemon.idle_exit_minutes"),
-                hello: Duration::from_secs(number("daemon.hello_seconds")),
-                client_stuck: Duration::from_secs(number("daemon.client_stuck_seconds")),
-                evict: minutes("daemon.evict_minutes"),
-            },
-            connect_ms: number("network.connect_seconds") * 1000,
-            first_byte_ms: number("network.first_byte_seconds") * 1000,
-            idle_ms: number("network.idle_seconds") * 1000,
-            retry_tries: u32::try_from(number("network.retry_tries")).unwrap_or(u32::MAX),
-            retry_base_ms: number("network.retry_base_ms"),
-            retry_cap_ms: number("network.retry_cap_seconds") * 1000,
-            retry_total_ms: number("network.retry_total_seconds") * 1000,
-            pass: texts(&self.values, "tools.shell.pass"),
-            pinned: texts(&self.values, "tools.pinned")
-                .into_iter()
-                .filter(|name| pinned::tool_names().contains(name))
-                .collect(),
-            providers: self.providers.clone(),
-        };
-        let values = KEYS
-            .iter()
-            .filter_map(|key| {
-                let set = self.values.get(key.name);
-                let origin = set.map_or_else(|| "default".to_owned(), |set| set.origin.clone());
-                Some(config::Value {
-                    key: key.name.to_owned(),
-                    value: self.get(key.name)?,
-                    origin,
-                })
-            })
-            .chain(self.project_rules.iter().map(|(key, set)| config::Value {
-                key: key.clone(),
-                value: set.value.clone(),
-                origin: set.origin.clone(),
-            }))
-            .collect();
         let trusted = project.as_ref().is_some_and(|project| project.keys_trusted);
         Loaded {
-            settings,
-            values,
+            settings: self.values.settings(self.providers),
+            values: self.values.listed(),
             problems: self.problems,
             project,
-            env_keys: if trusted {
-                self.env_keys
-            } else {
-                BTreeMap::new()
+            env_keys: match trusted {
+                true => self.env_keys,
+                false => BTreeMap::new(),
             },
             hooks: Hooks::default(),
             providers_lost: self.providers_lost,
         }
-    }
-
-    /// The value in force: what is set, else the default.
-    fn get(&self, name: &str) -> Option<serde_json::Value> {
-        if let Some(set) = self.values.get(name) {
-            return Some(set.value.clone());
-        }
-        let key = KEYS.iter().find(|key| key.name == name)?;
-        let document = Document::parse(format!("value = {}", key.default)).ok()?;
-        let around = value::Around {
-            directory: Path::new("/"),
-            user_home: &self.user_home,
-        };
-        value::of(key.kind, document.get("value")?, &around, &mut Vec::new()).ok()
     }
 }
 
@@ -563,15 +415,6 @@ pub(super) fn kinds() -> Vec<&'static str> {
 
 fn is_kind(kind: &str) -> bool {
     kinds().contains(&kind)
-}
-
-fn texts_of(value: &serde_json::Value) -> Vec<String> {
-    let texts = value
-        .as_array()
-        .map(|values| values.iter().filter_map(|value| value.as_str()));
-    texts
-        .map(|texts| texts.map(str::to_owned).collect())
-        .unwrap_or_default()
 }
 
 fn place(file: &File, item: &Item) -> String {

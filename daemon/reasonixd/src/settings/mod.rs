@@ -17,6 +17,7 @@ mod schema;
 pub mod shipped;
 pub mod trust;
 mod value;
+mod values;
 pub(crate) mod write;
 
 pub use layers::{Layer, Loaded, load};

@@ -1,0 +1,201 @@
+//! The values in force, and what they mean: settings as the daemon uses them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use proto::params::config;
+use proto::record::Rules;
+use proto::state::Posture;
+use serde_json::Value;
+use session::{Confine, Demand};
+use toml_edit::Document;
+use turn::RecoverPolicy;
+
+use super::providers::ProviderEntry;
+use super::schema::KEYS;
+use super::{Life, Settings, caches, pinned, rules, value};
+use crate::credentials::Wish;
+
+/// A value that a file sets.
+pub(super) struct Set {
+    pub value: Value,
+    pub origin: String,
+}
+
+/// What files set; for all else defaults count.
+#[derive(Default)]
+pub(super) struct Values {
+    /// By key; rules of the two layers are kept apart.
+    pub set: BTreeMap<String, Set>,
+    pub project_rules: BTreeMap<String, Set>,
+    pub user_home: PathBuf,
+}
+
+impl Values {
+    pub fn new(user_home: &Path) -> Self {
+        Self {
+            user_home: user_home.to_path_buf(),
+            ..Self::default()
+        }
+    }
+
+    /// The settings, with the providers of all files.
+    pub fn settings(&self, providers: Vec<ProviderEntry>) -> Settings {
+        let pinned = self.texts("tools.pinned").into_iter();
+        let writable = self.texts("sandbox.allow_write").into_iter();
+        Settings {
+            default_model: self.text("default_model"),
+            max_steps: self.number("agent.max_steps"),
+            posture: match self.text("permissions.mode").as_deref() {
+                Some("auto") => Posture::Auto,
+                Some("yolo") => Posture::Yolo,
+                _ => Posture::Ask,
+            },
+            user_rules: rules_of(&self.set),
+            project_rules: rules_of(&self.project_rules),
+            workspace_root: self.text("sandbox.workspace_root").map(PathBuf::from),
+            allow_write: writable.map(PathBuf::from).collect(),
+            deny_read: self.texts("sandbox.deny_read"),
+            confine: self.confine(),
+            layers: match self.text("sandbox.layer").as_deref() {
+                Some("bubblewrap") => procs::Layers::Bubblewrap,
+                Some("direct") => procs::Layers::Direct,
+                Some("landlock") => procs::Layers::Landlock,
+                _ => procs::Layers::Auto,
+            },
+            bash_timeout_ms: self.seconds_in_ms("tools.bash_timeout_seconds"),
+            recover: match self.text("daemon.recover").as_deref() {
+                Some("continue") => Some(RecoverPolicy::Continue),
+                Some("idle") => Some(RecoverPolicy::Idle),
+                _ => None,
+            },
+            keep_days: self.number("sessions.keep_days"),
+            credentials_store: match self.text("credentials_store").as_deref() {
+                Some("file") => Wish::File,
+                Some("keyring") => Wish::Keyring,
+                _ => Wish::Auto,
+            },
+            log: self.text("daemon.log").unwrap_or_default(),
+            life: self.life(),
+            connect_ms: self.seconds_in_ms("network.connect_seconds"),
+            first_byte_ms: self.seconds_in_ms("network.first_byte_seconds"),
+            idle_ms: self.seconds_in_ms("network.idle_seconds"),
+            retry_tries: u32::try_from(self.number("network.retry_tries")).unwrap_or(u32::MAX),
+            retry_base_ms: self.number("network.retry_base_ms"),
+            retry_cap_ms: self.seconds_in_ms("network.retry_cap_seconds"),
+            retry_total_ms: self.seconds_in_ms("network.retry_total_seconds"),
+            pass: self.texts("tools.shell.pass"),
+            pinned: pinned
+                .filter(|name| pinned::tool_names().contains(name))
+                .collect(),
+            providers,
+        }
+    }
+
+    fn confine(&self) -> Confine {
+        Confine {
+            demand: match self.text("sandbox.bash").as_deref() {
+                Some("off") => Demand::Off,
+                Some("warn") => Demand::Warn,
+                _ => Demand::Enforce,
+            },
+            network: self.is_on("sandbox.network"),
+            caches: match self.is_on("sandbox.caches") {
+                true => caches::of(&self.user_home),
+                false => Vec::new(),
+            },
+            accept_partial: self.is_on("sandbox.accept_partial"),
+        }
+    }
+
+    fn life(&self) -> Life {
+        Life {
+            idle_exit: self.minutes("daemon.idle_exit_minutes"),
+            hello: Duration::from_secs(self.number("daemon.hello_seconds")),
+            client_stuck: Duration::from_secs(self.number("daemon.client_stuck_seconds")),
+            evict: self.minutes("daemon.evict_minutes"),
+        }
+    }
+
+    /// Each value in force, with where it comes from.
+    pub fn listed(&self) -> Vec<config::Value> {
+        let own = KEYS.iter().filter_map(|key| {
+            let set = self.set.get(key.name);
+            let origin = set.map_or_else(|| "default".to_owned(), |set| set.origin.clone());
+            Some(config::Value {
+                key: key.name.to_owned(),
+                value: self.get(key.name)?,
+                origin,
+            })
+        });
+        let projects = self.project_rules.iter().map(|(key, set)| config::Value {
+            key: key.clone(),
+            value: set.value.clone(),
+            origin: set.origin.clone(),
+        });
+        own.chain(projects).collect()
+    }
+
+    /// The value in force: what is set, else the default.
+    fn get(&self, name: &str) -> Option<Value> {
+        if let Some(set) = self.set.get(name) {
+            return Some(set.value.clone());
+        }
+        let key = KEYS.iter().find(|key| key.name == name)?;
+        let document = Document::parse(format!("value = {}", key.default)).ok()?;
+        let around = value::Around {
+            directory: Path::new("/"),
+            user_home: &self.user_home,
+        };
+        value::of(key.kind, document.get("value")?, &around, &mut Vec::new()).ok()
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.get(name).and_then(|value| value.as_bool()) == Some(true)
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        let value = self.get(name);
+        value.and_then(|value| value.as_u64()).unwrap_or(0)
+    }
+
+    fn seconds_in_ms(&self, name: &str) -> u64 {
+        self.number(name) * 1000
+    }
+
+    /// `None`: without end.
+    fn minutes(&self, name: &str) -> Option<Duration> {
+        let minutes = self.get(name).and_then(|value| value.as_f64());
+        minutes
+            .filter(|minutes| *minutes > 0.0)
+            .and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let value = self.get(name);
+        value.and_then(|value| value.as_str().map(str::to_owned))
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        let value = self.get(name);
+        let texts = value.as_ref().and_then(Value::as_array);
+        texts
+            .map(|texts| texts.iter().filter_map(Value::as_str).map(str::to_owned))
+            .map(Iterator::collect)
+            .unwrap_or_default()
+    }
+}
+
+/// The rules of one layer.
+fn rules_of(set: &BTreeMap<String, Set>) -> Rules {
+    let of = |name: &str| {
+        let set = set.get(name);
+        set.map(|set| rules::texts(&set.value)).unwrap_or_default()
+    };
+    Rules {
+        allow: of("permissions.allow"),
+        ask: of("permissions.ask"),
+        deny: of("permissions.deny"),
+    }
+}
