@@ -1,5 +1,6 @@
 //! `reasonix login`: a provider's key, and nothing else.
 
+use client::Client;
 use proto::methods::ProviderList;
 use proto::params::config::{ProviderListOutput, ProviderListParams, ProviderStatus};
 use schemars::JsonSchema;
@@ -58,7 +59,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let known = client
         .call::<ProviderList>(&ProviderListParams { cwd: here() })
         .await?;
-    let provider = chosen(&mut person, known, args.provider).await?;
+    let provider = chosen(&mut person, known, args.provider.as_deref()).await?;
     let variable = provider.api_key_env.clone();
     if variable.is_empty() {
         return Err(Error::usage(
@@ -68,22 +69,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let value = match args.forget {
         true => None,
-        false => {
-            let source = match args.key_stdin {
-                true => Source::Stdin,
-                false => Source::Unsaid,
-            };
-            let search = Search {
-                client: &client,
-                provider: &provider,
-                base_url: None,
-                source: &source,
-                probe: !args.no_probe,
-                keep: false,
-            };
-            let Key { new, .. } = search.find(&mut person).await?;
-            new
-        }
+        false => new_key(&client, &provider, &args, &mut person).await?,
     };
     let kept_in = store(&client, &variable, value).await?;
     if in_environment(&variable).is_some() {
@@ -96,32 +82,53 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         kept_in,
         forgotten: args.forget,
     };
-    if args.json {
-        output::json(&done)?;
-        return Ok(0);
+    match args.json {
+        true => output::json(&done)?,
+        false => tell(&done),
     }
+    Ok(0)
+}
+
+/// The key to be stored, from where it was said to be. `None`: it stands where it is already.
+async fn new_key(
+    client: &Client,
+    provider: &ProviderStatus,
+    args: &Args,
+    person: &mut Option<Person>,
+) -> Result<Option<String>, Error> {
+    let source = match args.key_stdin {
+        true => Source::Stdin,
+        false => Source::Unsaid,
+    };
+    let search = Search {
+        client,
+        provider,
+        base_url: None,
+        source: &source,
+        probe: !args.no_probe,
+        keep: false,
+    };
+    let Key { new, .. } = search.find(person).await?;
+    Ok(new)
+}
+
+fn tell(done: &LoggedIn) {
+    let (provider, kept_in) = (&done.provider, &done.kept_in);
     let words = match done.forgotten {
-        true => format!(
-            "· the key of {} is not in {} any more",
-            done.provider, done.kept_in
-        ),
-        false => format!(
-            "· the key of {} is stored in {}",
-            done.provider, done.kept_in
-        ),
+        true => format!("· the key of {provider} is not in {kept_in} any more"),
+        false => format!("· the key of {provider} is stored in {kept_in}"),
     };
     output::progress(&text::line(&words));
-    Ok(0)
 }
 
 /// The provider that is named; else that of the default model; else whoever sits there is asked.
 async fn chosen(
     person: &mut Option<Person>,
     known: ProviderListOutput,
-    name: Option<String>,
+    name: Option<&str>,
 ) -> Result<ProviderStatus, Error> {
-    let named = match (&name, &known.default_model) {
-        (Some(name), _) => Some(name.as_str()),
+    let named = match (name, &known.default_model) {
+        (Some(name), _) => Some(name),
         (None, Some(model)) => model.split('/').next(),
         (None, None) => None,
     };
@@ -135,7 +142,7 @@ async fn chosen(
             let names = known.providers.iter().map(|known| known.name.as_str());
             Err(Error::usage(
                 format!("there is no provider `{name}`"),
-                near::hint(&name, names, "`reasonix models` lists them."),
+                near::hint(name, names, "`reasonix models` lists them."),
             ))
         }
         (None, None, Some(person)) => pick::provider(person, &known.providers).await,
