@@ -12,8 +12,11 @@ use crate::wildcards::may_match;
 const IN_COMMANDS: &[&str] = &[
     ".git/hooks",
     ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
     ".git/info/attributes",
     ".git/modules",
+    ".git/worktrees",
     "reasonix.toml",
     ".reasonix",
     ".mcp.json",

@@ -82,6 +82,9 @@ fn a_bare_rule_covers_every_command_that_could_be_read() {
          ask   | echo a\u{202e}b
          ask   | echo a\u{200b}b
          ask   | cp x .git/hooks/pre-commit
+         ask   | cp x .git/config.worktree
+         ask   | cp x .git/commondir
+         ask   | cp x .git/worktrees/other/commondir
          ask   | echo x > reasonix.toml",
     );
 }
