@@ -1,7 +1,8 @@
 //! Where git would look for the config of a command at the workspace root: found as git finds it, no git is run.
 //!
 //! Trusts nothing that stands there, and finds too much rather than too little. Called by `session`, before commands of
-//! git that only read.
+//! git that only read. Nothing is opened to anybody because of what is found here: that is for `repository`, which believes
+//! little.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;

@@ -1,49 +1,80 @@
 //! Which files configure the agent, its repository or an editor: a write there may run something later.
 //!
-//! The one list of them, by names only. Called by `resolve`.
+//! The one list of them, by names only: for the paths of file tools ([`is_protected`], called by `resolve`), and for what
+//! the walls keep commands from ([`guarded`]). The words of commands have a list of their own, in `policy::protected`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::closing::may_be_opened;
 use crate::repository::GitDirs;
 
+/// How much is meant by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meant {
+    /// This alone.
+    Itself,
+    /// All that is below it too.
+    Below,
+}
+
+/// Files of the agent and of editors, wherever they lie below a writable root. Of `.git`, and of names that are known by
+/// their ends, is spoken below.
+const OF_OTHERS: [(&str, Meant); 11] = [
+    (".reasonix", Meant::Below),
+    ("reasonix.toml", Meant::Itself),
+    (".mcp.json", Meant::Itself),
+    (".vscode/tasks.json", Meant::Itself),
+    (".vscode/launch.json", Meant::Itself),
+    (".vscode/settings.json", Meant::Itself),
+    (".zed/tasks.json", Meant::Itself),
+    (".zed/debug.json", Meant::Itself),
+    (".zed/settings.json", Meant::Itself),
+    (".idea/runConfigurations", Meant::Below),
+    (".idea/workspace.xml", Meant::Itself),
+];
+
+/// The agent's own workshop: what is in it is no configuration. A climb out of it cannot stand in a resolved path.
+const WORKSHOP: &str = ".reasonix/autoresearch";
+
 /// Whether a path (relative to its writable root) is one that only a person may have changed.
 /// Names are compared without case: on some file systems `.GIT` is `.git`.
 #[must_use]
 pub fn is_protected(path: &Path) -> bool {
-    let names: Vec<String> = path
+    let names: Vec<_> = path
         .components()
-        .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase())
+        .map(|part| part.as_os_str().to_string_lossy())
         .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    (0..names.len()).any(|index| match &names[index..] {
-        [".git", ..] => true,
-        // The agent's own workshop; a climb out of it cannot stand in a resolved path.
-        [".reasonix", "autoresearch", ..] => false,
-        [".reasonix", ..] => true,
-        ["reasonix.toml" | ".mcp.json"] => true,
-        [".vscode", "tasks.json" | "launch.json" | "settings.json"] => true,
-        [".zed", "tasks.json" | "debug.json" | "settings.json"] => true,
-        [".idea", "runconfigurations", ..] | [".idea", "workspace.xml"] => true,
-        [name] => name.ends_with(".code-workspace"),
-        _ => false,
+    (0..names.len()).any(|index| is_named(&names[index..]))
+}
+
+/// Whether names that follow each other begin with a protected one.
+fn is_named(names: &[Cow<'_, str>]) -> bool {
+    if begin(names, ".git") {
+        return true;
+    }
+    if begin(names, WORKSHOP) {
+        return false;
+    }
+    matches!(names, [name] if is_editors_workspace(name))
+        || OF_OTHERS.iter().any(|(path, meant)| {
+            let alone = names.len() == path.split('/').count();
+            begin(names, path) && (alone || *meant == Meant::Below)
+        })
+}
+
+fn begin(names: &[Cow<'_, str>], path: &str) -> bool {
+    let mut names = names.iter();
+    path.split('/').all(|part| {
+        names
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case(part))
     })
 }
 
-/// Files of the agent and of editors, by the names that [`is_protected`] knows.
-const OF_OTHERS: [&str; 11] = [
-    ".reasonix",
-    "reasonix.toml",
-    ".mcp.json",
-    ".vscode/tasks.json",
-    ".vscode/launch.json",
-    ".vscode/settings.json",
-    ".zed/tasks.json",
-    ".zed/debug.json",
-    ".zed/settings.json",
-    ".idea/runConfigurations",
-    ".idea/workspace.xml",
-];
+fn is_editors_workspace(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".code-workspace")
+}
 
 /// Names that are looked at for repositories within a root, and how many of those are looked after. More would make each
 /// command wait; so where there are more, that is said.
@@ -82,14 +113,10 @@ pub fn guarded(root: &Path) -> Guarded {
     }
     guarded
         .places
-        .extend(OF_OTHERS.iter().map(|name| root.join(name)));
+        .extend(OF_OTHERS.iter().map(|(name, _)| root.join(name)));
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let workspaces = entries.filter(|entry| {
-        let name = entry.file_name();
-        name.to_string_lossy()
-            .to_ascii_lowercase()
-            .ends_with(".code-workspace")
-    });
+    let workspaces =
+        entries.filter(|entry| is_editors_workspace(&entry.file_name().to_string_lossy()));
     guarded.places.extend(workspaces.map(|entry| entry.path()));
     guarded
 }

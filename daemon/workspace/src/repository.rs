@@ -2,6 +2,9 @@
 //!
 //! Believes no file of a work tree alone: `.git` may be a file or a link that names any folder of the machine. Blocks;
 //! reads short regular files only, and starts nothing.
+//!
+//! `gitdirs` looks for the same folders and believes all that git would: what it finds is looked through for dangers, where
+//! one too many does no harm. What is found here is opened to commands. So the two are not one.
 
 use std::fs::Metadata;
 use std::io::Read as _;

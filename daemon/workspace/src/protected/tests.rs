@@ -27,6 +27,83 @@ fn files_that_run_something_later_are_protected() {
     }
 }
 
+/// The list as it was when its two readers had one each: neither may lose anything of it.
+fn was_protected(path: &Path) -> bool {
+    let names: Vec<String> = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (0..names.len()).any(|index| match &names[index..] {
+        [".git", ..] => true,
+        [".reasonix", "autoresearch", ..] => false,
+        [".reasonix", ..] => true,
+        ["reasonix.toml" | ".mcp.json"] => true,
+        [".vscode", "tasks.json" | "launch.json" | "settings.json"] => true,
+        [".zed", "tasks.json" | "debug.json" | "settings.json"] => true,
+        [".idea", "runconfigurations", ..] | [".idea", "workspace.xml"] => true,
+        [name] => name.ends_with(".code-workspace"),
+        _ => false,
+    })
+}
+
+#[test]
+fn one_list_protects_what_two_did() {
+    let names = [
+        ".git",
+        ".GIT",
+        ".reasonix",
+        "autoresearch",
+        "reasonix.toml",
+        ".mcp.json",
+        ".vscode",
+        ".zed",
+        ".idea",
+        "tasks.json",
+        "launch.json",
+        "settings.json",
+        "debug.json",
+        "runConfigurations",
+        "RunConfigurations",
+        "workspace.xml",
+        "a.code-workspace",
+        "B.Code-Workspace",
+        "src",
+    ];
+    let mut paths: Vec<PathBuf> = vec![PathBuf::new()];
+    let mut last = paths.clone();
+    for _ in 0..3 {
+        let longer = |path: &PathBuf| names.map(|name| path.join(name));
+        last = last.iter().flat_map(longer).collect();
+        paths.extend(last.clone());
+    }
+    for path in &paths {
+        assert_eq!(
+            is_protected(path),
+            was_protected(path),
+            "{}",
+            path.display()
+        );
+    }
+    let root = tempfile::tempdir().unwrap();
+    let places = guarded(root.path()).places;
+    for name in [
+        ".reasonix",
+        "reasonix.toml",
+        ".mcp.json",
+        ".vscode/tasks.json",
+        ".vscode/launch.json",
+        ".vscode/settings.json",
+        ".zed/tasks.json",
+        ".zed/debug.json",
+        ".zed/settings.json",
+        ".idea/runConfigurations",
+        ".idea/workspace.xml",
+    ] {
+        assert!(places.contains(&root.path().join(name)), "{name}");
+    }
+}
+
 #[test]
 fn other_files_are_not() {
     for path in [
