@@ -5,7 +5,7 @@ use proto::item::ToolCall;
 use proto::params::plan::Plan;
 use proto::record::PlanResolved;
 use proto::state::{Mode, State};
-use proto::{Body, PlanId};
+use proto::{Body, CallId, PlanId};
 
 use crate::input::{PlanAnswer, Proposal};
 use crate::machine::{Calls, Phase, Step};
@@ -23,9 +23,8 @@ impl Step<'_> {
         if self.facts.settings.mode != Mode::Plan {
             return self.close(calls, call, Outcome::refused(words::NO_PLAN_MODE), 0);
         }
-        let created = self.facts.created.as_ref();
-        let session = created.map(|created| created.pid).unwrap_or_default();
-        let plan_id = PlanId(format!("{session}.{}", self.facts.questions + 1));
+        let (session, id) = self.next_question();
+        let plan_id = PlanId(id);
         self.append(Body::PlanProposed(Plan {
             plan_id: plan_id.clone(),
             session,
@@ -38,17 +37,22 @@ impl Step<'_> {
             let cause = format!("plan {plan_id}");
             self.state(State::Waiting, self.facts.waits_for_person(), &cause, None);
         } else {
-            self.append(Body::PlanResolved(PlanResolved {
-                plan_id,
-                call: call.id.clone(),
-                decision: None,
-                note: None,
-                by: "reasonix".into(),
-                unattended: true,
-                request_id: None,
-            }));
+            self.leave_plan(plan_id, call.id.clone(), true);
             self.close_what_cannot_run(calls);
         }
+    }
+
+    /// Nobody answers a plan: it is settled with no decision, in the daemon's name.
+    pub(super) fn leave_plan(&mut self, plan_id: PlanId, call: CallId, unattended: bool) {
+        self.append(Body::PlanResolved(PlanResolved {
+            plan_id,
+            call,
+            decision: None,
+            note: None,
+            by: "reasonix".into(),
+            unattended,
+            request_id: None,
+        }));
     }
 
     /// A person said yes or no to a plan, or nobody was there.

@@ -5,9 +5,9 @@ use contract::Outcome;
 use proto::item::{Display, ToolCall};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::question::{Ask, Question};
-use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered};
+use proto::record::{ApprovalResolved, QuestionAnswered};
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, QuestionId};
+use proto::{ApprovalId, Body, CallId, Pid, QuestionId};
 
 use crate::facts::Answerer;
 use crate::input::{Answers, Resolution};
@@ -24,16 +24,18 @@ pub(super) fn outcome(by: Answerer, words: &str) -> Outcome {
 }
 
 impl Step<'_> {
+    /// The session, and the id of the next question to a person, of whatever kind.
+    pub(super) fn next_question(&self) -> (Pid, String) {
+        let created = self.facts.created.as_ref();
+        let session = created.map(|created| created.pid).unwrap_or_default();
+        (session, format!("{session}.{}", self.facts.questions + 1))
+    }
+
     /// Asks a person for a yes to a call.
     pub(super) fn ask_person(&mut self, mut question: Approval) {
-        let session = self
-            .facts
-            .created
-            .as_ref()
-            .map(|created| created.pid)
-            .unwrap_or_default();
+        let (session, id) = self.next_question();
         question.session = session;
-        question.approval_id = ApprovalId(format!("{session}.{}", self.facts.questions + 1));
+        question.approval_id = ApprovalId(id);
         question.asked_at = self.now.wall;
         let cause = format!("approval {}", question.approval_id);
         self.append(Body::ApprovalRequested(question));
@@ -42,9 +44,8 @@ impl Step<'_> {
 
     /// Asks a person in the model's name.
     pub(super) fn ask_questions(&mut self, call: &ToolCall, questions: Vec<Ask>) {
-        let created = self.facts.created.as_ref();
-        let session = created.map(|created| created.pid).unwrap_or_default();
-        let question_id = QuestionId(format!("{session}.{}", self.facts.questions + 1));
+        let (session, id) = self.next_question();
+        let question_id = QuestionId(id);
         let cause = format!("question {question_id}");
         self.append(Body::QuestionAsked(Question {
             question_id,
@@ -150,15 +151,7 @@ impl Step<'_> {
         }
         let plans: Vec<_> = self.facts.plans.values().cloned().collect();
         for plan in plans.into_iter().filter(|plan| which(&plan.call)) {
-            self.append(Body::PlanResolved(PlanResolved {
-                plan_id: plan.plan_id,
-                call: plan.call,
-                decision: None,
-                note: None,
-                by: "reasonix".into(),
-                unattended: false,
-                request_id: None,
-            }));
+            self.leave_plan(plan.plan_id, plan.call, false);
         }
         let open: Vec<_> = self.facts.pending.values().cloned().collect();
         for question in open.into_iter().filter(|open| which(&open.call)) {
