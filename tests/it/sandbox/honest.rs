@@ -121,6 +121,12 @@ fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
             let done = place.run(&script, refused);
             assert!(!made(), "{}: {refused:?}: {done:?}", place.layer);
         }
+        // No wall holds a command to a rule like this, so none stands in for a person.
+        let plain = Script::new().runs("touch a").says("Done.");
+        for posture in ["ask", "auto"] {
+            let done = place.run(&plain, &["--deny", "Edit", "--posture", posture]);
+            assert!(!made(), "{}: {posture}: {done:?}", place.layer);
+        }
         let done = place.run(&script, &["--posture", "auto", "--on-ask", "deny"]);
         assert!(made(), "{}: {done:?}", place.layer);
     }
