@@ -519,7 +519,7 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
         kind.contains("config.toml:8: `kind` of the provider `b` must be one of openai"),
         "{kind}"
     );
-    assert_eq!(loaded.providers_lost, [unknown.clone()]);
+    assert_eq!(&loaded.providers_lost, std::slice::from_ref(unknown));
 }
 
 #[test]
