@@ -13,9 +13,9 @@ use workspace::Options;
 use super::*;
 
 /// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
-pub(crate) struct Bash(pub ToolSpec, pub Option<PathBuf>, pub Vec<String>);
+pub(crate) struct Unrun(pub ToolSpec, pub Option<PathBuf>, pub Vec<String>);
 
-impl Tool for Bash {
+impl Tool for Unrun {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
@@ -30,6 +30,16 @@ impl Tool for Bash {
                 text: "a command".into(),
             },
         })
+    }
+
+    /// `tool_call` calls the tool that its arguments name.
+    fn stands_for(&self, arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
+        if self.0.name != "tool_call" {
+            return None;
+        }
+        let named = arguments.get("arguments").and_then(Value::as_object);
+        let name = arguments.get("name")?.as_str()?.to_owned();
+        Some((name, named.cloned().unwrap_or_default()))
     }
 
     fn cwd(&self, _: &CallContext) -> Option<PathBuf> {
@@ -150,7 +160,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         ..Options::default()
     })
     .unwrap();
-    let bash: Arc<dyn Tool> = Arc::new(Bash(
+    let bash: Arc<dyn Tool> = Arc::new(Unrun(
         ToolSpec {
             deferred: false,
             name: "bash",
@@ -288,7 +298,7 @@ fn a_command_under_changed_variables_is_asked() {
     let mut bench = bench(&top);
     let spec = bench.tools["bash"].spec().clone();
     for (name, expected) in [("PATH", Verdict::Ask), ("LANG", Verdict::Allow)] {
-        let bash = Bash(spec.clone(), None, vec![name.to_owned()]);
+        let bash = Unrun(spec.clone(), None, vec![name.to_owned()]);
         bench.tools.insert("bash", Arc::new(bash));
         for command in ["git status", "ls", "cat src/main.rs"] {
             let (verdict, rule) = verdict(&bench, command);
@@ -308,7 +318,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     std::os::unix::fs::symlink("config", project.join("other")).unwrap();
     let mut spec = bench.tools["bash"].spec().clone();
     (spec.name, spec.family) = ("copy_file", Family::Edit);
-    let copy = Bash(spec, None, Vec::new());
+    let copy = Unrun(spec, None, Vec::new());
     bench.tools.insert("copy_file", Arc::new(copy));
     let rules = Rules {
         allow: vec!["Edit".to_owned()],

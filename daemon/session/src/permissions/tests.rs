@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use contract::tool::CallContext;
-use contract::{Decision, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{Decision, Family, ToolSpec};
 use proto::CallId;
-use proto::item::{Display, ToolCall};
+use proto::item::ToolCall;
 use proto::state::Mode;
 use serde_json::json;
 use turn::Judgement;
@@ -15,43 +12,7 @@ use turn::Judgement;
 use super::*;
 use crate::Demand;
 use crate::call::Kept;
-use crate::call::tests::{Bash, DENY_READ, NoSessions, bench};
-
-/// Calls the tool that its arguments name.
-struct ToolCalls(ToolSpec);
-
-impl Tool for ToolCalls {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        Ok(arguments.clone())
-    }
-
-    fn preview(&self, _: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        Ok(Preview {
-            display: Display::Line {
-                text: "a call".into(),
-            },
-        })
-    }
-
-    fn stands_for(&self, arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
-        let named = arguments
-            .get("arguments")
-            .and_then(Value::as_object)
-            .cloned();
-        Some((
-            arguments.get("name")?.as_str()?.to_owned(),
-            named.unwrap_or_default(),
-        ))
-    }
-
-    fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        async { Outcome::failed("it is only judged here") }.boxed()
-    }
-}
+use crate::call::tests::{DENY_READ, NoSessions, Unrun, bench};
 
 fn spec(name: &'static str, family: Family, read_only: bool) -> ToolSpec {
     ToolSpec {
@@ -79,12 +40,11 @@ fn furnished(top: &Path, demand: Demand, altered: &[String]) -> Bench {
         ("copy_file", Family::Edit, false),
         ("todo", Family::Session, true),
         ("remember", Family::Session, false),
+        ("tool_call", Family::Session, false),
     ] {
-        let tool = Bash(spec(name, family, read_only), None, altered.to_vec());
+        let tool = Unrun(spec(name, family, read_only), None, altered.to_vec());
         bench.tools.insert(name, Arc::new(tool));
     }
-    let calls = ToolCalls(spec("tool_call", Family::Session, false));
-    bench.tools.insert("tool_call", Arc::new(calls));
     bench
 }
 
