@@ -14,6 +14,7 @@ use proto::params::rules::{
 use proto::record::Verdict;
 use serde_json::Map;
 
+use super::run::PostureName;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
@@ -65,6 +66,9 @@ struct Explain {
     /// As in this session: pid, id, or name [default: as in a new session here].
     #[arg(short, long)]
     session: Option<String>,
+    /// As under this posture [default: the one that is in force].
+    #[arg(long, value_enum)]
+    posture: Option<PostureName>,
     /// A call of this tool, not a command.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
@@ -220,6 +224,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         command: what.tool.is_none().then(|| one_line(&what.command)),
         tool: what.tool,
         arguments,
+        posture: what.posture.map(Into::into),
     };
     let client = watching().await?;
     let found = client.call::<PermissionExplain>(&params).await?;

@@ -98,7 +98,7 @@ pub enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PostureName {
+pub(super) enum PostureName {
     Ask,
     Auto,
     Yolo,

@@ -192,7 +192,7 @@ impl Supervisor {
         }
     }
 
-    /// Judges a call as it would be judged now, and does nothing of it.
+    /// Judges a call as it would be judged now, or in this posture, and does nothing of it.
     ///
     /// # Errors
     /// No such session, no such tool, arguments that it does not take, a directory that cannot be opened.
@@ -201,15 +201,20 @@ impl Supervisor {
         asked: &Asked,
         tool: String,
         arguments: Map<String, Value>,
+        posture: Option<Posture>,
     ) -> Result<Explained, Failure> {
         match asked {
             Asked::Session(session) => {
-                let standing = self.find(session).await?.standing().await?;
+                let mut standing = self.find(session).await?.standing().await?;
+                if let Some(posture) = posture {
+                    standing.standpoint.posture = posture;
+                }
                 blocking(move || in_session(&standing, &tool, &arguments)).await?
             }
             Asked::Directory(cwd) => {
                 let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
-                blocking(move || in_directory(&*assembly, &cwd, &tool, &arguments)).await?
+                let judge = move || in_directory(&*assembly, &cwd, &tool, &arguments, posture);
+                blocking(judge).await?
             }
         }
     }
@@ -309,6 +314,7 @@ fn in_directory(
     cwd: &Path,
     tool: &str,
     arguments: &Map<String, Value>,
+    posture: Option<Posture>,
 ) -> Result<Explained, Failure> {
     let mut terms = assembly.terms(cwd);
     let root = root_of(&terms, cwd, &assembly.user_home());
@@ -331,7 +337,7 @@ fn in_directory(
     };
     let standpoint = Standpoint {
         rules: Arc::new(compiled(&layers).0),
-        posture: terms.posture,
+        posture: posture.unwrap_or(terms.posture),
         stance: Stance::default(),
         outside: None,
     };

@@ -2,11 +2,12 @@
 //!
 //! On each answer, in this order (chapter 30, *Tool-call repair*): calls that it did not declare are taken up
 //! ([`scavenge`]), arguments that were cut off are closed ([`close`]), calls that go in circles are held back
-//! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]); before a call
-//! is judged its arguments are nested again, and scalars of a wrong type are mended ([`coerce`]).
+//! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
+//! arguments are nested again before it is judged. Scalars of a wrong type are mended where tools read their arguments.
+//!
+//! Of these only [`storm`] is in force so far.
 
 pub mod close;
-pub mod coerce;
 pub mod flatten;
 pub mod scavenge;
 pub mod storm;

@@ -157,6 +157,9 @@ pub struct ExplainParams {
     /// Arguments of the tool.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
+    /// As if this posture were in force [default: the one that is, or would be].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posture: Option<Posture>,
 }
 
 /// Answer of `permission.explain`: what would become of the call. Nothing was done.

@@ -209,6 +209,7 @@ fn explained_outside(
         root,
         tool,
         arguments.as_object().unwrap(),
+        None,
     ))
 }
 

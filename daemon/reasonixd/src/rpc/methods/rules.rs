@@ -300,7 +300,10 @@ pub async fn explain(
             ));
         }
     };
-    let explained = daemon.supervisor.explain(&asked, tool, arguments).await?;
+    let explained = daemon
+        .supervisor
+        .explain(&asked, tool, arguments, params.posture)
+        .await?;
     let Explanation {
         decision,
         doubt,
