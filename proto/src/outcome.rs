@@ -33,8 +33,6 @@ pub enum Reason {
     Term,
     /// Blocked: an ask was denied because nobody was there to answer it.
     Denied,
-    /// Blocked: the model called the same again and again, and did not change course when it was told.
-    Loop,
 }
 
 /// A call that was denied because nobody was there to say yes.

@@ -91,6 +91,5 @@ super::catalog! {
     ByTimeout = "time limit", "超过时限";
     ByShutdown = "the daemon stopped", "守护进程停止";
     ByTerm = "TERM", "TERM 信号";
-    ByLoop = "the model went in circles", "模型原地打转";
     ByNobody = "nobody was there to allow it", "没有人在场批准";
 }

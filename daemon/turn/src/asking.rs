@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
-use proto::outcome::{OutcomeKind, Reason};
+use proto::outcome::OutcomeKind;
 use proto::record::{Level, Usage};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
@@ -68,12 +68,8 @@ impl Step<'_> {
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
-        // Told once, with the results of its calls, that it goes in circles.
-        let stuck = open.circles >= 2;
-        let over = limit > 0 && open.steps >= limit;
-        if (stuck || over) && !open.summing_up {
-            let words = if over { words::SUM_UP } else { words::STUCK };
-            self.say(words.to_owned(), None, None, Voice::Daemon);
+        if limit > 0 && open.steps >= limit && !open.summing_up {
+            self.say(words::SUM_UP.to_owned(), None, None, Voice::Daemon);
         }
         self.ask()
     }
@@ -121,7 +117,7 @@ impl Step<'_> {
             return Phase::Idle;
         };
         if open.summing_up {
-            return self.end_summed_up();
+            return self.end_turn(OutcomeKind::MaxSteps, None, None);
         }
         if finish == Finish::ContentFilter {
             let failure = Failure::new(
@@ -148,14 +144,6 @@ impl Step<'_> {
             return self.ask_again();
         }
         self.end_turn(OutcomeKind::Completed, None, None)
-    }
-
-    /// Ends a turn whose last request was without tools.
-    pub(crate) fn end_summed_up(&mut self) -> Phase {
-        match self.facts.open.as_ref().is_some_and(|open| open.stuck) {
-            true => self.end_turn(OutcomeKind::Blocked, Some(Reason::Loop), None),
-            false => self.end_turn(OutcomeKind::MaxSteps, None, None),
-        }
     }
 
     /// An answer without text or calls is continued once, then it is a failure: never a silent success.

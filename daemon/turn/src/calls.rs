@@ -3,6 +3,7 @@
 
 use contract::{Basis, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::outcome::OutcomeKind;
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
 use proto::record::{
@@ -27,7 +28,7 @@ impl Step<'_> {
             self.refuse_open_calls(words::NO_MORE_STEPS);
             // Only in an edited log: nothing of an answer that sums up is asked about.
             self.close_questions_where("the turn has ended", |_| true);
-            return self.end_summed_up();
+            return self.end_turn(OutcomeKind::MaxSteps, None, None);
         }
         self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
@@ -244,10 +245,6 @@ impl Step<'_> {
             self.propose(calls, call, proposal, unattended == Unattended::Wait);
             return false;
         }
-        if verdict != Verdict::Deny && !approved && self.goes_in_circles(call) {
-            self.close(calls, call, Outcome::refused(words::IN_CIRCLES), 0);
-            return false;
-        }
         match (verdict, unattended) {
             (Verdict::Deny, _) => {
                 self.log_decision(call, &decided, None, None);
@@ -298,16 +295,6 @@ impl Step<'_> {
             .open
             .as_ref()
             .is_some_and(|open| open.refused.contains(&decided.input_sha256))
-    }
-
-    /// Whether the same has run so often, with nothing done between, that nothing new can come of it. What had begun
-    /// is not new.
-    fn goes_in_circles(&self, call: &ToolCall) -> bool {
-        let Some(open) = &self.facts.open else {
-            return false;
-        };
-        let begun = self.stage_of(&call.id).is_some_and(Stage::has_begun);
-        !begun && open.storm.is_one_too_many(&call.name, &call.arguments)
     }
 
     fn open_call(&self, id: &CallId) -> Option<&OpenCall> {

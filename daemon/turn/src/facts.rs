@@ -277,7 +277,12 @@ impl Facts {
             Body::PlanResolved(resolved) => self.apply_plan_resolved(resolved, record),
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
-                    open.start(&started.call, started.read_only);
+                    open.stage(
+                        &started.call,
+                        Stage::Started {
+                            read_only: started.read_only,
+                        },
+                    );
                 }
             }
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
@@ -431,13 +436,7 @@ impl Facts {
                     // A person may say the same words; they mean nothing then.
                     let by_daemon = message.voice == Voice::Daemon;
                     open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
-                    open.stuck |= by_daemon && message.text == words::STUCK;
-                    open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
-                    if !by_daemon {
-                        // A person said something: what was asked before may be asked again.
-                        open.storm.clear();
-                        open.circles = 0;
-                    }
+                    open.summing_up |= by_daemon && message.text == words::SUM_UP;
                 }
             }
             Body::Assistant(message) => {
@@ -470,7 +469,6 @@ impl Facts {
                     }
                     open.plain_answer = message.calls.is_empty().then_some(message.finish);
                     open.calls = message.calls.iter().map(OpenCall::new).collect();
-                    open.held_back = 0;
                 }
             }
             Body::Tool(message) => {
@@ -486,7 +484,7 @@ impl Facts {
                     } else if open.denied.iter().any(|denied| denied.call == message.call) {
                         open.ok_since_denial = false;
                     }
-                    open.result(message);
+                    open.stage(&message.call, Stage::Closed);
                 }
             }
             _ => {}

@@ -5,7 +5,7 @@
 //! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
 //! arguments are nested again before it is judged. Scalars of a wrong type are mended where tools read their arguments.
 //!
-//! Of these only [`storm`] is in force so far.
+//! None of these is in force yet.
 
 pub mod close;
 pub mod flatten;

@@ -103,7 +103,6 @@ pub(super) fn outcome(language: Language, kind: OutcomeKind, reason: Option<Reas
         Reason::Shutdown => Msg::ByShutdown,
         Reason::Term => Msg::ByTerm,
         Reason::Denied => Msg::ByNobody,
-        Reason::Loop => Msg::ByLoop,
     });
     match (reason, language) {
         (None, _) => outcome.to_owned(),

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use proto::item::{CallStatus, Finish, ToolCall, ToolMessage};
+use proto::item::{CallStatus, Finish, ToolCall};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::ToolBlocked;
 use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
 use super::since;
-use crate::repair::storm::Storm;
-use crate::words;
 
 /// A turn that has started and not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,14 +56,6 @@ pub struct OpenTurn {
     pub prodded: bool,
     /// The last request of the turn is, or was, without tools.
     pub summing_up: bool,
-    /// It is so because the model went in circles.
-    pub stuck: bool,
-    /// The newest calls that ran, for calls that repeat them.
-    pub storm: Storm,
-    /// Calls of the newest answer that were held back because they repeat others.
-    pub held_back: usize,
-    /// Answers of which every call was.
-    pub circles: u32,
 }
 
 /// A call of the newest answer.
@@ -150,21 +140,6 @@ impl Answerer {
 }
 
 impl Stage {
-    /// Whether the call has run, in part at least.
-    pub(crate) fn has_begun(&self) -> bool {
-        match self {
-            Self::Started { .. } | Self::Blocked | Self::KeptInside { .. } => true,
-            Self::Open
-            | Self::Asked(_)
-            | Self::Approved { .. }
-            | Self::Questioned(_)
-            | Self::Proposed(_)
-            | Self::Answered { .. }
-            | Self::Denied { .. }
-            | Self::Closed => false,
-        }
-    }
-
     /// Whether a good result of the call is something that was done: it ran, or a person answered.
     pub(super) fn came_to_something(&self) -> bool {
         match self {
@@ -211,26 +186,6 @@ impl OpenTurn {
             other.stage = Stage::Open;
         }
         self.stage(call, stage);
-    }
-
-    /// A call starts. One that had started before, in an earlier life or within the sandbox, is noted already.
-    pub(super) fn start(&mut self, call: &CallId, read_only: bool) {
-        let calls = self.calls.iter().filter(|open| open.call.id == *call);
-        for open in calls.filter(|open| !open.stage.has_begun()) {
-            self.storm
-                .note(&open.call.name, &open.call.arguments, !read_only);
-        }
-        self.stage(call, Stage::Started { read_only });
-    }
-
-    /// A call has its result.
-    pub(super) fn result(&mut self, message: &ToolMessage) {
-        let held_back = message.status == CallStatus::Refused && message.text == words::IN_CIRCLES;
-        self.held_back += usize::from(held_back);
-        self.stage(&message.call, Stage::Closed);
-        if held_back && !self.unanswered() {
-            self.circles += u32::from(self.held_back == self.calls.len());
-        }
     }
 
     pub(super) fn stage(&mut self, call: &CallId, stage: Stage) {

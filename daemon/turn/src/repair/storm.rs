@@ -14,7 +14,7 @@ pub const THRESHOLD: usize = 3;
 const EXEMPT: &str = "bash_output";
 
 /// The newest calls of a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Storm {
     calls: VecDeque<Call>,
 }
@@ -27,32 +27,32 @@ struct Call {
 }
 
 impl Storm {
-    /// Whether this call is one too many, and must not run.
-    #[must_use]
-    pub fn is_one_too_many(&self, tool: &str, arguments: &str) -> bool {
-        let arguments = canonical_text(arguments);
-        let same = |other: &Call| other.tool == tool && other.arguments == arguments;
-        let back = self.calls.iter().rev();
-        // Behind a change of something else it may find something new.
-        let before = back
-            .take_while(|other| same(other) || !other.writes)
-            .filter(|other| same(other));
-        before.count() + 1 >= THRESHOLD
-    }
-
-    /// Notes a call that runs. `writes`: it may change things.
-    pub fn note(&mut self, tool: &str, arguments: &str, writes: bool) {
+    /// Notes a call, and says whether it is one too many: then it is not noted, and must not run. `writes`: it may
+    /// change things, so that another call behind it may find something new.
+    pub fn is_one_too_many(&mut self, tool: &str, arguments: &str, writes: bool) -> bool {
         if tool == EXEMPT {
-            return;
+            return false;
         }
-        self.calls.push_back(Call {
+        let call = Call {
             tool: tool.to_owned(),
             arguments: canonical_text(arguments),
             writes,
-        });
+        };
+        let before = self
+            .calls
+            .iter()
+            .rev()
+            .take_while(|other| **other == call || !other.writes)
+            .filter(|other| **other == call)
+            .count();
+        if before + 1 >= THRESHOLD {
+            return true;
+        }
+        self.calls.push_back(call);
         if self.calls.len() > WINDOW {
             self.calls.pop_front();
         }
+        false
     }
 
     /// A person said something: whatever was asked before may be asked again.

@@ -488,9 +488,7 @@ impl Checker {
             open.unanswered.is_empty(),
             "I2: every call has its result before the next message"
         );
-        if message.voice == Voice::Daemon
-            && [words::SUM_UP, words::STUCK].contains(&message.text.as_str())
-        {
+        if message.voice == Voice::Daemon && message.text == words::SUM_UP {
             open.summing_up = true;
         }
         self.last = Some(Last::User);

@@ -456,8 +456,8 @@ fn calls_made_instead_of_summing_up_are_not_run() {
           finished a ok | result a ok | daemon: sum up | ask without tools
         > model calls read b, write c
           model calls b c | finished b refused |
-          result b refused: Not run: no more tools can be called in this turn | finished c refused |
-          result c refused: Not run: no more tools can be called in this turn | turn ends max steps |
+          result b refused: Not run: the step limit of this turn is reached | finished c refused |
+          result c refused: Not run: the step limit of this turn is reached | turn ends max steps |
           idle
     ",
     );
@@ -578,7 +578,7 @@ fn ids_that_a_vendor_uses_again_become_the_sessions_own() {
           started a_1 | run a_1
         > ends a_1 ok
           finished a_1 ok | result a_1 ok | ask
-        > model calls a:read b
+        > model calls read a
           model calls a_2 | judge a_2
         > policy a_2 allow
           started a_2 | run a_2

@@ -135,7 +135,6 @@ pub fn outcome_words(outcome: OutcomeKind, reason: Option<Reason>) -> String {
         Some(Reason::Shutdown) => format!("{outcome} (the daemon stopped)"),
         Some(Reason::Term) => format!("{outcome} (TERM)"),
         Some(Reason::Denied) => format!("{outcome} (nobody was there to allow it)"),
-        Some(Reason::Loop) => format!("{outcome} (the model went in circles)"),
     }
 }
 

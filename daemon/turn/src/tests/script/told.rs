@@ -187,7 +187,6 @@ fn turn_ended(ended: &TurnEnded) -> String {
 fn user(message: &UserMessage) -> String {
     match (message.voice, message.text.as_str()) {
         (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
-        (Voice::Daemon, words::STUCK) => "daemon: stuck".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
         (Voice::Daemon, other) if words::told_by(other).is_some() => {
