@@ -327,12 +327,13 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
 /// Whether what confines a call may answer in a person's place, if it holds all that it should.
 ///
 /// Within walls a command that is not known before it runs can do no more than one that is: any script may hold the
-/// same. But a rule about commands could not be tried against it, and walls know nothing of such rules.
+/// same. But a rule about commands, or one that asks about paths, could not be tried against it, and walls know nothing
+/// of such rules.
 fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
     let asks = finding.verdict == Verdict::Ask && !finding.firm;
     asks && match finding.basis {
         Basis::Fallback => true,
-        Basis::NotAnalysed => is_command(case.call) && !case.rules.tightens_commands(),
+        Basis::NotAnalysed => is_command(case.call) && !case.rules.wants_commands_known(),
         Basis::Rule | Basis::AlwaysAsked | Basis::Stance => false,
     }
 }

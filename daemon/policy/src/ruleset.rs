@@ -138,6 +138,13 @@ impl RuleSet {
         self.deny.has_bash() || self.ask.has_bash()
     }
 
+    /// Whether a rule has to be tried against a command because walls cannot do what it says: one about commands, or
+    /// one that asks about paths. Paths that are denied are closed by the walls.
+    pub(crate) fn wants_commands_known(&self) -> bool {
+        let asks_about = |access| self.ask.any(access).is_some();
+        self.tightens_commands() || asks_about(Access::Read) || asks_about(Access::Edit)
+    }
+
     pub(crate) fn source(&self, index: usize) -> &Source {
         &self.sources[index]
     }

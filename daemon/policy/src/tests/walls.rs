@@ -126,9 +126,25 @@ fn a_rule_about_commands_is_not_left_to_walls() {
         let denied = denied.sandbox(Strength::Full).posture(Posture::Auto);
         assert_eq!(denied.bash(line).verdict, Verdict::Deny, "{line}");
     }
-    // Rules over other tools are no rules over commands.
-    let other = scene("deny WebFetch / ask Edit(docs/**)").sandbox(Strength::Full);
-    assert!(alone(&other.bash("python3 -c 'print(1)'"), false));
+    // Rules over other tools are no rules over commands, and what paths are closed to the walls hold.
+    for rules in ["deny WebFetch", "deny Read(keys/**)", "allow Edit(docs/**)"] {
+        let other = scene(rules).sandbox(Strength::Full);
+        let decision = other.bash("python3 -c 'print(1)'");
+        assert!(alone(&decision, false), "{rules}");
+    }
+}
+
+/// Walls close a place or leave it open: they cannot ask.
+#[test]
+fn a_rule_that_asks_about_paths_is_not_left_to_walls() {
+    for rules in ["ask Edit(deploy/**)", "ask Read(secrets/**)", "ask Read"] {
+        for line in NOT_ANALYSED {
+            let scene = || scene(rules).sandbox(Strength::Full);
+            let auto = scene().posture(Posture::Auto).bash(line);
+            assert_eq!(auto.verdict, Verdict::Ask, "{rules} `{line}`");
+            assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
+        }
+    }
 }
 
 #[test]
