@@ -6,6 +6,19 @@
 const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];
 /// The same, as a whole part between `_`: shorter words stand in many a name (`COMPASS`).
 const PARTS: [&str; 2] = ["PASS", "PGPASS"];
+/// What tokens begin with that stand as a user in the address of a repository or a registry.
+const TOKENS: [&str; 10] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "gldt-",
+    "npm_",
+    "hf_",
+];
 /// What a list of settings calls its password.
 const PASSWORDS: [&str; 5] = ["password", "passwd", "pwd", "accountkey", "sharedaccesskey"];
 /// What stands beside it, where the list is for a connection.
@@ -36,19 +49,33 @@ pub fn secret_name(name: &str) -> bool {
         || name.split('_').any(|part| PARTS.contains(&part))
 }
 
-/// Whether a value carries a password, whatever its variable is called: an address with one before its `@`, or the
-/// settings of a connection with one among them.
+/// Whether a value carries a password, whatever its variable is called: an address with one, or with a token, before
+/// its `@`, or the settings of a connection with one among them.
 #[must_use]
 pub fn secret_value(value: &str) -> bool {
-    let in_address = value.match_indices("://").any(|(at, mark)| {
-        let rest = value.get(at + mark.len()..).unwrap_or_default();
-        let ends = |letter: char| letter.is_whitespace() || "/?#\"'`<>".contains(letter);
-        let authority = rest.split(ends).next().unwrap_or_default();
-        authority
-            .rsplit_once('@')
-            .is_some_and(|(user, _)| has_password(user))
+    let in_address = value.split_whitespace().any(|word| {
+        word.match_indices("://")
+            .any(|(at, mark)| in_authority(word.get(at + mark.len()..).unwrap_or_default()))
     });
     in_address || in_data_source(value) || in_settings(value)
+}
+
+/// An address, from its authority on: `user:password@host` or `token@host`.
+fn in_authority(rest: &str) -> bool {
+    let ends = |letter: char| "/?#\"'`<>".contains(letter);
+    let authority = rest.split(ends).next().unwrap_or_default();
+    if let Some((user, _)) = authority.rsplit_once('@') {
+        return has_password(user) || TOKENS.iter().any(|token| user.starts_with(token));
+    }
+    // A password with such a letter in it ends what looks like the authority before its `@`. What stands behind the `:`
+    // there is a port in every other case.
+    !authority.starts_with('[') && !authority.split(',').all(is_host) && rest.contains('@')
+}
+
+/// `host` or `host:port`.
+fn is_host(text: &str) -> bool {
+    text.split_once(':')
+        .is_none_or(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 /// `user:password`.
@@ -57,9 +84,11 @@ fn has_password(user: &str) -> bool {
         .is_some_and(|(_, password)| !password.is_empty())
 }
 
-/// `user:password@tcp(host:1)/name`, an address without a scheme.
+/// `user:password@tcp(host:1)/name`, an address without a scheme. More `@` may stand in the password and behind.
 fn in_data_source(value: &str) -> bool {
-    value.rsplit_once('@').is_some_and(|(user, rest)| {
+    value.match_indices('@').any(|(at, mark)| {
+        let user = value.get(..at).unwrap_or_default();
+        let rest = value.get(at + mark.len()..).unwrap_or_default();
         let network: String = rest
             .chars()
             .take_while(char::is_ascii_alphanumeric)

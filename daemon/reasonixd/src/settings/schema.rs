@@ -103,7 +103,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Variables,
         default: "[]",
         reach: Reach::User,
-        about: "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `*_PASS`), have a password in their value (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.",
+        about: "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), have a password in their value (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.",
     },
     Key {
         name: "tools.pinned",
