@@ -37,7 +37,7 @@ pub enum Basis {
     Fallback,
     /// On the list of what is always asked, whatever the posture.
     AlwaysAsked,
-    /// It could not be understood well enough to be covered by anything.
+    /// It could not be understood well enough to be covered by a rule for less than its family; walls may cover it.
     NotAnalysed,
     /// What the session may do now, whatever the rules say: plan mode, a session that only reads.
     Stance,
