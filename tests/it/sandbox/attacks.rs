@@ -214,7 +214,9 @@ impl Listeners {
 
 /// The command that tries a way, after another one.
 fn trying(place: &Place, number: usize, before: &str, way: &str) -> String {
-    let body = format!("{before}cd $WS\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n");
+    let body = format!(
+        "{before}cd \"$WS\" || exit\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n"
+    );
     place.script(&format!("{number}.sh"), &body)
 }
 
@@ -261,11 +263,17 @@ fn no_way_leads_out() {
     }
 }
 
-/// What a way may have changed, as it was before.
+/// What a way may have changed, as it was before. No walls hold it: where a variable is lost it ends before it deletes
+/// anything.
 const AS_BEFORE: &str = r#"
-find $WS $OUT -mindepth 1 -delete
-rm -rf $USERHOME/.ssh $USERHOME/.ssh2 $USERHOME/.profile
-cp -a $KEPT/ws/. $WS && cp -a $KEPT/out/. $OUT && cp -a $KEPT/ssh $USERHOME/.ssh || exit
+set -eu
+: "${WS:?}" "${OUT:?}" "${USERHOME:?}" "${KEPT:?}"
+find "${WS:?}" "${OUT:?}" -mindepth 1 -delete
+rm -rf "${USERHOME:?}/.ssh" "${USERHOME:?}/.ssh2" "${USERHOME:?}/.profile"
+cp -a "${KEPT:?}/ws/." "${WS:?}"
+cp -a "${KEPT:?}/out/." "${OUT:?}"
+cp -a "${KEPT:?}/ssh" "${USERHOME:?}/.ssh"
+set +eu
 "#;
 
 /// A way that holds by itself would say nothing of the walls.
@@ -400,16 +408,19 @@ fn a_command_does_not_answer_the_question_of_its_own_session() {
 #[test]
 fn a_command_is_not_spoken_to_by_another_daemon() {
     let other = House::below(Path::new("/var/tmp"));
-    let asks = format!(
-        "REASONIX_HOME='{}' REASONIX_SOCKET='{}' '{}' ls --json 2>&1\n",
-        other.home().display(),
-        other.socket().display(),
-        tests::house::client_program().display()
-    );
     other.cassette(&Script::new().says("OTHERS-WORD").jsonl());
     assert_eq!(other.reasonix(&["run", "go"]).code(), Some(0));
     let held = FULL.into_iter().filter_map(Place::held_fully_by);
     for place in held.chain(Place::held_partly()) {
+        // Beside the scripts the walls show it, wherever it was built: they may have a `/tmp` of their own.
+        let program = place.house.root().join("scripts/client");
+        fs::copy(tests::house::client_program(), &program).expect("a copy of the client");
+        let asks = format!(
+            "REASONIX_HOME='{}' REASONIX_SOCKET='{}' '{}' ls --json 2>&1\n",
+            other.home().display(),
+            other.socket().display(),
+            program.display()
+        );
         let command = place.script("asks.sh", &asks);
         let person = Command::new("sh")
             .args(["-c", &command])

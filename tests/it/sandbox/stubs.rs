@@ -24,7 +24,8 @@ fn stubs(place: &Place) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Kills the daemon while a command runs in a session, and starts it again.
+/// Kills the daemon while a command runs in a session, with the parent that would start the next at once, and starts it
+/// again.
 fn killed_in_the_middle(place: &Place, arguments: &serde_json::Value) {
     let script = Script::new().calls("bash", arguments).says("Done.");
     place.house.cassette(&script.jsonl());
@@ -36,13 +37,13 @@ fn killed_in_the_middle(place: &Place, arguments: &serde_json::Value) {
     let ready = place.house.project().join("ready");
     until("the command to run", || ready.exists().then_some(()));
     assert!(!stubs(place).is_empty(), "{}", place.layer);
-    place.house.kill_daemon();
+    place.house.kill_daemon_and_parent();
     assert!(
         !stubs(place).is_empty(),
         "{}: nobody could remove them",
         place.layer
     );
-    place.house.wait_for_daemon();
+    place.house.daemon();
 }
 
 #[test]
