@@ -55,7 +55,8 @@ impl ByWalls {
     /// The same about one that ended well.
     pub(super) fn told_of_a_part(&self) -> String {
         format!(
-            "If a part of it failed: the sandbox may have stopped that: {}. If it is needed, tell the user what for: {}.",
+            "If what it printed tells of a part of it that failed, and is not only shown (a log): the sandbox may have stopped \
+             that: {}. If it is needed, tell the user what for: {}.",
             self.why, self.lift
         )
     }
@@ -133,26 +134,44 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
 
 /// The protected place that a message names, whole or from the workspace on; `printed` in small letters.
 fn protected<'a>(walls: &'a Walls, printed: &str) -> Option<&'a Path> {
-    let named = |place: &Path| {
-        let place = place.to_string_lossy().to_lowercase();
-        let ends = |rest: &str| {
-            !rest.starts_with(|next: char| next.is_alphanumeric() || "-_.".contains(next))
-        };
-        !place.is_empty()
-            && printed
-                .match_indices(&place)
-                .any(|(at, name)| printed.get(at + name.len()..).is_some_and(ends))
-    };
     let found = walls.protected.iter().filter(|place| {
         let mut below = walls
             .write
             .iter()
             .filter_map(|root| place.strip_prefix(root).ok());
-        named(place) || below.any(named)
+        named(place, printed) || below.any(|place| named(place, printed))
     });
     found
         .max_by_key(|place| place.components().count())
         .map(|place| place.as_path())
+}
+
+/// Whether a path stands in a message by itself or with something below it, and not as the end of another one.
+fn named(place: &Path, printed: &str) -> bool {
+    let name = place.to_string_lossy().to_lowercase();
+    let begins = |before: &str| {
+        let before = match place.is_absolute() {
+            true => before,
+            false => without_steps(before),
+        };
+        !before.ends_with(|last: char| last.is_alphanumeric() || "-_./~".contains(last))
+    };
+    let ends =
+        |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || "-_.".contains(next));
+    !name.is_empty()
+        && printed.match_indices(&name).any(|(at, name)| {
+            printed.get(..at).is_some_and(begins)
+                && printed.get(at + name.len()..).is_some_and(ends)
+        })
+}
+
+/// Without the `./` and `../` at its end, by which a relative path may begin.
+fn without_steps(text: &str) -> &str {
+    let mut left = text;
+    while let Some(rest) = left.strip_suffix("../").or_else(|| left.strip_suffix("./")) {
+        left = rest;
+    }
+    left
 }
 
 #[cfg(test)]
@@ -196,6 +215,33 @@ mod tests {
         }
         let elsewhere = told("touch: '/etc/.gitignore': Read-only file system");
         assert!(elsewhere.contains("outside the workspace"), "{elsewhere}");
+    }
+
+    #[test]
+    fn a_name_elsewhere_is_not_a_protected_place() {
+        let walls = Walls {
+            write: vec!["/ws".into()],
+            protected: [".git", ".git/config"]
+                .map(|name| Path::new("/ws").join(name))
+                .into(),
+            ..Walls::default()
+        };
+        for (printed, is) in [
+            ("/other/repo/.git/config: Read-only file system", false),
+            ("/mnt/ws/.git/config: Read-only file system", false),
+            ("example.git: Read-only file system", false),
+            ("~/.git/config: Read-only file system", false),
+            (
+                "cannot create '/ws/.git/config': Read-only file system",
+                true,
+            ),
+            ("./.git/config: Read-only file system", true),
+            ("../../.git/config: Read-only file system", true),
+            ("/.git/config: Read-only file system", false),
+        ] {
+            let told = by(&walls, printed).map_or_else(String::new, |by| by.told());
+            assert_eq!(told.contains("which is protected"), is, "{printed}: {told}");
+        }
     }
 
     #[test]
