@@ -13,7 +13,8 @@ pub struct Closed {
 }
 
 /// Closes what is open in this text: strings, brackets, a key without a value; a trailing comma goes. What is no
-/// beginning of JSON becomes `{}`. Nothing at all is `{}` too, and whole: calls without arguments come so.
+/// beginning of JSON becomes `{}`. A number or a text at the end may be half of one: what is not whole runs only where
+/// half of it does no harm. Nothing at all is `{}` too, and whole: calls without arguments come so.
 #[must_use]
 pub fn close(arguments: &str) -> Closed {
     let text = arguments.trim();
@@ -37,7 +38,8 @@ pub fn close(arguments: &str) -> Closed {
 }
 
 fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    // As it is read later: half a surrogate pair or a number out of range is none.
+    serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
 /// The text with what is open closed in reverse; `None` where a bracket closes what was not opened.

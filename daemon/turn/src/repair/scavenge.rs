@@ -154,7 +154,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 }
 
 /// Braces that are taken for the beginning of an object and are not: after so many the rest is prose.
-const IN_VAIN_MAX: usize = 32;
+const IN_VAIN_MAX: usize = 256;
 
 /// The outermost JSON objects of a text, in order.
 fn objects(text: &str) -> Vec<Value> {
@@ -203,7 +203,8 @@ fn end_of_object(text: &str) -> Option<usize> {
     None
 }
 
-/// The call that a JSON object is, in one of the three shapes that models write.
+/// The call that a JSON object is, in one of the three shapes that models write. Without arguments it is none: data
+/// often has a name.
 fn call_of(object: Value) -> Option<Call> {
     let Value::Object(object) = object else {
         return None;
@@ -217,10 +218,13 @@ fn call_of(object: Value) -> Option<Call> {
             None => (object.get("name")?, object.get("arguments")),
         },
     };
-    let arguments = match arguments {
-        None | Some(Value::Null) => "{}".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => canonical(other),
+    let arguments = match arguments? {
+        Value::String(text) => {
+            serde_json::from_str::<Map<String, Value>>(text).ok()?;
+            text.clone()
+        }
+        Value::Object(_) => canonical(arguments?),
+        _ => return None,
     };
     Some((name.as_str()?.to_owned(), arguments))
 }

@@ -23,6 +23,8 @@ fn what_was_cut_off_is_closed() {
         (r#"{"a":tru"#, "{}"),
         (r#"{"a":1]"#, "{}"),
         ("no JSON at all", "{}"),
+        (r#"{"a":"\ud83d"#, "{}"),
+        (r#"{"a":1e999"#, "{}"),
     ] {
         let made = close(cut);
         assert_eq!((made.json.as_str(), made.whole), (closed, false), "{cut}");

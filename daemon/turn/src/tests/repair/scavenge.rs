@@ -48,7 +48,17 @@ fn json_of_three_shapes_is_a_call() {
         assert_eq!(found(text, text, &[]).len(), 1, "in both: once");
         assert!(!found(text, text, &[])[0].ends_with('?'), "it was said");
     }
-    assert_eq!(found("", r#"{"name":"bash"}"#, &[]), ["bash {}"]);
+    let braces = "fn f() { ".repeat(40);
+    let last = format!(r#"{braces} {{"name":"bash","arguments":{{}}}}"#);
+    assert_eq!(found("", &last, &[]), ["bash {}"], "behind code");
+    for data in [
+        r#"{"name":"bash","version":"5.2"}"#,
+        r#"{"name":"bash","arguments":"ls -la"}"#,
+        r#"{"name":"bash","arguments":null}"#,
+        r#"{"name":"bash","arguments":[1]}"#,
+    ] {
+        assert!(found("", data, &[]).is_empty(), "{data}");
+    }
 }
 
 #[test]
