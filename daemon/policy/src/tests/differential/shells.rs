@@ -6,6 +6,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::held::{Held, real};
 
@@ -19,7 +20,11 @@ const REAL: &[&str] = &[
 /// Those of them that leave their process group: only where a namespace holds them.
 const LEAVING: &[&str] = &["setsid"];
 
+/// Who has a scratch: a line that multiplies takes what processes there may be from all others.
+static ALONE: Mutex<()> = Mutex::new(());
+
 pub(super) struct Scratch {
+    _alone: MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
     runs: std::cell::Cell<u64>,
     held: Held,
@@ -47,6 +52,7 @@ impl Scratch {
     pub(super) fn new() -> Option<Self> {
         real("bash")?;
         real("timeout")?;
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let held = Held::here()?;
         let dir = tempfile::tempdir().ok()?;
         let path = dir.path();
@@ -70,13 +76,14 @@ impl Scratch {
         }
         let sh = real("dash").or_else(|| real("sh"))?;
         symlink(sh, path.join("bin/sh")).ok()?;
-        if held.given_up {
+        if held.given_up.is_some() {
             // Whoever runs the lines writes here.
             for place in [path.to_path_buf(), path.join("home")] {
                 fs::set_permissions(place, fs::Permissions::from_mode(0o777)).ok()?;
             }
         }
         Some(Self {
+            _alone: alone,
             dir,
             runs: std::cell::Cell::new(0),
             held,
