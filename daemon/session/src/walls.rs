@@ -119,6 +119,8 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     protected.retain(|place| !place.starts_with(&temp));
     // Only what could be written needs it.
     let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
+    // Without mounts nothing is closed within what may be written.
+    let open_within = about.strength == Strength::Partial && closed.iter().any(inside);
     protected.extend(changes.places.into_iter().filter(inside));
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
@@ -127,7 +129,8 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         && changes.unsure.is_empty()
         && all_guarded
         && !whole_family
-        && !everything;
+        && !everything
+        && !open_within;
     Held {
         walls: Some(Arc::new(Walls {
             write,

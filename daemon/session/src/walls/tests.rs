@@ -105,6 +105,21 @@ fn rules_that_deny_paths_become_walls() {
     }
 }
 
+/// Without mounts nothing can be closed within what may be written.
+#[test]
+fn rules_that_deny_paths_of_the_workspace_leak_where_walls_are_partial() {
+    let scene = scene(true);
+    for (rule, leaks) in [
+        ("Edit(src/**)", true),
+        ("Read(.env)", true),
+        ("Edit(/etc/**)", false),
+        ("Bash(rm:*)", false),
+    ] {
+        let held = scene.held(Strength::Partial, &[rule]);
+        assert_eq!(held.leaks, leaks, "{rule}");
+    }
+}
+
 #[test]
 fn a_place_above_a_root_closes_the_root_as_well() {
     let mut scene = scene(true);
