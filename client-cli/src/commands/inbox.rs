@@ -76,10 +76,10 @@ enum Verb {
     Deny {
         /// The number of the question, as `inbox` shows it.
         id: String,
-        /// Words to the model.
+        /// Words to the model. The number of another question is none: deny one at a time.
         #[arg(value_name = "NOTE")]
         words: Vec<String>,
-        /// The same.
+        /// The same, whatever it begins with.
         #[arg(long, conflicts_with = "words")]
         note: Option<String>,
     },
@@ -146,8 +146,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             (id, decision, None, rule)
         }
         Some(Verb::Deny { id, words, note }) => {
-            let words = (!words.is_empty()).then(|| words.join(" "));
-            (id, Decision::Deny, note.or(words), None)
+            (id, Decision::Deny, note.or(joined(&words)?), None)
         }
     };
     let mut plans = waits::plans(&client).await?.into_iter();
@@ -171,6 +170,26 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     )
     .await?;
     Ok(0)
+}
+
+/// The words of a note as one. A number of a question in front is a second question that was meant.
+fn joined(words: &[String]) -> Result<Option<String>, Error> {
+    if let Some(number) = words.first().filter(|word| is_number(word)) {
+        return Err(Error::usage(
+            format!(
+                "`{number}` looks like the number of another question, not like words to the model"
+            ),
+            "deny one at a time: `reasonix inbox deny ID`; a note that begins so is given with `--note`",
+        ));
+    }
+    Ok((!words.is_empty()).then(|| words.join(" ")))
+}
+
+/// Whether a word is written like the number of a question: `<pid>.<n>`.
+fn is_number(word: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    word.split_once('.')
+        .is_some_and(|(session, count)| digits(session) && digits(count))
 }
 
 /// One line, quickly. A bar shows nothing of an error; it stands on standard error.
@@ -427,4 +446,27 @@ async fn answer(
     };
     let sent = client.call::<ApprovalAnswer>(&params).await;
     told(sent.map(|_| ()), &params.approval_id.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_does_not_begin_with_the_number_of_a_question() {
+        let note = |line: &str| {
+            let words: Vec<_> = line
+                .split(' ')
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect();
+            joined(&words)
+        };
+        assert!(note("3.2").is_err());
+        assert!(note("3.2 3.3").is_err());
+        for words in ["use 3.2", "3. is wrong", "3.2, not 3.1", "1.2.3", "no"] {
+            assert_eq!(note(words).ok().flatten().as_deref(), Some(words));
+        }
+        assert!(note("").is_ok_and(|note| note.is_none()));
+    }
 }
