@@ -81,6 +81,10 @@ impl Actor {
     pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
         let rules = self.rules();
         let bench = Arc::clone(&self.bench);
-        move || bench.surroundings().clear(&rules)
+        move || {
+            if let Some(walls) = bench.surroundings().held(&rules).walls {
+                bench.spawn.clear(&walls);
+            }
+        }
     }
 }

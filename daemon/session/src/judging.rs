@@ -1,7 +1,8 @@
 //! How a call is judged: what is gathered for it, and what the rules make of that.
 //!
 //! The one place for it: the calls that a session runs and those that `permissions explain` is asked about both come
-//! through here, so that what is explained is what is judged. Looks at the disk (blocks); starts and keeps nothing.
+//! through here, so that what is explained is what is judged. Looks at the disk (blocks); starts nothing, and makes
+//! nothing but the session's temporary directory, where walls need it and somebody has cleared it away.
 //! Called by `call` and `permissions`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,7 +187,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What would hold a command.
-    fn held(&self, rules: &RuleSet) -> Held {
+    pub fn held(&self, rules: &RuleSet) -> Held {
         let about = Around {
             workspace: self.workspace,
             confine: self.confine,
@@ -195,13 +196,6 @@ impl<'a> Surroundings<'a> {
             env: self.env,
         };
         walls::around(&about, rules)
-    }
-
-    /// Clears away what walls like these have left, made by a daemon that was killed.
-    pub fn clear(&self, rules: &RuleSet) {
-        if let Some(walls) = self.held(rules).walls {
-            self.spawn.clear(&walls);
-        }
     }
 
     /// Looks at what a call may change, and notes what of it could not be brought back.

@@ -203,7 +203,7 @@ fn bench(
         }),
         user_home: assembly.user_home(),
         trusted: setup.trusted,
-        masked: masked(ground),
+        masked: ground.assembly.closed(),
     }
 }
 
@@ -325,13 +325,6 @@ fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> 
     provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
 }
 
-/// What no tool of any session touches; the session's own temporary directory is an exception in it.
-fn masked(ground: &Ground) -> Vec<PathBuf> {
-    let mut masked = ground.assembly.masked();
-    masked.extend(ground.assembly.temp());
-    masked
-}
-
 /// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
 fn temp_of(ground: &Ground, pid: Pid) -> Option<PathBuf> {
     let temp = ground.assembly.temp()?.join(pid.to_string());
@@ -350,7 +343,7 @@ fn open_workspace(
         root: PathBuf::from(&created.root),
         cwd: PathBuf::from(&created.cwd),
         extra_writable: setup.allow_write.clone(),
-        masked: masked(ground),
+        masked: ground.assembly.closed(),
         readable: vec![spill_dir.to_path_buf()],
         temp,
         deny_read: setup.deny_read.clone(),

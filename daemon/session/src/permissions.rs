@@ -20,6 +20,9 @@ use crate::opening;
 use crate::setup::{Assembly, Layered, Terms, tools_by_name};
 use crate::supervisor::{Supervisor, blocking};
 
+/// Names a session's temporary directory where there is none: sessions count from 1.
+const NO_SESSION: &str = "0";
+
 /// What compiled rules are as of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RulesAsOf {
@@ -271,10 +274,10 @@ fn open(
         root: root.to_path_buf(),
         cwd: cwd.to_path_buf(),
         extra_writable: terms.allow_write.clone(),
-        masked: assembly.masked(),
+        masked: assembly.closed(),
         readable: Vec::new(),
-        // Where a session's own would be made.
-        temp: assembly.temp(),
+        // One that no session has: those of all sessions are closed.
+        temp: assembly.temp().map(|temp| temp.join(NO_SESSION)),
         deny_read: terms.deny_read.clone(),
         user_home: assembly.user_home(),
     };
@@ -325,7 +328,7 @@ fn in_directory(
         workspace: &workspace,
         user_home: &assembly.user_home(),
         trusted: terms.trusted,
-        masked: &assembly.masked(),
+        masked: &assembly.closed(),
         confine: &terms.confine,
         spawn: &*assembly.spawn(),
         env: &[],
@@ -341,7 +344,12 @@ fn in_directory(
         stance: Stance::default(),
         outside: None,
     };
-    Ok(explained(&surroundings, &found, stands, &standpoint))
+    let explained = explained(&surroundings, &found, stands, &standpoint);
+    if let Some(temp) = workspace.temp() {
+        // Made by the way where there would be walls. What is not empty, or not there, stays as it is.
+        let _ = std::fs::remove_dir(temp);
+    }
+    Ok(explained)
 }
 
 fn explained(

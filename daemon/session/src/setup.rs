@@ -194,6 +194,13 @@ pub trait Assembly: Send + Sync {
         None
     }
 
+    /// What no tool of any session touches: [`Assembly::masked`], and [`Assembly::temp`] but for the session's own.
+    fn closed(&self) -> Vec<PathBuf> {
+        let mut closed = self.masked();
+        closed.extend(self.temp());
+        closed
+    }
+
     /// The home of the person, for `~`.
     fn user_home(&self) -> PathBuf;
 }

@@ -96,6 +96,7 @@ impl contract::tool::Shells for NoShells {
 pub(crate) struct NoSessions {
     pub terms: crate::Terms,
     pub masked: Vec<PathBuf>,
+    pub temp: Option<PathBuf>,
     pub user_home: PathBuf,
 }
 
@@ -118,6 +119,10 @@ impl crate::Assembly for NoSessions {
 
     fn masked(&self) -> Vec<PathBuf> {
         self.masked.clone()
+    }
+
+    fn temp(&self) -> Option<PathBuf> {
+        self.temp.clone()
     }
 
     fn terms(&self, _: &Path) -> crate::Terms {

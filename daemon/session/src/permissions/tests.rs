@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use contract::{Decision, Family, ToolSpec};
 use proto::CallId;
 use proto::item::ToolCall;
+use proto::record::Verdict;
 use proto::state::Mode;
 use serde_json::json;
 use turn::Judgement;
@@ -177,15 +178,9 @@ fn explained(
     decision(in_session(&standing, tool, arguments.as_object().unwrap()))
 }
 
-/// What it says where no session is.
-fn explained_outside(
-    bench: &Bench,
-    posture: Posture,
-    tool: &str,
-    arguments: &Value,
-) -> Option<Decision> {
-    let root = bench.workspace.root();
-    let assembly = NoSessions {
+/// Where no session is.
+fn no_session(bench: &Bench, posture: Posture) -> NoSessions {
+    NoSessions {
         terms: Terms {
             layers: vec![Layered {
                 layer: Layer::User,
@@ -196,21 +191,26 @@ fn explained_outside(
             posture,
             trusted: bench.trusted,
             tools: bench.tools.values().cloned().collect(),
-            workspace_root: Some(root.to_path_buf()),
+            workspace_root: Some(bench.workspace.root().to_path_buf()),
             deny_read: vec![DENY_READ.to_owned()],
             confine: bench.confine.clone(),
             ..Terms::default()
         },
         masked: bench.masked.clone(),
+        temp: None,
         user_home: bench.user_home.clone(),
-    };
-    decision(in_directory(
-        &assembly,
-        root,
-        tool,
-        arguments.as_object().unwrap(),
-        None,
-    ))
+    }
+}
+
+/// What it says there.
+fn explained_outside(
+    bench: &Bench,
+    assembly: &NoSessions,
+    tool: &str,
+    arguments: &Value,
+) -> Option<Decision> {
+    let (root, arguments) = (bench.workspace.root(), arguments.as_object().unwrap());
+    decision(in_directory(assembly, root, tool, arguments, None))
 }
 
 fn decision(explained: Result<Explained, Failure>) -> Option<Decision> {
@@ -245,7 +245,12 @@ fn what_is_explained_is_what_is_judged() {
                     seen.insert(judged.as_ref().map(|found| format!("{:?}", found.verdict)));
                     let mut said = vec![explained(&bench, &standpoint, tool, &arguments)];
                     if as_new {
-                        said.push(explained_outside(&bench, posture, tool, &arguments));
+                        said.push(explained_outside(
+                            &bench,
+                            &no_session(&bench, posture),
+                            tool,
+                            &arguments,
+                        ));
                     }
                     differ.extend(said.into_iter().filter(|said| *said != judged).map(|said| {
                         format!("{tool} {arguments}, {demand:?}, {posture:?}, {stance:?}: judged {judged:?}, explained {said:?}")
@@ -262,4 +267,25 @@ fn what_is_explained_is_what_is_judged() {
         first.join("\n")
     );
     assert_eq!(seen.len(), 4, "all verdicts and none at all: {seen:?}");
+}
+
+#[test]
+fn where_no_session_is_the_temporary_directories_of_others_are_closed_as_in_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let bench = furnished(&top, Demand::Warn, &[]);
+    let temp = top.join("temporary");
+    std::fs::create_dir_all(temp.join("3")).unwrap();
+    std::fs::write(temp.join("3/x"), "x").unwrap();
+    let assembly = NoSessions {
+        temp: Some(temp.clone()),
+        ..no_session(&bench, Posture::Yolo)
+    };
+    let read = |path: &Path| {
+        let said = explained_outside(&bench, &assembly, "read_file", &json!({"path": path}));
+        said.map(|decision| decision.verdict)
+    };
+    assert_eq!(read(&temp.join("3/x")), Some(Verdict::Deny));
+    let own = bench.workspace.root().join("src/main.rs");
+    assert_eq!(read(&own), Some(Verdict::Allow));
 }
