@@ -127,10 +127,12 @@ pub fn commands(house: &House, text: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Waits until such a command runs.
-pub fn command_runs(house: &House, text: &str) {
-    until(&format!("`{text}` to run"), || {
-        (!commands(house, text).is_empty()).then_some(())
+/// Waits until this very command runs: a shell that is about to start it has its words as well.
+pub fn command_runs(house: &House, command: &str) {
+    until(&format!("`{command}` to run"), || {
+        let mut all = processes::saying(command).into_iter();
+        let found = all.find(|process| process.command.starts_with(command))?;
+        commands(house, command).contains(&found.pid).then_some(())
     });
 }
 

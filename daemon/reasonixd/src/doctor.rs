@@ -59,9 +59,9 @@ fn held(demand: Demand, strength: Strength, text: String, open: bool) -> Check {
         (_, Strength::Partial) => warning(
             "confinement",
             text,
-            "Sockets, processes, and protected or closed files inside the workspace are not held: neither `auto` nor \
-             unattended runs let commands run unasked, and `yolo` lets them do anything there. Install bubblewrap, or \
-             allow user namespaces.",
+            "Sockets, processes, and protected or closed files inside the workspace are not held: `auto` lets no command \
+             run unasked, unattended runs only with `sandbox.accept_partial`, and `yolo` lets them do anything there. \
+             Install bubblewrap, or allow user namespaces.",
         ),
         (Demand::Warn, Strength::None) => warning(
             "confinement",

@@ -173,7 +173,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "false",
         reach: Reach::User,
-        about: "Whether unattended runs may run commands without asking where only a part of the sandbox works (no walls against sockets and processes).",
+        about: "Whether unattended runs may run commands without asking where only a part of the sandbox works (no walls against sockets and processes, nor around protected files of the workspace).",
     },
     Key {
         name: "sandbox.workspace_root",
