@@ -19,9 +19,15 @@ const ALLOWED: &str = "a list of rules: texts, or tables such as { rule = \"Bash
 
 /// The rules of a list as JSON, each a text or an object as it was written; or what is allowed.
 pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value, String> {
-    let array = item.as_array().ok_or_else(|| ALLOWED.to_owned())?;
+    // What tightens is not lost for want of brackets; what allows is written as it should be.
+    let one = item.as_value().filter(|value| value.is_str());
+    let one = one.filter(|_| list != List::Allow);
+    let several = item.as_array();
+    if one.is_none() && several.is_none() {
+        return Err(ALLOWED.to_owned());
+    }
     let mut values = Vec::new();
-    for value in array {
+    for value in one.into_iter().chain(several.into_iter().flatten()) {
         let offset = value.span().map_or(0, |span| span.start);
         let written = match (value.as_str(), value.as_inline_table()) {
             (Some(text), _) => plain(text, list),

@@ -581,3 +581,23 @@ fn how_the_terminal_interface_looks_is_told_to_clients_and_no_projects_matter() 
     let said = "config.toml:5: `tui.mouse` must be true or false; false counts";
     assert!(problem.contains(said), "{problem}");
 }
+
+/// What tightens holds, however it is written; what allows has to be written as it should be.
+#[test]
+fn a_rule_without_brackets_is_a_list_of_one_where_it_tightens() {
+    let place = Place::new(
+        "[permissions]\ndeny = \"Bash(rm:*)\"\nask = \"Edit\"\nallow = \"Bash\"\n",
+        None,
+    );
+    let loaded = place.load();
+    let rules = &loaded.settings.user_rules;
+    assert_eq!(rules.deny, ["Bash(rm:*)"]);
+    assert_eq!(rules.ask, ["Edit"]);
+    assert!(rules.allow.is_empty());
+    let problems = loaded.problems.join("\n");
+    assert!(
+        problems.contains("`permissions.allow` must be a list"),
+        "{problems}"
+    );
+    assert_eq!(loaded.problems.len(), 1, "{problems}");
+}

@@ -157,7 +157,7 @@ fn a_value_that_is_not_allowed_says_what_is_and_changes_nothing() {
         ),
         ("permissions.mode", json!("never"), "one of ask, auto, yolo"),
         ("daemon.evict_minutes", json!("x"), "a number from 0"),
-        ("permissions.deny", json!("Bash"), "a list of rules"),
+        ("permissions.allow", json!("Bash"), "a list of rules"),
         ("permissions.deny", json!([1]), "a list of rules"),
         ("permissions.allow", json!(["Bash(("]), "a list of rules"),
         ("sandbox.allow_write", json!(["/"]), "the whole file system"),
