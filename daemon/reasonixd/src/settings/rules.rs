@@ -39,7 +39,7 @@ pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value
         let wrong = wrong(&written);
         if let Some(why) = &wrong {
             let (holds, then) = match list {
-                List::Allow => (false, "it allows nothing until that is mended"),
+                List::Allow => (false, "it is left out until that is mended"),
                 List::Ask | List::Deny => (true, "it holds as it is read"),
             };
             refused.push(Refused {
