@@ -651,12 +651,24 @@ pub struct CacheReset {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     pub item: ItemId,
+    /// The provider that was asked, by its name in the config; empty in logs of before it was noted: the session's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub provider: String,
+    /// The model that was asked; empty as `provider`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    #[serde(default, skip_serializing_if = "Purpose::is_answer")]
+    pub purpose: Purpose,
     /// The step of the turn, from 1.
     pub step: u64,
     /// The try that succeeded, from 1.
     pub attempt: u32,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
+    /// What an ideal cache of prefixes would have served; absent where that cannot be said: the first request, one behind
+    /// a cache reset, or one that reported nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_cached: Option<u64>,
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
     /// Of the prompt's tokens: those that the vendor put into its cache, where it says so.
@@ -670,6 +682,29 @@ pub struct Usage {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
+}
+
+/// What a request was for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// An answer of the conversation.
+    #[default]
+    Answer,
+    /// The digest of a compaction.
+    Digest,
+    /// A trace of reasoning turned into lists.
+    Harvest,
+    /// One of several answers to the same request, of which another may win.
+    Sample,
+}
+
+impl Purpose {
+    /// For `skip_serializing_if`.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        *self == Self::Answer
+    }
 }
 
 fn is_zero(number: &u64) -> bool {

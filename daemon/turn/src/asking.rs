@@ -6,7 +6,7 @@ use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
-use proto::record::{Level, Usage};
+use proto::record::{Level, Purpose, Usage};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
@@ -207,10 +207,14 @@ impl Step<'_> {
         let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
         self.append(Body::Usage(Usage {
             item: asking.item.clone(),
+            provider: self.facts.settings.provider.clone(),
+            model: self.facts.settings.model.clone(),
+            purpose: Purpose::Answer,
             step,
             attempt: asking.attempt,
             prompt_tokens: reported.prompt_tokens,
             cached_tokens: reported.cached_tokens,
+            expected_cached: None,
             output_tokens: reported.output_tokens,
             reasoning_tokens: reported.reasoning_tokens,
             cache_write_tokens: reported.cache_write_tokens,

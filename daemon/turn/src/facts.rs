@@ -140,6 +140,10 @@ impl Default for Standing {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub kind: Kind,
+    /// The provider that is asked, by its name in the config.
+    pub provider: String,
+    /// The model that is asked.
+    pub model: String,
     pub posture: Posture,
     pub mode: Mode,
     /// Calls that change anything are refused.
@@ -304,6 +308,8 @@ impl Facts {
     fn apply_created(&mut self, created: &SessionCreated, record: &Record) {
         self.settings = Settings {
             kind: created.kind,
+            provider: created.provider.clone(),
+            model: created.model.clone(),
             posture: created.posture,
             mode: created.mode,
             read_only: created.read_only,

@@ -29,10 +29,14 @@ impl Log {
     fn usage(&mut self, item: &str, attempt: u32, prompt_tokens: u64) -> &mut Self {
         self.add(Body::Usage(Usage {
             item: ItemId(item.into()),
+            provider: String::new(),
+            model: String::new(),
+            purpose: proto::record::Purpose::Answer,
             step: 1,
             attempt,
             prompt_tokens,
             cached_tokens: 2,
+            expected_cached: None,
             output_tokens: 3,
             reasoning_tokens: 0,
             cache_write_tokens: 0,

@@ -497,10 +497,14 @@ fn a_log_may_end_behind_any_record() {
 fn absurd_numbers_of_a_provider_stop_at_the_largest() {
     let usage = proto::record::Usage {
         item: proto::ItemId("m1.2".into()),
+        provider: String::new(),
+        model: String::new(),
+        purpose: proto::record::Purpose::Answer,
         step: 1,
         attempt: 1,
         prompt_tokens: u64::MAX,
         cached_tokens: 0,
+        expected_cached: None,
         output_tokens: u64::MAX,
         reasoning_tokens: 0,
         cache_write_tokens: 0,

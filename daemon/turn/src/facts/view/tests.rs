@@ -231,10 +231,14 @@ fn a_todo(content: &str) -> Todo {
 fn usage(prompt_tokens: u64) -> Usage {
     Usage {
         item: ItemId("m".into()),
+        provider: String::new(),
+        model: String::new(),
+        purpose: proto::record::Purpose::Answer,
         step: 1,
         attempt: 1,
         prompt_tokens,
         cached_tokens: 0,
+        expected_cached: None,
         output_tokens: 0,
         reasoning_tokens: 0,
         cache_write_tokens: 0,
