@@ -16,6 +16,7 @@ pub mod outcome;
 pub mod params;
 pub mod paths;
 pub mod record;
+pub mod reset;
 pub mod secret;
 pub mod state;
 

@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, approval, config, daemon, history, hook, plan, process, question, rules, session,
+    Empty, approval, compact, config, daemon, history, hook, plan, process, question, rules,
+    session,
 };
 
 /// One method of the protocol.
@@ -114,6 +115,10 @@ methods! {
         "Makes a session that begins with the same conversation, up to the end of a turn.";
     SessionRewind = "session.rewind", Drive, true, history::RewindParams => history::RewindOutput,
         "Goes back to the end of a turn: conversation, files, or both; or takes that back.";
+    SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
+        "Folds old messages into a digest, says what that would do, or takes it back.";
+    SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
+        "Keeps a message, or a turn, word for word in every compaction; or no longer.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,
         "Turns that can be gone back to, with the files that they changed.";
     SessionExport = "session.export", Watch, false, history::ExportParams => session::PieceOutput,

@@ -13,6 +13,7 @@ use crate::params::approval::{Approval, Decision, Scope};
 use crate::params::history::What;
 use crate::params::plan::{self, Plan};
 use crate::params::question::{Question, Reply};
+use crate::reset::{CacheReset, Pinned};
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{
     ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
@@ -111,6 +112,7 @@ bodies! {
     CheckpointCreated(CheckpointCreated) = "checkpoint.created";
     SessionRewound(SessionRewound) = "session.rewound";
     CacheReset(CacheReset) = "cache.reset";
+    MessagePinned(Pinned) = "message.pinned";
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
     HookFinished(HookFinished) = "hook.finished";
@@ -143,6 +145,9 @@ pub struct SessionCreated {
     pub provider: String,
     pub provider_kind: String,
     pub model: String,
+    /// How hard the model thinks; absent: as it does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// Tokens that the model can take; 0: not known.
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
@@ -235,6 +240,12 @@ pub struct SessionSet {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Who is asked from the next request on: `provider/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard the model thinks, from the next request on; empty: as it does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -638,13 +649,6 @@ pub enum RewoundResult {
     ChangedSince,
     /// It could not be restored.
     Failed { why: String },
-}
-
-/// `cache.reset`: earlier bytes of the conversation change with the next request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CacheReset {
-    /// Why: `rewind`, …
-    pub reason: String,
 }
 
 /// `usage`: what one provider request took, as the provider reported it.

@@ -422,6 +422,7 @@ impl Story {
             | Body::TodoUpdated(_)
             | Body::CheckpointCreated(_)
             | Body::CacheReset(_)
+            | Body::MessagePinned(_)
             | Body::Usage(_)
             | Body::HookFinished(_)
             | Body::Notice(_) => {}

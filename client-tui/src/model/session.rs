@@ -320,6 +320,7 @@ impl Session {
             | Body::CheckpointCreated(_)
             | Body::SessionRewound(_)
             | Body::CacheReset(_)
+            | Body::MessagePinned(_)
             | Body::HookFinished(_)
             | Body::Notice(_)
             | Body::Unknown { .. } => {}

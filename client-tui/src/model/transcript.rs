@@ -167,6 +167,8 @@ pub enum Told {
     CacheReset {
         reason: String,
     },
+    /// A message stays word for word in every compaction, or no longer.
+    Pinned(String),
     Paused {
         by: Option<String>,
     },

@@ -196,7 +196,8 @@ impl Assembly for Wire {
                     "",
                 )
             });
-        let opened = entry.and_then(|entry| {
+        let opened = entry.and_then(|mut entry| {
+            entry.effort = created.effort.clone().or(entry.effort);
             let opened = open(&entry, &created.model, &loaded.settings, &self.means())?;
             Ok((opened, entry))
         });
@@ -207,6 +208,21 @@ impl Assembly for Wire {
                 ..self.setup(loaded, &gone(created), created.model.clone(), silent())
             },
         }
+    }
+
+    fn switch(
+        &self,
+        created: &SessionCreated,
+        model: &str,
+        effort: Option<&str>,
+    ) -> Result<Setup, Failure> {
+        let cwd = Path::new(&created.cwd);
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
+            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
+        entry.effort = effort.map(str::to_owned).or(entry.effort);
+        let opened = open(&entry, &model, &loaded.settings, &self.means())?;
+        Ok(self.setup(loaded, &entry, model, opened))
     }
 
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use contract::{Codec, Prefix, Provider, Secret};
 use policy::RuleSet;
 use proto::live::{Live, ToolOutput};
+use proto::params::compact::CompactOutput;
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice};
 use proto::state::OnAsk;
@@ -26,7 +27,7 @@ use crate::asking::{Arrived, Gather};
 use crate::away::Absence;
 use crate::call::{Bench, Printed, Ready, Stop, overdue};
 use crate::catalog::CatalogFeed;
-use crate::commands::{Command, Happened};
+use crate::commands::{Command, Happened, Reply};
 use crate::environment::Environment;
 use crate::fanout::{Fanout, Join, Joined};
 use crate::handle::{Activity, Seen};
@@ -37,6 +38,7 @@ use crate::kept::KeptRules;
 use crate::keys::Keys;
 use crate::parting::Kept;
 use crate::permissions::RulesAsOf;
+use crate::resetting::Swap;
 use crate::setup::{Assembly, Layered};
 
 /// How often subscribers are sent what has grown: the rate of a screen.
@@ -108,6 +110,14 @@ pub(crate) struct Actor {
     pub signalled: VecDeque<(RequestId, bool)>,
     /// What stands beside the checkpoint of a rewind, until its record is made.
     pub rewind_own: Option<String>,
+    /// What stands beside the record of a cache reset, until that is made.
+    pub reset_own: Option<String>,
+    /// Who is asked from that record on.
+    pub swap: Option<Box<Swap>>,
+    /// The request for a digest.
+    pub digest_request: Option<Arc<[u8]>>,
+    /// Who waits for the end of a compaction.
+    pub compact_reply: Option<Reply<CompactOutput>>,
     pub live_due: Option<tokio::time::Instant>,
     /// What the catalog was told last.
     pub listed: Option<SessionSummary>,
@@ -281,6 +291,7 @@ impl Actor {
                 self.step(Input::TimeUp { turn, partial });
             }
             Happened::RuleKept { approval_id, kept } => self.rule_kept(&approval_id, kept),
+            Happened::ResetReady { number, done } => self.reset_ready(number, *done),
             Happened::Rewound(rewound) => self.rewound(*rewound),
             Happened::NotRewound => self.step(Input::NotRewound),
             Happened::Overdue { calls } => {

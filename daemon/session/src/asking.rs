@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::codec::FragmentRole;
 use contract::provider::{ErrorKind, Ground, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::live::{Delta, Live};
 use proto::{CallId, ItemId, Stamp};
-use store::log::{LogFile, Where};
+use store::log::LogFile;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::Answer;
+
+use crate::journal::MessageAt;
 
 /// So long nothing comes of an answer before that is told, and between two tellings.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -26,7 +27,7 @@ pub enum Arrived {
 
 /// What a request needs.
 pub struct Ask {
-    pub material: Material,
+    pub source: Source,
     pub provider: Arc<dyn Provider>,
     pub key: Option<Secret>,
     pub attempt: u32,
@@ -85,10 +86,18 @@ pub async fn run(
     }
 }
 
+/// Where the body of a request comes from.
+pub enum Source {
+    /// It is copied together.
+    Material(Material),
+    /// It is there.
+    Body { body: Arc<[u8]>, model: String },
+}
+
 /// What the body of a request is made from.
 pub struct Material {
     pub file: Arc<LogFile>,
-    pub fragments: Vec<(FragmentRole, Where)>,
+    pub parts: Vec<MessageAt>,
     pub prefix: Arc<Prefix>,
     pub codec: Arc<dyn Codec>,
     pub cache_key: String,
@@ -97,13 +106,13 @@ pub struct Material {
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
     pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
-        let mut bytes = Vec::with_capacity(self.fragments.len());
-        for (role, at) in &self.fragments {
+        let mut bytes = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
             let fragment = self
                 .file
-                .fetch(at)
+                .fetch(&part.fragment)
                 .map_err(|error| format!("cannot read the log: {error}"))?;
-            bytes.push((*role, fragment));
+            bytes.push((part.role, fragment));
         }
         let fragments: Vec<_> = bytes
             .iter()
@@ -124,10 +133,16 @@ impl Material {
 /// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
 async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderError> {
     let work = tokio::task::spawn_blocking(move || {
-        let body = ask.material.body(ask.tool_choice)?;
+        let (body, model) = match ask.source {
+            Source::Body { body, model } => (body.to_vec(), model),
+            Source::Material(material) => (
+                material.body(ask.tool_choice)?,
+                material.prefix.model.clone(),
+            ),
+        };
         let request = Request {
             body,
-            model: ask.material.prefix.model.clone(),
+            model,
             key: ask.key,
             attempt: ask.attempt,
             answered: ask.answered,
@@ -156,6 +171,8 @@ pub struct Gather {
     pub cancel: CancellationToken,
     /// It was sent without a key although the provider takes one.
     pub keyless: bool,
+    /// It is no part of the conversation: nobody is shown it as it comes.
+    pub unseen: bool,
     started: Instant,
     first: Option<Instant>,
     text_shown: usize,
@@ -190,6 +207,7 @@ impl Gather {
             answer: Answer::default(),
             cancel: CancellationToken::new(),
             keyless,
+            unseen: false,
             started: Instant::now(),
             first: None,
             text_shown: 0,
@@ -198,6 +216,12 @@ impl Gather {
             heard: tokio::time::Instant::now(),
             silence: None,
         }
+    }
+
+    /// The same, of which nobody is shown anything as it comes.
+    pub fn unseen(mut self) -> Self {
+        self.unseen = true;
+        self
     }
 
     /// Takes a part in. True when the answer is whole.
@@ -245,6 +269,9 @@ impl Gather {
 
     /// Whether there is something that subscribers have not been sent.
     pub fn has_fresh(&self) -> bool {
+        if self.unseen {
+            return false;
+        }
         self.text_shown < self.answer.text.len()
             || self.reasoning_shown < self.answer.reasoning.len()
             || self
@@ -276,6 +303,9 @@ impl Gather {
 
     /// What subscribers have not been sent.
     pub fn fresh(&mut self) -> Vec<Live> {
+        if self.unseen {
+            return Vec::new();
+        }
         let mut lives = Vec::new();
         if let Some(delta) = grown(
             &self.item,

@@ -294,6 +294,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         env,
         marked: false,
         read_only: None,
+        elements: Vec::new(),
         missed: None,
     };
     let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
@@ -350,6 +351,7 @@ fn first_record(
         provider: setup.provider_name.clone(),
         provider_kind: setup.provider_kind.clone(),
         model: setup.model.clone(),
+        effort: None,
         context_window: setup.context_window,
         prefix_sha256: prefix::hash(prefix),
         kind: params.kind,

@@ -8,6 +8,7 @@ use hooks::{Chain, Hooks};
 use proto::hook::HookFinished;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
+use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::history::RewindParams;
 use proto::params::hook::ListOutput;
 use proto::params::session::{
@@ -27,6 +28,7 @@ use crate::checkpoint::Checkpoint;
 use crate::fanout::{Join, Joined};
 use crate::parting::Leave;
 use crate::permissions::Standing;
+use crate::resetting::Done;
 use crate::rewind::{Begun, Marks, Rewound};
 
 /// Where an answer goes. The caller may be gone: that changes nothing for the session.
@@ -141,6 +143,17 @@ pub enum Command {
         by: String,
         reply: Reply<Begun>,
     },
+    /// Compact the context, say what that would do, or take it back.
+    Compact {
+        params: CompactParams,
+        reply: Reply<CompactOutput>,
+    },
+    /// Keep a message word for word, or no longer.
+    Pin {
+        params: PinParams,
+        by: String,
+        reply: Reply<Empty>,
+    },
     /// What a rewind is about to change.
     KeepForRewind {
         kept: Checkpoint,
@@ -243,6 +256,11 @@ pub enum Happened {
     RuleKept {
         approval_id: ApprovalId,
         kept: Result<(), Failure>,
+    },
+    /// A job that changes earlier bytes of requests has ended.
+    ResetReady {
+        number: u64,
+        done: Box<Done>,
     },
     /// The session has gone back.
     Rewound(Box<Rewound>),

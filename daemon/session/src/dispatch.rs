@@ -57,6 +57,8 @@ impl Actor {
             Command::Hooks { reply } => drop(reply.send(Ok(self.list_hooks()))),
             Command::ReloadHooks { reply } => self.reload_hooks(reply),
             Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
+            Command::Compact { params, reply } => self.compact(params, reply),
+            Command::Pin { params, by, reply } => self.pin(params, by, reply),
             Command::KeepForRewind {
                 kept,
                 undoes,

@@ -43,8 +43,8 @@ impl Actor {
                 clients: self.fanout.clients(),
             },
             InspectPart::Context => {
-                let fragments = self.made_from(self.journal.index.last()).fragments;
-                let bytes: usize = fragments.iter().map(|(_, at)| at.len()).sum();
+                let parts = self.made_from(self.journal.index.last()).parts;
+                let bytes: usize = parts.iter().map(|part| part.fragment.len()).sum();
                 let prefix = [
                     &self.prefix.model,
                     &self.prefix.system,
@@ -54,10 +54,10 @@ impl Actor {
                 let prefix: usize = prefix.iter().map(|part| part.len()).sum();
                 InspectOutput::Context {
                     tokens: facts.context_tokens,
-                    window: created.context_window,
-                    prefix_sha256: created.prefix_sha256.clone(),
+                    window: facts.wire.context_window,
+                    prefix_sha256: facts.wire.prefix_sha256.clone(),
                     prefix_bytes: prefix as u64,
-                    messages: fragments.len() as u64,
+                    messages: parts.len() as u64,
                     message_bytes: bytes as u64,
                 }
             }

@@ -3,15 +3,18 @@
 //! The actor never waits for the disk. What has gathered is written by one job at a time on a thread that may block;
 //! the job's end comes back as `Happened::Durable`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use proto::{ErrorName, Record, Seq, SessionId};
+use proto::reset::Piece;
+use proto::{Body, ErrorName, Record, Seq, SessionId};
 use store::format::{Envelope, Line, encode};
 use store::home::Home;
 use store::log::{Index, LogFile, Tag, Trouble, Where};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::base::{self, ElementAt};
 use crate::commands::Happened;
 
 pub struct Journal {
@@ -26,6 +29,8 @@ pub struct Journal {
     marked: bool,
     /// The marker is to be there, or not.
     wanted: bool,
+    /// Where the elements of resets stand in their lines.
+    elements: BTreeMap<Seq, Vec<ElementAt>>,
     /// Why nothing is appended any more.
     pub failed: Option<Closed>,
 }
@@ -136,6 +141,7 @@ impl Journal {
             busy: false,
             marked,
             wanted: marked,
+            elements: BTreeMap::new(),
             failed: None,
         }
     }
@@ -162,6 +168,11 @@ impl Journal {
             fragment,
         });
         self.index.push(&line, Tag::of_kind(record.body.kind()));
+        if matches!(record.body, Body::CacheReset(_))
+            && let Ok(raw) = store::format::decode(trimmed(&line))
+        {
+            self.note_elements(record.seq, base::elements(&raw));
+        }
         Ok(line)
     }
 
@@ -241,24 +252,74 @@ impl Journal {
         self.failed.as_ref().map(|closed| closed.reason.clone())
     }
 
-    /// Where the fragments of a request stand that is made from these runs of records.
-    pub fn fragments(&self, runs: &[(Seq, Seq)]) -> Vec<(FragmentRole, Where)> {
-        let upto = runs.last().map_or(Seq(0), |(_, last)| *last);
-        let mut runs = runs.iter().peekable();
-        let role = |tag| match tag {
-            Tag::User => FragmentRole::User,
-            Tag::Assistant => FragmentRole::Assistant,
-            Tag::Tool => FragmentRole::Tool,
-        };
-        self.index
-            .fragments_up_to(upto)
-            .filter(|(seq, _, _)| {
-                while runs.next_if(|(_, last)| last < seq).is_some() {}
-                runs.peek().is_some_and(|(first, _)| first <= seq)
-            })
-            .map(|(_, tag, at)| (role(tag), at))
-            .collect()
+    /// Where the messages of a request stand that is made from these pieces.
+    pub fn parts(&self, pieces: &[Piece]) -> Vec<MessageAt> {
+        let mut parts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Run(first, last) => parts.extend(self.run(*first, *last)),
+                Piece::Element { reset, element } => parts.extend(self.element(*reset, *element)),
+            }
+        }
+        parts
     }
+
+    fn run(&self, first: Seq, last: Seq) -> impl Iterator<Item = MessageAt> + '_ {
+        let messages = self.index.fragments(first, last).enumerate();
+        messages.filter_map(|(place, (seq, tag, fragment))| {
+            Some(MessageAt {
+                follows: place > 0,
+                piece: Piece::Run(seq, seq),
+                role: role(tag),
+                fragment,
+                line: self.index.line(seq)?,
+            })
+        })
+    }
+
+    fn element(&self, reset: Seq, element: u32) -> Option<MessageAt> {
+        let place = usize::try_from(element).ok()?;
+        let at = self.elements.get(&reset)?.get(place)?;
+        Some(MessageAt {
+            follows: false,
+            piece: Piece::Element { reset, element },
+            role: at.role,
+            fragment: self.index.within(reset, at.fragment.clone())?,
+            line: self.index.line(reset)?,
+        })
+    }
+
+    /// Notes where the elements of a reset stand in its line.
+    pub fn note_elements(&mut self, reset: Seq, elements: Vec<ElementAt>) {
+        if !elements.is_empty() {
+            self.elements.insert(reset, elements);
+        }
+    }
+}
+
+/// A line as it is read: without its newline.
+fn trimmed(line: &Line) -> &[u8] {
+    line.bytes.strip_suffix(b"\n").unwrap_or(&line.bytes)
+}
+
+fn role(tag: Tag) -> FragmentRole {
+    match tag {
+        Tag::User => FragmentRole::User,
+        Tag::Assistant => FragmentRole::Assistant,
+        Tag::Tool => FragmentRole::Tool,
+    }
+}
+
+/// Where a message of a request stands.
+#[derive(Clone, Debug)]
+pub struct MessageAt {
+    pub piece: Piece,
+    pub role: FragmentRole,
+    pub fragment: Where,
+    /// In the log no other message stands between it and the one before it.
+    pub follows: bool,
+    /// The whole line of its record, or of the reset that it is an element of.
+    pub line: Where,
 }
 
 fn write(

@@ -89,7 +89,9 @@ impl Actor {
     /// Keeps what could be seen of the answer in progress: what was sent, behind everything durable.
     pub(crate) fn keep(&mut self) {
         self.keeping.due = None;
-        let Some(gather) = &self.gather else { return };
+        let Some(gather) = self.gather.as_ref().filter(|gather| !gather.unseen) else {
+            return;
+        };
         let (text, reasoning) = self.fanout.seen_of(&gather.item);
         let seen = (
             gather.answer.text.get(..text),

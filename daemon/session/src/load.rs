@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use contract::Prefix;
 use proto::record::CheckpointCreated;
-use proto::{Body, ErrorName, Failure, SessionId};
+use proto::{Body, ErrorName, Failure, Seq, SessionId};
 use serde::Deserialize;
 use store::aside::Aside;
 use store::home::Home;
@@ -15,6 +15,7 @@ use turn::{Facts, RecoverPolicy};
 
 use crate::actor::{Actor, Inbox};
 use crate::away::{Bit, Digest, Left};
+use crate::base::{self, ElementAt};
 use crate::catalog::CatalogFeed;
 use crate::handle::SessionHandle;
 use crate::journal::{Broken, Cause, Closed};
@@ -43,6 +44,8 @@ pub struct Read {
     pub prefix: Prefix,
     pub repair: Option<String>,
     pub read_only: Option<Closed>,
+    /// Where the elements of cache resets stand in their lines.
+    pub elements: Vec<(Seq, Vec<ElementAt>)>,
     /// What happened since the last person left.
     pub missed: Option<Digest>,
 }
@@ -57,6 +60,7 @@ struct OwnPrefix {
 pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
     let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
+    let mut elements = Vec::new();
     let left = store::aside::get(&dir, Aside::Seen).and_then(|content| Left::read(&content));
     let mut missed = left.map(Digest::new);
     let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
@@ -64,6 +68,13 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
             && prefix.is_none()
         {
             prefix = serde_json::from_str::<OwnPrefix>(own.get()).ok();
+        }
+        if raw.kind == "cache.reset" {
+            // Who is asked from there on is asked with another prefix.
+            prefix = base::prefix(raw)
+                .map(|prefix| OwnPrefix { prefix })
+                .or(prefix.take());
+            elements.push((raw.seq, base::elements(raw)));
         }
         match raw.record() {
             Ok(record) => {
@@ -107,6 +118,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         prefix,
         repair,
         read_only,
+        elements,
         missed,
     })
 }
@@ -145,12 +157,14 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         prefix,
         repair,
         read_only,
+        elements,
         missed,
     } = read(ground, session)?;
     let Some(created) = facts.created.clone() else {
         return Err(unreadable(session, "its first record is missing"));
     };
-    let setup = ground.assembly.resume(&created);
+    let as_now = facts.created_now();
+    let setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);
@@ -165,6 +179,7 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         env,
         marked: store::markers::is_marked(&ground.home, session),
         read_only,
+        elements,
         missed,
     };
     let (actor, inbox, handle) = build(ground, parts)?;

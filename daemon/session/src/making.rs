@@ -22,6 +22,7 @@ use crate::actor::{Actor, Inbox};
 use crate::aside::AsideFile;
 use crate::asking::Arrived;
 use crate::away::{Absence, Digest};
+use crate::base::ElementAt;
 use crate::call::Bench;
 use crate::checkpoint::Keeper;
 use crate::commands::{Command, Happened};
@@ -52,6 +53,8 @@ pub struct Parts {
     /// Its marker of unfinished work is there.
     pub marked: bool,
     pub read_only: Option<Closed>,
+    /// Where the elements of cache resets stand in their lines.
+    pub elements: Vec<(Seq, Vec<ElementAt>)>,
     pub missed: Option<Digest>,
 }
 
@@ -81,6 +84,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         parts.marked,
         to.happened.clone(),
     );
+    for (reset, elements) in parts.elements {
+        journal.note_elements(reset, elements);
+    }
     let unusable = parts.setup.unusable.clone();
     journal.failed = parts.read_only.or_else(|| unworkable(unusable, lost));
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
@@ -286,6 +292,10 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         asked_at: HashMap::new(),
         signalled: VecDeque::new(),
         rewind_own: None,
+        reset_own: None,
+        swap: None,
+        digest_request: None,
+        compact_reply: None,
         live_due: None,
         listed: None,
         closing: Vec::new(),

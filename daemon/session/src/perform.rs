@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
 
 use crate::actor::{Actor, Running};
-use crate::asking::{self, Ask, Gather, Material};
+use crate::asking::{self, Ask, Gather, Material, Source};
 use crate::call::{Bench, Kept, Printed, Ready, Stop};
 use crate::commands::Happened;
 use crate::hooked;
@@ -34,6 +34,8 @@ impl Actor {
                     attempt,
                     tool_choice,
                 } => self.ask(upto, item, attempt, tool_choice),
+                Effect::Reset(job) => self.begin_reset(job),
+                Effect::AskDigest { item, attempt } => self.ask_digest(item, attempt),
                 Effect::CancelAsk => {
                     if let Some(gather) = self.gather.take() {
                         gather.cancel.cancel();
@@ -56,6 +58,7 @@ impl Actor {
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
         }
+        self.tell_compacted();
         self.settle();
     }
 
@@ -95,6 +98,7 @@ impl Actor {
                 }
                 None => self.rewind_own.take(),
             },
+            Body::CacheReset(reset) => self.take_reset(reset),
             _ => None,
         };
         match self
@@ -115,17 +119,13 @@ impl Actor {
         let gather = Gather::new(self.asked, item, keyless);
         self.keeping.begin();
         let ask = Ask {
-            material: self.made_from(upto),
+            source: Source::Material(self.made_from(upto)),
             provider: Arc::clone(&self.provider),
             key,
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,
-            ground: Ground {
-                session: self.bench.session,
-                cwd: self.bench.workspace.cwd().to_path_buf(),
-                env: Arc::clone(&self.bench.env),
-            },
+            ground: self.ground(),
         };
         tokio::spawn(asking::run(
             ask,
@@ -136,13 +136,20 @@ impl Actor {
         self.gather = Some(gather);
     }
 
+    /// What a provider that is a program runs with.
+    pub(crate) fn ground(&self) -> Ground {
+        Ground {
+            session: self.bench.session,
+            cwd: self.bench.workspace.cwd().to_path_buf(),
+            env: Arc::clone(&self.bench.env),
+        }
+    }
+
     /// What the body of a request up to this record is made from.
     pub(crate) fn made_from(&self, upto: Seq) -> Material {
         Material {
             file: Arc::clone(&self.journal.file),
-            fragments: self
-                .journal
-                .fragments(&self.machine.facts().shown_upto(upto)),
+            parts: self.journal.parts(&self.machine.facts().pieces_upto(upto)),
             prefix: Arc::clone(&self.prefix),
             codec: Arc::clone(&self.codec),
             cache_key: self.cache_key(),
@@ -150,7 +157,7 @@ impl Actor {
     }
 
     /// By what the vendor's cache knows the conversation: forks share what they begin with.
-    fn cache_key(&self) -> String {
+    pub(crate) fn cache_key(&self) -> String {
         let created = self.machine.facts().created.as_ref();
         let origin = created.and_then(|created| created.origin.as_ref());
         origin.map_or(self.id, |origin| origin.first).to_string()

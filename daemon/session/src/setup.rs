@@ -127,6 +127,24 @@ pub trait Assembly: Send + Sync {
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
 
+    /// For a session that is to ask another model, as `provider/model`, from its next request on.
+    ///
+    /// # Errors
+    /// No such model, no usable provider, an effort that it lacks.
+    fn switch(
+        &self,
+        created: &SessionCreated,
+        model: &str,
+        effort: Option<&str>,
+    ) -> Result<Setup, Failure> {
+        let _ = (created, effort);
+        Err(Failure::new(
+            proto::ErrorName::InvalidConfig,
+            format!("There is no model `{model}`."),
+            "",
+        ))
+    }
+
     /// The hooks of a session that works in this directory. Blocks: reads files.
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {
         let _ = cwd;

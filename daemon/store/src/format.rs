@@ -157,6 +157,17 @@ impl<'a> RawRecord<'a> {
         Some(range.start + 1..range.end - 1)
     }
 
+    /// Where a value that was read from this line stands in it.
+    ///
+    /// # Panics
+    /// It was not read from this line: a bug of the caller.
+    #[must_use]
+    pub fn range_within(&self, value: &RawValue) -> Range<usize> {
+        let range = self.range_of(value);
+        assert!(range.end <= self.line.len(), "it is a part of the line");
+        range
+    }
+
     /// The fragment without its brackets.
     #[must_use]
     pub fn fragment_text(&self) -> Option<&'a str> {

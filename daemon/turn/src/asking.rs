@@ -7,6 +7,7 @@ use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, Purpose, Usage};
+use proto::reset::Trigger;
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
@@ -18,6 +19,12 @@ use crate::words;
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
+        if self.facts.wants_rebase() {
+            return self.rebase();
+        }
+        if self.is_near_full() {
+            return self.compact_first(Trigger::Auto);
+        }
         self.tell_stance();
         let asking = Asking {
             item: self.next_item(),
@@ -95,9 +102,12 @@ impl Step<'_> {
     }
 
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
-        let Phase::Asking(asking) = phase else {
-            return phase;
+        let asking = match phase {
+            Phase::Asking(asking) => asking,
+            Phase::Compacting(compacting) => return self.digest_answered(compacting, &answer),
+            other => return other,
         };
+        self.hold.too_long = 0;
         let finish = answer.finish.unwrap_or(Finish::Stop);
         self.usage(&asking, &answer);
         self.keep(asking.item, &answer, finish);
@@ -203,13 +213,18 @@ impl Step<'_> {
     }
 
     pub(crate) fn usage(&mut self, asking: &Asking, answer: &Answer) {
+        self.usage_of(asking, answer, Purpose::Answer);
+    }
+
+    /// What a request took, also one beside the conversation.
+    pub(crate) fn usage_of(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
         let reported = answer.reported.unwrap_or_default();
         let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
         self.append(Body::Usage(Usage {
             item: asking.item.clone(),
-            provider: self.facts.settings.provider.clone(),
-            model: self.facts.settings.model.clone(),
-            purpose: Purpose::Answer,
+            provider: self.facts.wire.provider.clone(),
+            model: self.facts.wire.model.clone(),
+            purpose,
             step,
             attempt: asking.attempt,
             prompt_tokens: reported.prompt_tokens,
@@ -234,8 +249,12 @@ impl Step<'_> {
         jitter: f64,
         key_lost: bool,
     ) -> Phase {
-        let Phase::Asking(asking) = phase else {
-            return phase;
+        let asking = match phase {
+            Phase::Asking(asking) => asking,
+            Phase::Compacting(compacting) => {
+                return self.digest_broke(compacting, &error, &partial);
+            }
+            other => return other,
         };
         if partial.reported.is_some() {
             // It came to nothing, but the vendor counted it: the books must agree (I15).
@@ -256,6 +275,10 @@ impl Step<'_> {
                 })
             }
             ErrorKind::ContextLength => {
+                if let Some(phase) = self.too_long() {
+                    self.supersede(&asking, &partial);
+                    return phase;
+                }
                 self.keep_partial(asking, Some(partial));
                 let failure = failure_of(&error);
                 self.end_turn(OutcomeKind::ContextFull, None, Some(failure))
@@ -336,6 +359,9 @@ impl Step<'_> {
                     && asking.attempt == attempt =>
             {
                 self.resend(asking)
+            }
+            Phase::Compacting(compacting) if !self.hold.suspending => {
+                self.digest_due(compacting, item, attempt)
             }
             other => other,
         }

@@ -381,6 +381,7 @@ impl Step<'_> {
             }
             Phase::Idle
             | Phase::Asking(_)
+            | Phase::Compacting(_)
             | Phase::Held
             | Phase::Rewinding { .. }
             | Phase::Ending { .. } => phase,

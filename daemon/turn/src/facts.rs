@@ -1,6 +1,6 @@
 //! The state of a session as a fold over its log. Resuming is this and nothing else.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{TurnEnded, UsageTotals};
@@ -10,28 +10,35 @@ use proto::params::plan::Plan as Proposed;
 use proto::params::question::Question;
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{
-    ApprovalResolved, ChildSpawned, PlanResolved, QuestionAnswered, SessionCreated, Todo,
+    ApprovalResolved, ChildSpawned, PlanResolved, Purpose, QuestionAnswered, SessionCreated, Todo,
 };
+use proto::reset::Wire;
 use proto::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use proto::{
-    ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
+    ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, Record, RequestId, Seq,
+    Stamp,
 };
 
+use crate::compaction::EditedFile;
 use crate::words;
 
 mod asked;
 mod content;
+mod edited;
 mod escape;
 mod open;
 mod plans;
 mod queue;
+mod resets;
 mod view;
 
 pub use content::{
-    content_of_answer, content_of_edit, content_of_move, content_of_plan, content_of_prompt,
-    content_of_replies, content_of_rewind, content_of_set,
+    content_of_answer, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
+    content_of_plan, content_of_prompt, content_of_replies, content_of_reset, content_of_rewind,
+    content_of_set,
 };
 pub use open::{Answerer, OpenCall, OpenTurn, Stage};
+pub use resets::Undoable;
 pub use view::{Counts, Mark, Plan, Rewind, View};
 
 /// Everything that the log says about a session, less the words.
@@ -86,6 +93,25 @@ pub struct Facts {
     pub broken_off: Vec<BrokenOff>,
     /// What stood before the words of the session's first message: said again where a rewind has hidden that.
     pub(crate) opening: Option<String>,
+    /// Who is asked, and with which prefix, until the settings in force are taken in by the next request.
+    pub wire: Wire,
+    /// How many providers have been asked before this one: messages are rendered for one of them.
+    pub generation: u64,
+    /// Compactions so far.
+    pub compactions: u64,
+    compacted: Option<Undoable>,
+    /// Views that the undoing of a compaction has changed, as they were before that record.
+    dropped: Vec<(Seq, View)>,
+    /// The context is not compacted by itself below so many tokens: a compaction was taken back.
+    pub spared: u64,
+    /// The files that it edited last, newest first.
+    pub edited: VecDeque<EditedFile>,
+    /// The plan that was approved last.
+    pub plan_in_force: Option<String>,
+    /// Messages that stay word for word.
+    pub pins: BTreeSet<ItemId>,
+    /// Bytes of the newest request, and the prompt tokens that the provider reported of it.
+    pub measure: Option<(u64, u64)>,
     /// What people allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
@@ -144,6 +170,8 @@ pub struct Settings {
     pub provider: String,
     /// The model that is asked.
     pub model: String,
+    /// How hard it thinks; `None`: as it does by itself.
+    pub effort: Option<String>,
     pub posture: Posture,
     pub mode: Mode,
     /// Calls that change anything are refused.
@@ -248,8 +276,17 @@ impl Facts {
                 self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
                 self.half_rewound &= notice.text != words::HALF_REWOUND;
             }
-            Body::ToolFinished(_) | Body::HookFinished(_) | Body::Unknown { .. } => {}
-            Body::CacheReset(_) => self.reset_due = false,
+            Body::ToolFinished(finished) => self.apply_file_edited(finished),
+            Body::HookFinished(_) | Body::Unknown { .. } => {}
+            Body::CacheReset(reset) => self.apply_reset(reset, record),
+            Body::MessagePinned(pinned) => {
+                match pinned.pinned {
+                    true => self.pins.insert(pinned.item.clone()),
+                    false => self.pins.remove(&pinned.item),
+                };
+                let content = content_of_pin(pinned);
+                self.remember(pinned.request_id, record, content, None);
+            }
             Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
             Body::CheckpointCreated(checkpoint) => {
                 if checkpoint.call.is_none() {
@@ -278,7 +315,10 @@ impl Facts {
             Body::QuestionAsked(question) => self.apply_questions(question),
             Body::QuestionAnswered(answered) => self.apply_answered(answered, record),
             Body::PlanProposed(plan) => self.apply_proposed(plan),
-            Body::PlanResolved(resolved) => self.apply_plan_resolved(resolved, record),
+            Body::PlanResolved(resolved) => {
+                self.apply_plan_in_force(resolved);
+                self.apply_plan_resolved(resolved, record);
+            }
             Body::ToolStarted(started) => {
                 if let Some(open) = &mut self.open {
                     open.stage(
@@ -295,7 +335,10 @@ impl Facts {
             Body::Usage(usage) => {
                 let totals = UsageTotals::of(usage);
                 self.usage.add(&totals);
-                if usage.reported {
+                // A digest is one whole answer of the model too: a scripted one finds its place by their number.
+                self.answered += u64::from(usage.purpose == Purpose::Digest);
+                if usage.reported && usage.purpose == Purpose::Answer {
+                    self.measure = Some((usage.request_bytes, usage.prompt_tokens));
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                 }
                 if let Some(open) = &mut self.open {
@@ -310,6 +353,7 @@ impl Facts {
             kind: created.kind,
             provider: created.provider.clone(),
             model: created.model.clone(),
+            effort: created.effort.clone(),
             posture: created.posture,
             mode: created.mode,
             read_only: created.read_only,
@@ -320,6 +364,7 @@ impl Facts {
             timeout_ms: created.timeout_ms,
             paused: false,
         };
+        self.wire = Self::first_wire(created);
         self.created_at = record.at;
         self.created = Some(created.clone());
         self.state.cause = "created".into();
@@ -344,6 +389,13 @@ impl Facts {
         settings.kind = set.kind.unwrap_or(settings.kind);
         settings.max_steps = set.max_steps.unwrap_or(settings.max_steps);
         settings.timeout_ms = set.timeout_ms.unwrap_or(settings.timeout_ms);
+        if let Some((provider, model)) = set.model.as_deref().and_then(|set| set.split_once('/')) {
+            settings.provider = provider.to_owned();
+            settings.model = model.to_owned();
+        }
+        if let Some(effort) = &set.effort {
+            settings.effort = Some(effort.clone()).filter(|effort| !effort.is_empty());
+        }
         self.suspended = false;
         if let Some(paused) = set.paused {
             self.pause(paused, record.at);
@@ -412,6 +464,7 @@ impl Facts {
             open.over = Some(ended.clone());
             return;
         }
+        self.settle_compaction();
         self.open = None;
         self.ended = Some(ended.clone());
         self.unsettled = true;

@@ -10,6 +10,7 @@ use proto::record::{SessionSet, SessionState, SessionSuspended};
 use proto::state::{Kind, State, WaitingFor};
 use proto::{Body, RequestId};
 
+use crate::compacting::CompactionEnd;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Machine, Phase, Step, Waits};
 
@@ -26,6 +27,16 @@ pub(crate) struct Hold {
     pub clock: Option<Clock>,
     /// Somebody is to be told of each turn's end. Set from outside.
     pub tell_ends: bool,
+    /// Jobs that were begun to change earlier bytes of requests.
+    pub jobs: u64,
+    /// Digests that came to nothing, in a row.
+    pub failures: u32,
+    /// Compactions for a request that the provider finds too long.
+    pub too_long: u32,
+    /// Below so many tokens a compaction comes to nothing.
+    pub futile: u64,
+    /// How the newest compaction has ended, until somebody asks.
+    pub compacted: Option<CompactionEnd>,
 }
 
 /// The time that a turn has left.
@@ -65,7 +76,10 @@ impl Phase {
             Self::Idle | Self::Held => true,
             Self::Asking(asking) => asking.waits != Waits::Answer,
             Self::Calls(calls) => calls.running.is_empty(),
-            Self::Stopping { .. } | Self::Rewinding { .. } | Self::Ending { .. } => false,
+            Self::Compacting(_)
+            | Self::Stopping { .. }
+            | Self::Rewinding { .. }
+            | Self::Ending { .. } => false,
         }
     }
 }
@@ -140,6 +154,13 @@ impl Step<'_> {
             Phase::Asking(mut asking) => {
                 asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
                 self.release_request(asking, cause)
+            }
+            Phase::Compacting(_) => {
+                let (running, in_turn) = (State::Running, self.facts.open.is_some());
+                let state = if in_turn { running } else { State::Idle };
+                self.state(state, None, cause, None);
+                self.run_clock();
+                phase
             }
             Phase::Calls(calls) => {
                 match self.facts.waits_for_person() {
@@ -228,6 +249,13 @@ impl Step<'_> {
             Phase::Ending { .. } => {
                 self.effects.push(Effect::CancelTelling);
                 phase
+            }
+            // Nothing of it was logged: the next life makes the request again, and comes to the same.
+            Phase::Compacting(compacting) => {
+                match self.stop_compacting(compacting, StopReason::User) {
+                    Some(_) => Phase::Idle,
+                    None => Phase::Held,
+                }
             }
             Phase::Idle
             | Phase::Held

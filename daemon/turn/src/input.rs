@@ -15,6 +15,8 @@ use proto::{
     ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
 };
 
+use crate::compacting::{Job, JobEnd};
+
 /// This moment: the wall clock for showing, the monotonic one for durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
@@ -86,6 +88,16 @@ pub enum Input {
     Rewound(SessionRewound),
     /// It has not. Where files had been kept for it, people are told that some may be put back.
     NotRewound,
+    /// A person wants the context compacted. Ignored in a turn and in a hand-over: `Machine::is_compacting` tells.
+    Compact {
+        /// What the digest is to keep.
+        instructions: String,
+        request_id: Option<RequestId>,
+    },
+    /// A person takes the newest compaction back. Ignored in a turn, and where there is none that can be.
+    UndoCompaction { request_id: Option<RequestId> },
+    /// A job that changes earlier bytes of requests has come to its end.
+    JobEnded { number: u64, end: Box<JobEnd> },
     /// Who was to be told of the turn's end has been.
     EndTold,
     /// A call has ended.
@@ -241,6 +253,10 @@ pub enum Effect {
         attempt: u32,
         tool_choice: ToolChoice,
     },
+    /// Plan a cache reset, or render it, and come back with `JobEnded`.
+    Reset(Job),
+    /// Send the request for a digest that the newest such job has made. Its answer comes as any other.
+    AskDigest { item: ItemId, attempt: u32 },
     /// Drop the request in flight.
     CancelAsk,
     /// What was streamed under this item does not count: another try follows.

@@ -5,6 +5,8 @@
 
 mod asking;
 mod calls;
+pub mod compacting;
+pub mod compaction;
 pub mod facts;
 mod hold;
 pub mod input;

@@ -56,6 +56,7 @@ use proto::record::{
 use proto::state::{Kind, State, WaitingFor};
 use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId, Seq};
 
+use crate::compacting::{Compacting, CompactionEnd};
 use crate::facts::Facts;
 use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
@@ -74,6 +75,8 @@ pub struct Limits {
     pub retry_total_ms: u64,
     /// From TERM to KILL when calls are stopped.
     pub grace_ms: u64,
+    /// At this part of the window, in per cent, the context is compacted before the next request; 0: never.
+    pub compact_percent: u8,
 }
 
 impl Default for Limits {
@@ -86,6 +89,7 @@ impl Default for Limits {
             retry_tries: 8,
             retry_total_ms: 600_000,
             grace_ms: 2_000,
+            compact_percent: 80,
         }
     }
 }
@@ -97,6 +101,8 @@ pub(crate) enum Phase {
     Idle,
     /// A request is with the provider, or waits for its next try.
     Asking(Asking),
+    /// Earlier bytes of requests are changed before the next one, or because a person asked for it at rest.
+    Compacting(Compacting),
     /// Calls of the newest answer are judged, asked and run.
     Calls(Calls),
     /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log tells.
@@ -229,6 +235,17 @@ impl Machine {
         matches!(self.phase, Phase::Rewinding { .. })
     }
 
+    /// Whether earlier bytes of requests are being changed.
+    #[must_use]
+    pub fn is_compacting(&self) -> bool {
+        matches!(self.phase, Phase::Compacting(_))
+    }
+
+    /// How a compaction has ended since this was asked last.
+    pub fn take_compaction_end(&mut self) -> Option<CompactionEnd> {
+        self.hold.compacted.take()
+    }
+
     /// The call that is judged now.
     #[must_use]
     pub fn judging(&self) -> Option<&CallId> {
@@ -304,6 +321,7 @@ impl Step<'_> {
                 match phase {
                     Phase::Idle => self.start_next(),
                     Phase::Asking(_)
+                    | Phase::Compacting(_)
                     | Phase::Calls(_)
                     | Phase::Held
                     | Phase::Rewinding { .. }
@@ -356,12 +374,19 @@ impl Step<'_> {
             Input::Close { request_id } => match phase {
                 Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
                 Phase::Asking(_)
+                | Phase::Compacting(_)
                 | Phase::Calls(_)
                 | Phase::Held
                 | Phase::Rewinding { .. }
                 | Phase::Stopping { .. }
                 | Phase::Ending { .. } => phase,
             },
+            Input::Compact {
+                instructions,
+                request_id,
+            } => self.compact(phase, instructions, request_id),
+            Input::UndoCompaction { request_id } => self.undo_compaction(phase, request_id),
+            Input::JobEnded { number, end } => self.job_ended(phase, number, *end),
             Input::EndTold => self.end_told(phase),
             Input::Rewind => self.rewind(phase),
             Input::Rewound(rewound) => self.rewound(phase, rewound),

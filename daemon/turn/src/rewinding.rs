@@ -1,7 +1,8 @@
 //! The session goes back: nothing else begins meanwhile. What it goes back to stands in `facts::view`.
 
 use proto::Body;
-use proto::record::{CacheReset, Level, SessionRewound};
+use proto::record::{Level, SessionRewound};
+use proto::reset::CacheReset;
 
 use crate::input::StopReason;
 use crate::machine::{Phase, Step};
@@ -16,6 +17,7 @@ impl Step<'_> {
             }
             Phase::Idle
             | Phase::Asking(_)
+            | Phase::Compacting(_)
             | Phase::Calls(_)
             | Phase::Held
             | Phase::Rewinding { .. }
@@ -53,7 +55,10 @@ impl Step<'_> {
     fn reset_cache(&mut self) {
         if self.facts.reset_due {
             let reason = "rewind".to_owned();
-            self.append(Body::CacheReset(CacheReset { reason }));
+            self.append(Body::CacheReset(CacheReset {
+                reason,
+                ..CacheReset::default()
+            }));
         }
     }
 

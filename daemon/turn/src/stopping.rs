@@ -26,6 +26,15 @@ impl Step<'_> {
                 self.keep_partial(asking, partial);
                 self.end_stopped(reason)
             }
+            Phase::Compacting(compacting) => match self.stop_compacting(compacting, reason) {
+                Some(StopReason::Shutdown) => {
+                    self.hold.rests = true;
+                    Phase::Idle
+                }
+                Some(StopReason::User) if self.wants_turn() => self.start_next(),
+                Some(reason) => self.stop_at_rest(reason),
+                None => self.end_stopped(reason),
+            },
             Phase::Calls(calls) => self.stop_calls(calls, reason),
             Phase::Held => self.end_stopped(reason),
             // Files are being put back: that is short, and has to be told in the log.

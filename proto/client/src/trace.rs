@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use what::{Tokens, What};
 
-use crate::transcript::reply_words;
+use crate::transcript::{reply_words, reset_words};
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -210,8 +210,13 @@ impl Trace {
                 duration_ms: finished.duration_ms,
                 call: finished.call,
             },
+            Body::MessagePinned(pinned) => What::Pinned {
+                item: pinned.item.0,
+                pinned: pinned.pinned,
+                by: pinned.by,
+            },
             Body::CacheReset(reset) => What::CacheReset {
-                reason: short(&reset.reason),
+                reason: short(&reset_words(&reset)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };

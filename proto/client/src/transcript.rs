@@ -22,7 +22,7 @@ use crate::growing::{Growing, Rest, Synced};
 pub use history::{file_lines, origin_words, rewound_words};
 pub use plan::{plan_pieces, planned_words};
 pub use question::{answered_words, ask_lines, question_pieces, reply_words};
-pub use words::{exit_words, hook_words, outcome_words, resolved_words};
+pub use words::{exit_words, hook_words, outcome_words, pin_words, reset_words, resolved_words};
 use words::{first_words, set_words, state_words, status_words};
 
 /// Who or what speaks.
@@ -137,8 +137,9 @@ impl Transcript {
             Body::SessionRewound(rewound) => history::rewound_pieces(&rewound),
             Body::CacheReset(reset) => block(
                 Tone::Notice,
-                format!("the cache starts anew: {}", reset.reason),
+                format!("the cache starts anew: {}", reset_words(&reset)),
             ),
+            Body::MessagePinned(pinned) => block(Tone::State, pin_words(&pinned)),
             Body::TurnStarted(_)
             | Body::PolicyDecided(_)
             | Body::Usage(_)

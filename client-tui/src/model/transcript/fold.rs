@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use client::transcript::{pin_words, reset_words};
 use proto::hook::HookOutcome;
 use proto::item::{CallStatus, Display, Finish, UserMessage, Voice};
 use proto::live::{Live, ToolOutput};
@@ -179,8 +180,9 @@ impl Transcript {
             Body::SessionReopened(reopened) => Some(Told::Reopened { by: reopened.by }),
             Body::SessionSuspended(_) => Some(Told::Suspended),
             Body::CacheReset(reset) => Some(Told::CacheReset {
-                reason: reset.reason,
+                reason: reset_words(&reset),
             }),
+            Body::MessagePinned(pinned) => Some(Told::Pinned(pin_words(&pinned))),
             Body::HookFinished(finished) => {
                 // A call that was blocked says so itself.
                 let shown = finished.call.is_none() || !finished.blocks();

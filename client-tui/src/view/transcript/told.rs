@@ -265,6 +265,7 @@ pub(super) fn line(look: &Look, what: &Told) -> Rows {
         }
         Told::StartsAgain => language.say(Msg::StartsAgain).to_owned(),
         Told::BrokeOff => language.say(Msg::BrokeOff).to_owned(),
+        Told::Pinned(words) => words.clone(),
         Told::CacheReset { reason } => fill(Msg::CacheReset, &[reason]),
         Told::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),
         Told::Resumed { by: who } => by(who, Msg::Resumed, Msg::ResumedBy),

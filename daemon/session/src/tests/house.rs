@@ -196,6 +196,7 @@ impl Scripted {
             provider_name: "script".into(),
             provider_kind: "replay".into(),
             model: "m".into(),
+            effort: None,
             context_window: 0,
             codec,
             provider,
@@ -321,6 +322,7 @@ impl House {
             marked: true,
             read_only: read.read_only,
             missed: read.missed,
+            elements: read.elements,
         };
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
@@ -384,6 +386,7 @@ pub fn begin_with(
         marked: false,
         read_only: None,
         missed: None,
+        elements: Vec::new(),
     };
     let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
     let (reply, born) = oneshot::channel();

@@ -166,11 +166,20 @@ impl Index {
         Some(self.part(seq, slot, 0..slot.len as usize - 1))
     }
 
-    /// The fragments of all messages up to and with `seq`, in order.
-    pub fn fragments_up_to(&self, seq: Seq) -> impl Iterator<Item = (Seq, Tag, Where)> + '_ {
-        let count = usize::try_from(seq.0).unwrap_or(usize::MAX);
-        let slots = self.slots.iter().take(count);
-        slots.zip(1..).filter_map(|(slot, number)| {
+    /// A part of a record's line. `None`: there is no such record, or its line is shorter.
+    #[must_use]
+    pub fn within(&self, seq: Seq, range: Range<usize>) -> Option<Where> {
+        let slot = self.slot(seq)?;
+        (range.start <= range.end && range.end < slot.len as usize)
+            .then(|| self.part(seq, slot, range))
+    }
+
+    /// The fragments of all messages from `first` to `last`, both included, in order.
+    pub fn fragments(&self, first: Seq, last: Seq) -> impl Iterator<Item = (Seq, Tag, Where)> + '_ {
+        let place = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
+        let before = place(first.0.saturating_sub(1));
+        let slots = self.slots.iter().take(place(last.0)).skip(before);
+        slots.zip(first.0.max(1)..).filter_map(|(slot, number)| {
             let (start, len) = (slot.fragment_start as usize, slot.fragment_len as usize);
             let seq = Seq(number);
             Some((seq, slot.tag?, self.part(seq, slot, start..start + len)))

@@ -454,7 +454,7 @@ fn the_index_finds_lines_and_fragments_in_memory_and_on_disk() {
     assert_eq!((index.line(Seq(0)), index.line(Seq(10))), (None, None));
 
     let fragments = |index: &Index, upto| -> Vec<(u64, Tag, String)> {
-        let found = index.fragments_up_to(Seq(upto)).map(|(seq, tag, at)| {
+        let found = index.fragments(Seq(1), Seq(upto)).map(|(seq, tag, at)| {
             let bytes = log.fetch(&at).expect("it can be read").into_owned();
             assert_eq!((bytes.len(), bytes.is_empty()), (at.len(), at.is_empty()));
             (seq.0, tag, String::from_utf8(bytes).expect("it is text"))
@@ -492,7 +492,7 @@ fn the_index_finds_lines_and_fragments_in_memory_and_on_disk() {
     let opened = LogFile::open(&dir, &mut |_| {}).expect("it can be opened");
     let after: Vec<_> = (1..=9).map(|seq| opened.index.line(Seq(seq))).collect();
     assert_eq!(before, after);
-    assert_eq!(found.len(), opened.index.fragments_up_to(Seq(9)).count());
+    assert_eq!(found.len(), opened.index.fragments(Seq(1), Seq(9)).count());
 }
 
 #[test]

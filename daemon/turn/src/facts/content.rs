@@ -6,6 +6,7 @@ use proto::params::history::What;
 use proto::params::plan;
 use proto::params::question::Reply;
 use proto::record::SessionSet;
+use proto::reset::{CacheReset, Pinned};
 use proto::{ApprovalId, PlanId, PromptId, QuestionId};
 
 /// A prompt in a form that repeats can be compared by.
@@ -55,6 +56,27 @@ pub fn content_of_set(set: &SessionSet) -> String {
         ..set.clone()
     };
     serde_json::to_string(&bare).unwrap_or_default()
+}
+
+/// A cache reset that somebody asked for in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_reset(reset: &CacheReset) -> String {
+    content_of_compaction(reset.undoes.is_some())
+}
+
+/// A compaction, or the undoing of one, in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_compaction(undo: bool) -> String {
+    match undo {
+        true => "compact undo".into(),
+        false => "compact".into(),
+    }
+}
+
+/// A pin in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_pin(pinned: &Pinned) -> String {
+    format!("pin {} {}", pinned.item, pinned.pinned)
 }
 
 /// A rewind in a form that repeats can be compared by. `None`: the newest one is taken back.

@@ -3,6 +3,7 @@
 
 use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
+use proto::reset::Piece;
 use proto::{Record, Seq, Stamp};
 
 use super::{BrokenOff, Facts, Told};
@@ -14,6 +15,18 @@ pub struct View {
     runs: Vec<(Seq, Seq)>,
     /// The rewind that left them; all that follows it is shown. 0: there was none.
     since: Seq,
+    /// What cache resets have put in the place of messages, oldest first: requests begin with the newest.
+    bases: Vec<Base>,
+}
+
+/// What requests begin with, in the place of all messages before `seq`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    /// The record of the reset.
+    pub seq: Seq,
+    pub pieces: Vec<Piece>,
+    /// For which provider it was rendered: how many have been asked before.
+    pub generation: u64,
 }
 
 impl View {
@@ -30,6 +43,39 @@ impl View {
             runs.push((self.since.next(), seq));
         }
         runs
+    }
+
+    /// What the messages of a request up to and with `seq` are made from, in order.
+    #[must_use]
+    pub fn pieces(&self, seq: Seq) -> Vec<Piece> {
+        let base = self.bases.iter().rev().find(|base| base.seq <= seq);
+        let since = base.map_or(Seq(0), |base| base.seq);
+        let runs = self.upto(seq);
+        let later = runs.iter().filter(|(_, last)| *last > since);
+        let later = later.map(|(first, last)| Piece::Run((*first).max(since.next()), *last));
+        let base = base.map(|base| base.pieces.iter().cloned());
+        base.into_iter().flatten().chain(later).collect()
+    }
+
+    /// For which provider the messages are rendered.
+    pub(super) fn generation(&self) -> u64 {
+        self.bases.last().map_or(0, |base| base.generation)
+    }
+
+    pub(super) fn push_base(&mut self, base: Base) {
+        self.bases.push(base);
+    }
+
+    /// Takes away what this reset has put in the place of messages. False: it stands no more.
+    pub(super) fn drop_base(&mut self, seq: Seq) -> bool {
+        let before = self.bases.len();
+        self.bases.retain(|base| base.seq != seq);
+        self.bases.len() < before
+    }
+
+    /// Whether this reset's base stands.
+    pub(super) fn has_base(&self, seq: Seq) -> bool {
+        self.bases.iter().any(|base| base.seq == seq)
     }
 
     /// Whether this record is shown.
@@ -99,6 +145,21 @@ impl Facts {
         // The first rewind behind `seq` knows what was shown before it.
         let later = self.rewinds.iter().find(|rewind| rewind.seq > seq);
         later.map_or(&self.view, |rewind| &rewind.view).upto(seq)
+    }
+
+    /// What the messages of a request up to and with `seq` are made from, as of when that was the newest record.
+    #[must_use]
+    pub fn pieces_upto(&self, seq: Seq) -> Vec<Piece> {
+        // What changed the view later knows what it was before.
+        let rewound = self.rewinds.iter().find(|rewind| rewind.seq > seq);
+        let dropped = self.dropped.iter().find(|(at, _)| *at > seq);
+        let view = match (rewound, dropped) {
+            (Some(rewound), Some((at, before))) if *at < rewound.seq => before,
+            (Some(rewound), _) => &rewound.view,
+            (None, Some((_, before))) => before,
+            (None, None) => &self.view,
+        };
+        view.pieces(seq)
     }
 
     /// The newest turn that is shown; 0: none.
@@ -254,9 +315,15 @@ impl Facts {
         let Some(shown) = rewound.shown.as_ref().filter(|_| self.open.is_none()) else {
             return;
         };
-        let view = View {
+        let mut view = View {
             runs: tidy(shown, record.seq),
             since: record.seq,
+            bases: Vec::new(),
+        };
+        view.bases = match rewound.undoes.and_then(|seq| self.view_before(seq)) {
+            // All is as it was, also what stood in the place of messages.
+            Some(before) => before.bases.clone(),
+            None => self.bases_left(&view),
         };
         let all = self.marks.iter().chain(&self.hidden);
         let other = all.filter(|mark| view.shows(mark.seq) != self.view.shows(mark.seq));
@@ -269,6 +336,21 @@ impl Facts {
         if let Some(counts) = undone.or(first_hidden.map(|mark| mark.before)) {
             self.count_from(counts);
         }
+    }
+
+    /// What was shown right before the rewind of this record.
+    fn view_before(&self, rewind: Seq) -> Option<&View> {
+        let of = self.rewinds.iter().find(|known| known.seq == rewind);
+        of.map(|known| &known.view)
+    }
+
+    /// What stands in the place of messages still, under another view: a base holds as long as the turns before it are
+    /// shown as they were when it was made.
+    fn bases_left(&self, view: &View) -> Vec<Base> {
+        let marks = || self.marks.iter().chain(&self.hidden);
+        let same = |mark: &Mark| view.shows(mark.seq) == self.view.shows(mark.seq);
+        let holds = |base: &&Base| marks().filter(|mark| mark.seq < base.seq).all(same);
+        self.view.bases.iter().filter(holds).cloned().collect()
     }
 
     /// Sorts the marks by what is shown now. The first that no longer is.

@@ -365,6 +365,7 @@ impl Checker {
             | Body::Notice(_)
             | Body::TodoUpdated(_)
             | Body::CacheReset(_)
+            | Body::MessagePinned(_)
             | Body::Unknown { .. } => {}
         }
     }

@@ -30,6 +30,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         provider: "p".into(),
         provider_kind: "openai".into(),
         model: "m".into(),
+        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
         kind,

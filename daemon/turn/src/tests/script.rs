@@ -17,6 +17,7 @@
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
+//! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks
 //! > pause | resume        > suspend [now]                    > child 9 runs | ends     (told as its records are)
 //! > rewind to 1 [files|all] | rewind undo         (words alone, unless it says otherwise; nothing comes of it before)
 //! > rewound | not rewound | files kept             > what is shown        (the messages of the next request)
@@ -28,11 +29,15 @@
 use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
+use proto::reset::{CacheReset, Compaction};
 use proto::state::{Kind, Mode};
 use proto::{Body, ItemId, Record, Seq, Stamp};
+use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, judgement, prompt_id};
+use crate::compacting::{Job, JobEnd};
+use crate::compaction::Why;
 use crate::input::{Proposal, Unattended};
 use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
@@ -110,6 +115,8 @@ struct Stage {
     due_ms: u64,
     /// What comes of the rewind that has begun.
     rewound: Option<SessionRewound>,
+    /// The newest job that changes earlier bytes of requests.
+    job: Option<Job>,
 }
 
 impl Stage {
@@ -127,6 +134,7 @@ impl Stage {
             retry: (ItemId::from("none"), 0),
             due_ms: 0,
             rewound: None,
+            job: None,
         };
         stage.begin("");
         stage
@@ -194,6 +202,12 @@ impl Stage {
                 let effects = self.machine.record(kept, self.now);
                 return self.keep(&effects);
             }
+            "compact" => Input::Compact {
+                instructions: what.to_owned(),
+                request_id: None,
+            },
+            "uncompact" => Input::UndoCompaction { request_id: None },
+            "job" => self.job_ends(what),
             "what" => return self.shown(),
             "ends" => ends(what),
             "stop" => stop(what),
@@ -250,12 +264,35 @@ impl Stage {
         for effect in effects {
             match effect {
                 Effect::Append(record) => self.log.push(record.clone()),
+                Effect::Reset(job) => self.job = Some(job.clone()),
                 Effect::Retry { item, attempt, .. } => self.retry = (item.clone(), *attempt),
                 Effect::ArmTimeout { in_ms, .. } => self.due_ms = self.now.mono_ms + in_ms,
                 _ => {}
             }
         }
         effects.iter().filter_map(told).collect()
+    }
+
+    /// `resets`, `nothing`, `full`, `fails`, `asks`.
+    fn job_ends(&self, what: &str) -> Input {
+        let job = self.job.as_ref().expect("a job has begun");
+        let end = match what {
+            "resets" => JobEnd::Reset(CacheReset {
+                reason: "compaction".into(),
+                base: Some(Vec::new()),
+                compaction: Some(Compaction::default()),
+                ..CacheReset::default()
+            }),
+            "nothing" => JobEnd::Nothing(Why::TooLittle),
+            "full" => JobEnd::Full(900),
+            "fails" => JobEnd::Failed(Failure::new(ErrorName::Storage, "no", "")),
+            "asks" => JobEnd::Ask,
+            other => panic!("a job does not come to `{other}`"),
+        };
+        Input::JobEnded {
+            number: job.number,
+            end: Box::new(end),
+        }
     }
 
     /// `to 1`, `to 1 files`, `to 1 all`, `undo`. False: there is nothing to go back to.

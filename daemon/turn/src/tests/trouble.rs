@@ -106,6 +106,14 @@ fn too_long_a_conversation_ends_the_turn() {
         > user go
           turn starts | running | prompt: go | ask
         > model breaks too-long
+          reset, job 1: Wanted
+        > job resets
+          cache reset: compaction | ask
+        > model breaks too-long
+          reset, job 2: Wanted
+        > job resets
+          cache reset: compaction | ask
+        > model breaks too-long
           turn ends context full: too-long | exited 2
     ",
     );

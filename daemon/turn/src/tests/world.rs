@@ -19,6 +19,7 @@ use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, S
 use super::chance::Chance;
 use super::checker::{Checker, Key};
 use super::made::{created, judgement, outcome, prompt_id};
+use crate::compacting::Job;
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
 
@@ -71,6 +72,10 @@ pub struct World {
 #[derive(Default)]
 struct Outside {
     request: Option<(ItemId, bool)>,
+    /// A job that changes earlier bytes of requests.
+    job: Option<Job>,
+    /// The request in flight is for a digest.
+    digest: bool,
     judging: Vec<ToolCall>,
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
@@ -195,7 +200,8 @@ impl World {
             60..72 => self.disk(),
             72..76 if !self.closing => self.pause(),
             76..84 if !self.closing => self.people(),
-            84..87 if !self.closing => self.rewind(),
+            84..86 if !self.closing => self.rewind(),
+            86 if !self.closing => self.compact(),
             87..90 => self.stop(),
             90..93 => self.something_late(),
             93..95 => self.step(Input::CredentialsArrived),
@@ -223,6 +229,7 @@ impl World {
         kinds.extend((self.is_asked() && !self.closing).then_some(4));
         kinds.extend(self.outside.rewinding.is_some().then_some(5));
         kinds.extend(self.outside.telling.then_some(6));
+        kinds.extend(self.outside.job.is_some().then_some(7));
         match kinds.is_empty() {
             true => self.disk(),
             false => match self.chance.one_of(&kinds) {
@@ -232,6 +239,7 @@ impl World {
                 3 => self.retry_due(),
                 4 => self.person_answers(),
                 6 => self.end_is_told(),
+                7 => self.job_ends(),
                 _ => self.rewinding_ends(),
             },
         }
@@ -510,6 +518,12 @@ impl World {
                     tool_choice,
                     ..
                 } => self.ask(upto, item, tool_choice),
+                Effect::Reset(job) => self.outside.job = Some(job),
+                Effect::AskDigest { item, .. } => {
+                    assert!(self.outside.request.is_none(), "one request at a time");
+                    self.outside.request = Some((item, true));
+                    self.outside.digest = true;
+                }
                 Effect::CancelAsk => {
                     assert!(
                         self.outside.request.take().is_some(),
@@ -562,6 +576,7 @@ impl World {
             "tools are there unless it is to sum up"
         );
         self.outside.request = Some((item, summing_up));
+        self.outside.digest = false;
     }
 
     fn run(&mut self, call: ToolCall, after: Option<Seq>) {
@@ -675,6 +690,7 @@ impl World {
                 && outside.running.is_empty()
                 && outside.retries.is_empty()
                 && outside.rewinding.is_none()
+                && outside.job.is_none()
                 && !outside.telling
                 && !self.is_asked()
             {

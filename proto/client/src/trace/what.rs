@@ -152,6 +152,12 @@ pub enum What {
     CacheReset {
         reason: String,
     },
+    /// A message stays word for word in every compaction, or no longer.
+    Pinned {
+        item: String,
+        pinned: bool,
+        by: String,
+    },
     Start {
         call: CallId,
         tool: String,

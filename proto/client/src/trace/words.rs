@@ -149,6 +149,7 @@ impl Display for What {
             | Self::Todos { .. }
             | Self::Checkpoint { .. }
             | Self::Rewound { .. }
+            | Self::Pinned { .. }
             | Self::CacheReset { .. } => self.asks_and_goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
@@ -416,6 +417,10 @@ impl What {
                     }
                 }
                 Ok(())
+            }
+            Self::Pinned { item, pinned, by } => {
+                let stays = if *pinned { "pinned" } else { "unpinned" };
+                write!(f, "{stays} {item} by {by}")
             }
             Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
             _ => Ok(()),

@@ -7,6 +7,7 @@ use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::record::{ApprovalResolved, ChildExited, SessionSet, SessionState};
+use proto::reset::{CacheReset, Pinned};
 use proto::state::{Mode, State, WaitingFor};
 use serde_json::Value;
 
@@ -66,6 +67,46 @@ pub(super) fn set_words(set: &SessionSet) -> Option<String> {
     });
     let lines: Vec<String> = [paused, mode, read_only].into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What a cache reset was for: `rewind`, `switch to p/m`, `compaction, about 80000 to 30000 tokens, …`.
+#[must_use]
+pub fn reset_words(reset: &CacheReset) -> String {
+    if let Some(wire) = &reset.wire {
+        let effort = wire.effort.as_ref();
+        let effort = effort.map_or_else(String::new, |effort| format!(", effort {effort}"));
+        return format!(
+            "{} to {}/{}{effort}",
+            reset.reason, wire.provider, wire.model
+        );
+    }
+    let Some(done) = &reset.compaction else {
+        return reset.reason.clone();
+    };
+    let mut words = format!(
+        "{}, about {} to {} tokens",
+        reset.reason, done.tokens_before, done.tokens_after
+    );
+    for (count, what) in [
+        (done.folded, "messages folded"),
+        (done.shortened, "results shortened"),
+        (done.kept, "kept word for word"),
+    ] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    words
+}
+
+/// That a message stays word for word in every compaction, or no longer.
+#[must_use]
+pub fn pin_words(pinned: &Pinned) -> String {
+    let stays = match pinned.pinned {
+        true => "stays word for word",
+        false => "is pinned no longer",
+    };
+    format!("{} {stays} ({})", pinned.item, pinned.by)
 }
 
 /// How a command in the background ended: `exit 0`, `signal 15 (kill_shell)`, …

@@ -49,6 +49,8 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionInspect, _, _>(to, session::inspect);
     add::<m::SessionClose, _, _>(to, session::close);
     add::<m::SessionFork, _, _>(to, history::fork);
+    add::<m::SessionCompact, _, _>(to, session::compact);
+    add::<m::SessionPin, _, _>(to, session::pin);
     add::<m::SessionRewind, _, _>(to, rewind::rewind);
     add::<m::SessionCheckpoints, _, _>(to, rewind::checkpoints);
     add::<m::SessionExport, _, _>(to, history::export);

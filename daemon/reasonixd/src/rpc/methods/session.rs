@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proto::hello::Role;
 use proto::params::Empty;
+use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::session as p;
 use proto::record::SessionSet;
 use proto::{ErrorName, Failure};
@@ -225,12 +226,32 @@ pub async fn set(
         max_steps: params.max_steps,
         timeout_ms: params.timeout_ms,
         kind: params.kind,
+        model: None,
+        effort: None,
         paused: None,
         revoked: None,
         by: Some(peer.name()),
         request_id: params.request_id,
     };
     handle.set(set).await
+}
+
+pub async fn compact(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: CompactParams,
+) -> Result<CompactOutput, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.compact(params).await
+}
+
+pub async fn pin(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: PinParams,
+) -> Result<Empty, Failure> {
+    let handle = daemon.supervisor.find(&params.session).await?;
+    handle.pin(params, peer.name()).await
 }
 
 pub async fn edit(

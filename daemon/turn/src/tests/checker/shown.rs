@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proto::item::{Finish, Voice};
 use proto::params::history::What;
-use proto::record::{SessionRewound, Todo};
+use proto::record::{Purpose, SessionRewound, Todo};
 use proto::state::Mode;
 use proto::{Body, CallId, Record, Seq};
 
@@ -41,6 +41,12 @@ impl Shown {
         }
         match &record.body {
             Body::TurnStarted(_) => self.visible.extend(record.turn),
+            // The digest of a compaction may be asked for at rest.
+            Body::Usage(usage) if usage.purpose == Purpose::Digest => {
+                if let Some(turn) = record.turn {
+                    self.turns.entry(turn).or_default().push(record.clone());
+                }
+            }
             Body::User(_)
             | Body::Assistant(_)
             | Body::Tool(_)
@@ -50,6 +56,9 @@ impl Shown {
                 self.turns.entry(turn).or_default().push(record.clone());
             }
             Body::SessionRewound(rewound) => self.rewound(rewound, record),
+            Body::CacheReset(reset) if reset.reason.starts_with("compaction") => {
+                self.resets += 1;
+            }
             Body::CacheReset(_) => {
                 assert!(self.reset_due, "nothing else is a cache reset");
                 self.reset_due = false;

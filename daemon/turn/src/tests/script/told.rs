@@ -27,6 +27,8 @@ pub fn told(effect: &Effect) -> Option<String> {
             };
             format!("ask{without}{again}")
         }
+        Effect::Reset(job) => format!("reset, job {}: {:?}", job.number, job.digest),
+        Effect::AskDigest { attempt, .. } => format!("ask for a digest, try {attempt}"),
         Effect::CancelAsk => "drop the request".into(),
         Effect::Supersede { .. } => "what was shown does not count".into(),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
@@ -158,6 +160,7 @@ fn recorded(body: &Body) -> Option<String> {
             None if rewound.shown.is_none() => "files put back".into(),
             None => format!("back at turn {}", rewound.to_turn),
         },
+        Body::MessagePinned(pinned) => format!("pin {}: {}", pinned.item, pinned.pinned),
         Body::CacheReset(reset) => format!("cache reset: {}", reset.reason),
         Body::Notice(notice) => format!(
             "notice: {}",

@@ -16,7 +16,9 @@ impl World {
             || !outside.running.is_empty()
             || !outside.held.is_empty()
             || outside.rewinding.is_some()
-            || outside.telling;
+            || outside.telling
+            // A stop leaves a job to its late end.
+            || (outside.job.is_some() && self.machine.is_compacting());
         if self.machine.is_idle() {
             assert!(!works, "idle, and something runs");
             assert!(!self.is_asked(), "idle, and a question is open");

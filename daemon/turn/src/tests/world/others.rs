@@ -11,10 +11,13 @@ use proto::params::session::When;
 use proto::record::{
     ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
 };
+use proto::reset::{CacheReset, Compaction};
 use proto::state::{Kind, Mode};
-use proto::{ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
+use proto::{ApprovalId, CallId, ErrorName, Failure, ItemId, Pid, PlanId, PromptId, QuestionId};
 
 use super::{Running, World};
+use crate::compacting::{Job, JobEnd};
+use crate::compaction::Why;
 use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
@@ -113,6 +116,44 @@ impl World {
                 .into(),
             arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
             cut: false,
+        }
+    }
+
+    /// A reset is planned, or comes to nothing.
+    pub(super) fn job_ends(&mut self) {
+        let Some(job) = self.outside.job.take() else {
+            return;
+        };
+        let end = match self.chance.below(if self.peace { 1 } else { 6 }) {
+            0 | 1 => JobEnd::Reset(self.compaction(&job)),
+            2 => JobEnd::Nothing(Why::TooLittle),
+            3 => JobEnd::Full(9),
+            4 => JobEnd::Failed(Failure::new(ErrorName::Storage, "no", "")),
+            _ => JobEnd::Ask,
+        };
+        let (number, end) = (job.number, Box::new(end));
+        self.step(Input::JobEnded { number, end });
+    }
+
+    /// A compaction that leaves all as it is: what goes is not the machine's to decide.
+    fn compaction(&mut self, job: &Job) -> CacheReset {
+        CacheReset {
+            reason: "compaction".into(),
+            base: Some(self.machine.facts().pieces_upto(job.upto)),
+            compaction: Some(Compaction::default()),
+            ..CacheReset::default()
+        }
+    }
+
+    /// A person compacts, or takes that back.
+    pub(super) fn compact(&mut self) {
+        let request_id = None;
+        match self.chance.once_in(2) {
+            true => self.step(Input::Compact {
+                instructions: String::new(),
+                request_id,
+            }),
+            false => self.step(Input::UndoCompaction { request_id }),
         }
     }
 
@@ -255,7 +296,12 @@ impl World {
 
     /// What the side file may hold when the daemon dies.
     pub(super) fn kept(&mut self) -> Option<(ItemId, Answer)> {
-        let asked = self.outside.request.clone().map(|(item, _)| item);
+        let answer = self
+            .outside
+            .request
+            .clone()
+            .filter(|_| !self.outside.digest);
+        let asked = answer.map(|(item, _)| item);
         let item = match self.chance.below(4) {
             0 => return None,
             1 => ItemId(format!("m1.{}", self.chance.below(5))),

@@ -1,0 +1,346 @@
+//! The actor's part of a cache reset: it starts jobs, takes their ends in, and asks for digests.
+
+use std::sync::Arc;
+
+use contract::ToolChoice;
+use proto::params::Empty;
+use proto::params::compact::{CompactOutput, CompactParams, PinParams};
+use proto::reset::{CacheReset, Pinned, Trigger, Wire};
+use proto::{Body, ErrorName, Failure, ItemId};
+use turn::Input;
+use turn::compacting::{CompactionEnd, Digest, Job, JobEnd, Resetting};
+use turn::compaction::{Measure, Planned, Restated, Terms, Why};
+use turn::facts::{content_of_compaction, content_of_pin};
+
+use crate::actor::Actor;
+use crate::answers::refuse;
+use crate::asking::{self, Ask, Gather, Source};
+use crate::commands::{Command, Happened, Reply};
+use crate::handle::SessionHandle;
+use crate::resetting::{self, Done, Wanted, Workpiece};
+
+impl Actor {
+    /// Starts a job of a reset.
+    pub(crate) fn begin_reset(&mut self, job: Job) {
+        let number = job.number;
+        let work = self.workpiece(job);
+        let happened = self.happened.clone();
+        tokio::task::spawn_blocking(move || {
+            let done =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| resetting::run(work)));
+            let done = done.unwrap_or_else(|_| Done {
+                end: JobEnd::Failed(crashed()),
+                own: None,
+                request: None,
+                swap: None,
+            });
+            // The actor may be gone: then nobody waits for it.
+            let _ = happened.send(Happened::ResetReady {
+                number,
+                done: Box::new(done),
+            });
+        });
+    }
+
+    fn workpiece(&self, job: Job) -> Workpiece {
+        let facts = self.machine.facts();
+        let pieces = facts.pieces_upto(job.upto);
+        let settings = &facts.settings;
+        let trigger = match &job.why {
+            Resetting::Compaction { trigger, .. } => *trigger,
+            Resetting::Rebase => Trigger::Auto,
+        };
+        let instructed = matches!(&job.why, Resetting::Compaction { instructions, .. } if !instructions.trim().is_empty());
+        let prefix = [&self.prefix.system, &self.prefix.tools, &self.prefix.extra];
+        Workpiece {
+            parts: self.journal.parts(&pieces),
+            file: Arc::clone(&self.journal.file),
+            prefix: Arc::clone(&self.prefix),
+            codec: Arc::clone(&self.codec),
+            cache_key: self.cache_key(),
+            terms: Terms {
+                trigger,
+                instructed,
+                window: facts.wire.context_window,
+                context: facts.context_tokens,
+                measure: Measure::new(facts.measure),
+                prefix_bytes: prefix.iter().map(|part| part.len() as u64).sum(),
+                pins: facts.pins.clone(),
+                number: facts.compactions + 1,
+                digest: None,
+                mechanical: false,
+                restated: Restated {
+                    todos: facts.todos.clone(),
+                    plan: facts.plan_in_force.clone(),
+                    files: facts.edited.iter().cloned().collect(),
+                },
+            },
+            wanted: Wanted {
+                assembly: Arc::clone(&self.assembly),
+                created: facts.created_now(),
+                wire: Wire {
+                    provider: settings.provider.clone(),
+                    model: settings.model.clone(),
+                    effort: settings.effort.clone(),
+                    ..facts.wire.clone()
+                },
+                is_other_vendor: settings.provider != facts.wire.provider,
+                is_other: settings.provider != facts.wire.provider
+                    || settings.model != facts.wire.model
+                    || settings.effort != facts.wire.effort,
+                renders: facts.wants_rendering(),
+            },
+            job,
+        }
+    }
+}
+
+impl Actor {
+    /// A job has ended: what belongs to its record is there when the machine makes that.
+    pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
+        (self.reset_own, self.swap) = (done.own, done.swap);
+        if let Some(request) = done.request {
+            self.digest_request = Some(request.into());
+        }
+        let end = Box::new(done.end);
+        self.step(Input::JobEnded { number, end });
+        (self.reset_own, self.swap) = (None, None);
+    }
+
+    /// The record of a reset is made: who is asked from here on is in its place.
+    pub(crate) fn take_reset(&mut self, reset: &CacheReset) -> Option<String> {
+        if reset.wire.is_some()
+            && let Some(swap) = self.swap.take()
+        {
+            self.codec = swap.setup.codec;
+            self.provider = swap.setup.provider;
+            self.key_variable = swap.setup.key_variable;
+            self.own_key = swap.setup.own_key;
+            self.prefix = Arc::new(swap.prefix);
+        }
+        self.reset_own.take()
+    }
+
+    /// Sends the request for a digest.
+    pub(crate) fn ask_digest(&mut self, item: ItemId, attempt: u32) {
+        let Some(body) = self.digest_request.clone() else {
+            // Only a bug leads here: the machine asks when the job has made it.
+            tracing::error!(session = %self.id, "a digest is asked for that was not prepared");
+            return;
+        };
+        self.asked += 1;
+        let key = self.key();
+        let keyless = self.key_variable.is_some() && key.is_none();
+        let gather = Gather::new(self.asked, item, keyless).unseen();
+        let ask = Ask {
+            source: Source::Body {
+                body,
+                model: self.prefix.model.clone(),
+            },
+            provider: Arc::clone(&self.provider),
+            key,
+            attempt,
+            answered: self.machine.facts().answered,
+            tool_choice: ToolChoice::None,
+            ground: self.ground(),
+        };
+        tokio::spawn(asking::run(
+            ask,
+            self.asked,
+            gather.cancel.clone(),
+            self.arrived.clone(),
+        ));
+        self.gather = Some(gather);
+    }
+
+    /// See `session.compact`.
+    pub(crate) fn compact(&mut self, params: CompactParams, reply: Reply<CompactOutput>) {
+        let content = content_of_compaction(params.undo);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => {
+                let output = CompactOutput {
+                    seq: Some(done.seq),
+                    ..CompactOutput::default()
+                };
+                return self.reply_when(done.seq, reply, output);
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        if params.preview {
+            return self.preview_compaction(&params, reply);
+        }
+        if !self.machine.is_idle() {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                "The session is at work.",
+                "Interrupt it first, or wait for the end of the turn.",
+            );
+            return refuse(reply, busy.retryable());
+        }
+        if params.undo {
+            return self.undo_compaction(&params, reply);
+        }
+        let instructions = params.instructions.unwrap_or_default();
+        let request_id = params.request_id;
+        self.step(Input::Compact {
+            instructions,
+            request_id,
+        });
+        match self.machine.is_compacting() {
+            true => self.compact_reply = Some(reply),
+            false => refuse(reply, not_now()),
+        }
+    }
+
+    fn undo_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
+        let undone = self.machine.facts().undoable_compaction().cloned();
+        let Some(undone) = undone else {
+            let none = Failure::new(
+                ErrorName::NotFound,
+                "There is no compaction that can be taken back.",
+                "It is possible until a turn that began behind it has ended. The originals stay in the log: `reasonix export` writes them.",
+            );
+            return refuse(reply, none);
+        };
+        self.step(Input::UndoCompaction {
+            request_id: params.request_id,
+        });
+        let seq = self.machine.facts().seq;
+        let output = CompactOutput {
+            seq: Some(seq),
+            compaction: Some(undone.done),
+            why: None,
+        };
+        self.reply_when(seq, reply, output);
+    }
+
+    fn preview_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
+        let work = self.workpiece(Job {
+            number: 0,
+            why: Resetting::Compaction {
+                trigger: Trigger::Manual,
+                instructions: params.instructions.clone().unwrap_or_default(),
+            },
+            upto: self.machine.facts().seq,
+            digest: Digest::Wanted,
+        });
+        tokio::task::spawn_blocking(move || {
+            let said = resetting::preview(work).map(|planned| match planned {
+                Planned::Done { done, .. } => CompactOutput {
+                    compaction: Some(done),
+                    ..CompactOutput::default()
+                },
+                Planned::Nothing(why) => nothing(why),
+                // Not by hand: a person may do with it what they like.
+                Planned::Full { .. } | Planned::Ask { .. } => nothing(Why::NothingToFold),
+            });
+            // The caller may be gone.
+            let _ = reply.send(said);
+        });
+    }
+
+    /// Answers who waits for the end of a compaction, where it has come.
+    pub(crate) fn tell_compacted(&mut self) {
+        if self.machine.is_compacting() {
+            return;
+        }
+        let end = self.machine.take_compaction_end();
+        let Some(reply) = self.compact_reply.take() else {
+            return;
+        };
+        self.digest_request = None;
+        match end {
+            Some(CompactionEnd::Done(seq, done)) => {
+                let output = CompactOutput {
+                    seq: Some(seq),
+                    compaction: Some(done),
+                    why: None,
+                };
+                self.reply_when(seq, reply, output);
+            }
+            Some(CompactionEnd::Nothing(why)) => drop(reply.send(Ok(nothing(why)))),
+            Some(CompactionEnd::Failed(failure)) => refuse(reply, failure),
+            None => refuse(reply, not_now()),
+        }
+    }
+
+    /// See `session.pin`.
+    pub(crate) fn pin(&mut self, params: PinParams, by: String, reply: Reply<Empty>) {
+        let pinned = Pinned {
+            item: params.item,
+            pinned: !params.unpin,
+            by,
+            request_id: params.request_id,
+        };
+        let content = content_of_pin(&pinned);
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        let Some(reply) = self.unless_repeated(params.request_id, &content, reply) else {
+            return;
+        };
+        let facts = self.machine.facts();
+        let is_known = facts.knows_item(&pinned.item);
+        if !is_known {
+            let unknown = Failure::new(
+                ErrorName::NotFound,
+                format!("There is no message `{}`.", pinned.item),
+                "`m7` is all of turn 7, `m7.3` its third message; `reasonix inspect PID --part context` lists them.",
+            );
+            return refuse(reply, unknown);
+        }
+        let now = self.now();
+        let effects = self.machine.record(Body::MessagePinned(pinned), now);
+        self.perform(effects);
+        self.reply_when(self.machine.facts().seq, reply, Empty {});
+    }
+}
+
+impl SessionHandle {
+    /// Compacts the context, says what that would do, or takes it back.
+    ///
+    /// # Errors
+    /// `busy` in a turn; `not_found`: nothing can be taken back; `provider_failed`, `storage`, `request_id_reused`.
+    pub async fn compact(&self, params: CompactParams) -> Result<CompactOutput, Failure> {
+        self.ask(|reply| Command::Compact { params, reply }).await
+    }
+
+    /// Keeps a message word for word, or no longer.
+    ///
+    /// # Errors
+    /// `not_found`: there is no such message; `storage`, `request_id_reused`.
+    pub async fn pin(&self, params: PinParams, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Pin { params, by, reply }).await
+    }
+}
+
+fn nothing(why: Why) -> CompactOutput {
+    let why = match why {
+        Why::NothingToFold => "All messages have to stay: there is nothing to fold.",
+        Why::TooLittle => "It would free too little to be worth a new start of the cache.",
+    };
+    CompactOutput {
+        why: Some(why.to_owned()),
+        ..CompactOutput::default()
+    }
+}
+
+fn not_now() -> Failure {
+    Failure::new(
+        ErrorName::Busy,
+        "The context cannot be compacted now.",
+        "Try again when the session is at rest.",
+    )
+}
+
+fn crashed() -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        "The conversation could not be read, because of a bug in Reasonix.",
+        "Report this as a bug of Reasonix.",
+    )
+}

@@ -1,0 +1,345 @@
+//! Jobs that change earlier bytes of requests: a compaction is planned and written, or the conversation is rendered for
+//! another model. The machine says when (`turn::compacting`); here the messages are read and rendered, on a thread that
+//! may block.
+
+use std::sync::Arc;
+
+use contract::codec::FragmentRole;
+use contract::{Asked, Codec, Fragment, Prefix, ToolChoice};
+use proto::item::{Item, UserMessage, Voice};
+use proto::record::SessionCreated;
+use proto::reset::{CacheReset, Piece, Trigger, Wire};
+use proto::{ErrorName, Failure, ItemId, Seq};
+use store::format::RawRecord;
+use store::log::{LogFile, Where};
+use turn::compacting::{Digest, Job, JobEnd, Resetting};
+use turn::compaction::{self, Message, Part, Planned, Terms};
+
+use crate::base::{self, Element};
+use crate::journal::MessageAt;
+use crate::prefix;
+use crate::setup::{Assembly, Setup};
+
+/// What a job works on.
+pub struct Workpiece {
+    pub job: Job,
+    pub parts: Vec<MessageAt>,
+    pub file: Arc<LogFile>,
+    pub prefix: Arc<Prefix>,
+    pub codec: Arc<dyn Codec>,
+    pub cache_key: String,
+    pub terms: Terms,
+    pub wanted: Wanted,
+}
+
+/// Who is to be asked, and what that takes.
+pub struct Wanted {
+    pub assembly: Arc<dyn Assembly>,
+    pub created: Option<SessionCreated>,
+    pub wire: Wire,
+    /// Another provider than the one that is asked now.
+    pub is_other_vendor: bool,
+    /// Another provider, model or effort.
+    pub is_other: bool,
+    /// The messages have to be rendered, and not the prefix alone.
+    pub renders: bool,
+}
+
+/// What a job came to, with what does not go through the machine.
+pub struct Done {
+    pub end: JobEnd,
+    /// What the record of the reset keeps in its `own` member.
+    pub own: Option<String>,
+    /// The body of the request for a digest.
+    pub request: Option<Vec<u8>>,
+    /// Who is asked from the reset on.
+    pub swap: Option<Box<Swap>>,
+}
+
+/// Another model, ready to be asked.
+pub struct Swap {
+    pub setup: Setup,
+    pub prefix: Prefix,
+}
+
+impl Done {
+    fn of(end: JobEnd) -> Self {
+        Self {
+            end,
+            own: None,
+            request: None,
+            swap: None,
+        }
+    }
+}
+
+/// Does a job. Blocks.
+pub fn run(work: Workpiece) -> Done {
+    let done = match work.job.why.clone() {
+        Resetting::Compaction {
+            trigger,
+            instructions,
+        } => compact(work, trigger, &instructions),
+        Resetting::Rebase => rebase(work),
+    };
+    done.unwrap_or_else(|failure| Done::of(JobEnd::Failed(failure)))
+}
+
+/// What a compaction would do, without a digest being written. Blocks.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn preview(work: Workpiece) -> Result<Planned, Failure> {
+    let messages = read(&work.file, &work.parts)?;
+    let terms = Terms {
+        digest: Some(String::new()),
+        ..work.terms
+    };
+    Ok(compaction::plan(&messages, &terms))
+}
+
+fn compact(work: Workpiece, trigger: Trigger, instructions: &str) -> Result<Done, Failure> {
+    let messages = read(&work.file, &work.parts)?;
+    let mut terms = work.terms.clone();
+    if let Digest::Written(text) = &work.job.digest {
+        terms.digest = Some(text.clone());
+    }
+    let mut planned = compaction::plan(&messages, &terms);
+    if let Planned::Ask { fold } = &planned
+        && work.job.digest == Digest::Mechanical
+    {
+        terms.digest = Some(compaction::mechanical(&messages, fold));
+        terms.mechanical = true;
+        planned = compaction::plan(&messages, &terms);
+    }
+    match planned {
+        Planned::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
+        Planned::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
+        Planned::Ask { fold } => {
+            let short = trigger == Trigger::TooLong;
+            let request = demand(&work, &messages, &fold, instructions, short)?;
+            Ok(Done {
+                request: Some(request),
+                ..Done::of(JobEnd::Ask)
+            })
+        }
+        Planned::Done { parts, done } => {
+            let (pieces, elements) = put(&*work.codec, &messages, parts);
+            let own = base::own(None, &elements).map_err(|error| bug(&error))?;
+            let reset = CacheReset {
+                reason: "compaction".to_owned(),
+                base: Some(pieces),
+                compaction: Some(done),
+                ..CacheReset::default()
+            };
+            Ok(Done {
+                own: Some(own),
+                ..Done::of(JobEnd::Reset(reset))
+            })
+        }
+    }
+}
+
+/// The pieces of a base, and what is new among them. Neighbours that stay are one run.
+fn put(codec: &dyn Codec, messages: &[Message], parts: Vec<Part>) -> (Vec<Piece>, Vec<Element>) {
+    let (mut pieces, mut elements) = (Vec::<Piece>::new(), Vec::new());
+    let mut before: Option<usize> = None;
+    for part in parts {
+        match part {
+            Part::Keep(piece) => {
+                let at = messages.iter().position(|message| message.piece == piece);
+                let next = at.is_some() && at == before.map(|before| before + 1);
+                let follows = next && at.is_some_and(|at| messages[at].follows);
+                match (&piece, pieces.last_mut()) {
+                    (Piece::Run(_, last), Some(Piece::Run(_, end))) if follows => *end = *last,
+                    _ => pieces.push(piece),
+                }
+                before = at;
+            }
+            Part::New(item) => {
+                before = None;
+                if let Some(piece) = add(codec, item, &mut elements) {
+                    pieces.push(piece);
+                }
+            }
+        }
+    }
+    (pieces, elements)
+}
+
+/// Renders a message as the next element. `None`: this kind of provider sends nothing for it.
+fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Piece> {
+    let fragment = codec.render(&item)?;
+    let element = u32::try_from(elements.len()).ok()?;
+    elements.push(Element { item, fragment });
+    Some(Piece::Element {
+        // The record that it will be.
+        reset: Seq(0),
+        element,
+    })
+}
+
+/// The request for a digest: the conversation as it is, so that the vendor's cache serves it, and what is wanted. Where
+/// that was too long: what is to be folded alone, with long results cut.
+fn demand(
+    work: &Workpiece,
+    messages: &[Message],
+    fold: &[usize],
+    instructions: &str,
+    short: bool,
+) -> Result<Vec<u8>, Failure> {
+    let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
+    let upto = fold.last().map_or(messages.len(), |last| last + 1);
+    for (at, (message, part)) in messages.iter().zip(&work.parts).enumerate() {
+        if short && at >= upto {
+            break;
+        }
+        let cut = match &message.item {
+            Item::Tool(tool) if short => compaction::shorten(tool, None),
+            _ => None,
+        };
+        let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
+        let bytes = match cut {
+            Some(text) => text.into_bytes(),
+            None => fetch(&work.file, &part.fragment)?,
+        };
+        fragments.push((part.role, bytes));
+    }
+    let question = Item::User(UserMessage {
+        item: ItemId("d".into()),
+        prompt_id: None,
+        text: compaction::demand(instructions),
+        context: None,
+        voice: Voice::Daemon,
+    });
+    if let Some(text) = work.codec.render(&question) {
+        fragments.push((FragmentRole::User, text.into_bytes()));
+    }
+    let fragments: Vec<_> = fragments
+        .iter()
+        .map(|(role, bytes)| Fragment { role: *role, bytes })
+        .collect();
+    Ok(work.codec.assemble(&Asked {
+        prefix: &work.prefix,
+        fragments: &fragments,
+        tool_choice: ToolChoice::None,
+        cache_key: &work.cache_key,
+    }))
+}
+
+/// Another prefix, and where that is needed the messages as another provider takes them.
+fn rebase(work: Workpiece) -> Result<Done, Failure> {
+    let wanted = &work.wanted;
+    let swap = match wanted.is_other {
+        false => None,
+        true => {
+            let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
+            let effort = wanted.wire.effort.as_deref();
+            let created = wanted.created.as_ref();
+            let created =
+                created.ok_or_else(|| damaged("its first record is missing".to_owned()))?;
+            let setup = wanted.assembly.switch(created, &model, effort)?;
+            let prefix = prefix::render(&*setup.codec, &setup);
+            Some(Box::new(Swap { setup, prefix }))
+        }
+    };
+    let codec = swap.as_ref().map_or_else(
+        || Arc::clone(&work.codec),
+        |swap| Arc::clone(&swap.setup.codec),
+    );
+    let mut elements = Vec::new();
+    let mut pieces = None;
+    if wanted.renders {
+        let messages = read(&work.file, &work.parts)?;
+        let items = messages
+            .into_iter()
+            .map(|message| match wanted.is_other_vendor {
+                true => without_thoughts(message.item),
+                false => message.item,
+            });
+        let made = items.filter_map(|item| add(&*codec, item, &mut elements));
+        pieces = Some(made.collect());
+    }
+    let wire = swap.as_ref().map(|swap| Wire {
+        provider: swap.setup.provider_name.clone(),
+        provider_kind: swap.setup.provider_kind.clone(),
+        model: swap.setup.model.clone(),
+        effort: wanted.wire.effort.clone(),
+        context_window: swap.setup.context_window,
+        prefix_sha256: prefix::hash(&swap.prefix),
+    });
+    let own = base::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
+    let reset = CacheReset {
+        reason: match wire {
+            Some(_) => "switch".to_owned(),
+            None => "rewind".to_owned(),
+        },
+        base: pieces,
+        wire,
+        ..CacheReset::default()
+    };
+    Ok(Done {
+        own: Some(own.map_err(|error| bug(&error))?),
+        swap,
+        ..Done::of(JobEnd::Reset(reset))
+    })
+}
+
+/// A message without what only the vendor that wrote it can read.
+fn without_thoughts(item: Item) -> Item {
+    match item {
+        Item::Assistant(mut message) => {
+            message.thoughts.clear();
+            message.reasoning.clear();
+            Item::Assistant(message)
+        }
+        other => other,
+    }
+}
+
+/// Reads messages back, each with the size of its wire bytes.
+fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
+    let messages = parts.iter().map(|part| {
+        let line = fetch(file, &part.line)?;
+        let raw = store::format::decode(&line)
+            .map_err(|error| damaged(format!("a line of the log is damaged: {error}")))?;
+        let item = item(&raw, &part.piece)
+            .ok_or_else(|| damaged(format!("record {} is no message", raw.seq)))?;
+        Ok(Message {
+            piece: part.piece.clone(),
+            item,
+            bytes: part.fragment.len() as u64,
+            follows: part.follows,
+        })
+    });
+    messages.collect()
+}
+
+fn item(raw: &RawRecord<'_>, piece: &Piece) -> Option<Item> {
+    match piece {
+        Piece::Run(_, _) => base::message_of(raw.record().ok()?.body),
+        Piece::Element { element, .. } => base::message(raw, *element),
+    }
+}
+
+fn fetch(file: &LogFile, at: &Where) -> Result<Vec<u8>, Failure> {
+    let bytes = file.fetch(at);
+    let bytes = bytes.map_err(|error| damaged(format!("cannot read the log: {error}")))?;
+    Ok(bytes.into_owned())
+}
+
+fn damaged(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Run `reasonix doctor` to see what is wrong with the store.",
+    )
+}
+
+fn bug(error: &serde_json::Error) -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        format!("A message cannot be written as JSON: {error}"),
+        "Report this as a bug of Reasonix.",
+    )
+}

@@ -1,0 +1,467 @@
+//! What changes earlier bytes of requests before the next one is sent: compaction, another model, and messages that have
+//! to be rendered anew. What a compaction does is planned in `compaction`; here stands when, and what follows.
+//!
+//! Nothing is logged before it is whole: a crash, a stop or a failure in it leaves the conversation as it was.
+
+use contract::provider::{ErrorKind, ProviderError};
+use proto::outcome::OutcomeKind;
+use proto::record::{Level, Purpose};
+use proto::reset::{CacheReset, Compaction, Trigger};
+use proto::{Body, ErrorName, Failure, ItemId, RequestId, Seq};
+
+use crate::compaction::Why;
+use crate::input::{Answer, Effect, StopReason};
+use crate::machine::{Asking, Phase, Step, Waits};
+use crate::words;
+
+/// Tries of a request for a digest.
+const TRIES: u32 = 3;
+/// So many digests that came to nothing in a row, and the next one is put together without the model (contract,
+/// chapter 60).
+const FAILURES: u32 = 2;
+/// So many compactions for one request that the provider finds too long, and the turn ends (decision 11).
+const TOO_LONG: u32 = 2;
+
+/// A reset in the making.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Compacting {
+    pub why: Resetting,
+    pub waits: Doing,
+    pub then: Then,
+    pub request_id: Option<RequestId>,
+}
+
+/// What earlier bytes change for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resetting {
+    Compaction {
+        trigger: Trigger,
+        /// What a person wants to be kept.
+        instructions: String,
+    },
+    /// Another provider, model or effort is to be asked, or messages were rendered for another provider.
+    Rebase,
+}
+
+/// What is waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doing {
+    /// The end of this job, by its number.
+    Job(u64),
+    /// The model's digest.
+    Digest(Asking),
+}
+
+/// What follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The open turn's next request.
+    Ask,
+    /// Nothing: the session was at rest. With what was to stop it meanwhile.
+    Rest(Option<StopReason>),
+}
+
+/// A job that plans a reset, or writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number: a late end of an earlier one is ignored.
+    pub number: u64,
+    pub why: Resetting,
+    /// The conversation up to here.
+    pub upto: Seq,
+    pub digest: Digest,
+}
+
+/// Where the digest of a compaction comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Digest {
+    /// It is not there yet: the job says whether one is wanted.
+    Wanted,
+    /// The model has written it.
+    Written(String),
+    /// It is put together without the model.
+    Mechanical,
+}
+
+/// What a job came to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one is made at a time, and travels in a box"
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobEnd {
+    /// The record of the reset. What belongs into the line's `own` member is kept by whoever did the job.
+    Reset(CacheReset),
+    /// The request for a digest is ready.
+    Ask,
+    Nothing(Why),
+    /// What may not be folded is too much by itself: so many tokens.
+    Full(u64),
+    /// The log could not be read, or the new provider is not usable.
+    Failed(Failure),
+}
+
+/// How a compaction that somebody waits for has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompactionEnd {
+    Done(Seq, Compaction),
+    Nothing(Why),
+    Failed(Failure),
+}
+
+impl Step<'_> {
+    /// Whether the context is to be compacted before the next request.
+    pub(crate) fn is_near_full(&self) -> bool {
+        let (tokens, window) = (self.facts.context_tokens, self.facts.wire.context_window);
+        let ratio = u64::from(self.limits.compact_percent);
+        let near = u128::from(tokens) * 100 >= u128::from(window) * u128::from(ratio);
+        let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
+        window > 0
+            && ratio > 0
+            && near
+            && !summing_up
+            && tokens >= self.facts.spared.max(self.hold.futile)
+    }
+
+    /// A person wants the context compacted. Only at rest; in a turn it is done before the next request by itself.
+    pub(crate) fn compact(
+        &mut self,
+        phase: Phase,
+        instructions: String,
+        request_id: Option<RequestId>,
+    ) -> Phase {
+        if !matches!(phase, Phase::Idle) || self.facts.open.is_some() || self.hold.suspending {
+            return phase;
+        }
+        let why = Resetting::Compaction {
+            trigger: Trigger::Manual,
+            instructions,
+        };
+        self.reset(why, Then::Rest(None), request_id)
+    }
+
+    /// Brings back what the newest compaction has folded. Only at rest.
+    pub(crate) fn undo_compaction(&mut self, phase: Phase, request_id: Option<RequestId>) -> Phase {
+        let at_rest = matches!(phase, Phase::Idle) && self.facts.open.is_none();
+        if let Some(newest) = self.facts.undoable_compaction().filter(|_| at_rest) {
+            let undoes = Some(newest.seq);
+            self.append(Body::CacheReset(CacheReset {
+                reason: "compaction undone".to_owned(),
+                undoes,
+                request_id,
+                ..CacheReset::default()
+            }));
+        }
+        phase
+    }
+
+    /// Compacts before the open turn's next request.
+    pub(crate) fn compact_first(&mut self, trigger: Trigger) -> Phase {
+        let why = Resetting::Compaction {
+            trigger,
+            instructions: String::new(),
+        };
+        self.reset(why, Then::Ask, None)
+    }
+
+    /// Renders the conversation, or only its prefix, for who is to be asked next.
+    pub(crate) fn rebase(&mut self) -> Phase {
+        self.reset(Resetting::Rebase, Then::Ask, None)
+    }
+
+    fn reset(&mut self, why: Resetting, then: Then, request_id: Option<RequestId>) -> Phase {
+        let digest = match self.hold.failures >= FAILURES {
+            true => Digest::Mechanical,
+            false => Digest::Wanted,
+        };
+        let waits = self.job(&why, digest);
+        Phase::Compacting(Compacting {
+            why,
+            waits,
+            then,
+            request_id,
+        })
+    }
+
+    fn job(&mut self, why: &Resetting, digest: Digest) -> Doing {
+        self.hold.jobs += 1;
+        let number = self.hold.jobs;
+        self.effects.push(Effect::Reset(Job {
+            number,
+            why: why.clone(),
+            upto: self.facts.seq,
+            digest,
+        }));
+        Doing::Job(number)
+    }
+
+    /// A job has ended.
+    pub(crate) fn job_ended(&mut self, phase: Phase, number: u64, end: JobEnd) -> Phase {
+        let Phase::Compacting(compacting) = phase else {
+            return phase;
+        };
+        if compacting.waits != Doing::Job(number) {
+            return Phase::Compacting(compacting);
+        }
+        match end {
+            JobEnd::Reset(reset) => self.write_reset(compacting, reset),
+            JobEnd::Ask => self.ask_digest(compacting),
+            JobEnd::Nothing(why) => {
+                // Not again before there is more that could be folded.
+                let step = self.facts.wire.context_window / 20;
+                self.hold.futile = self.facts.context_tokens.saturating_add(step);
+                if self.is_forced(&compacting) {
+                    return self.too_full(compacting, self.facts.context_tokens);
+                }
+                self.hold.compacted = Some(CompactionEnd::Nothing(why));
+                self.behind_reset(compacting)
+            }
+            JobEnd::Full(kept) => self.too_full(compacting, kept),
+            JobEnd::Failed(failure) => self.reset_failed(compacting, failure),
+        }
+    }
+
+    /// Whether the request cannot be sent as it stands.
+    fn is_forced(&self, compacting: &Compacting) -> bool {
+        matches!(
+            compacting.why,
+            Resetting::Compaction {
+                trigger: Trigger::TooLong,
+                ..
+            }
+        )
+    }
+
+    fn write_reset(&mut self, compacting: Compacting, reset: CacheReset) -> Phase {
+        let done = reset.compaction.clone();
+        self.append(Body::CacheReset(CacheReset {
+            request_id: compacting.request_id,
+            ..reset
+        }));
+        if let Some(done) = done {
+            self.hold.failures = 0;
+            self.hold.futile = 0;
+            if done.mechanical {
+                self.notice(Level::Warning, words::MECHANICAL_DIGEST);
+            }
+            self.hold.compacted = Some(CompactionEnd::Done(self.facts.seq, done));
+        }
+        self.behind_reset(compacting)
+    }
+
+    /// Sends the request for a digest. It is no part of the conversation.
+    fn ask_digest(&mut self, compacting: Compacting) -> Phase {
+        let asking = Asking {
+            item: ItemId(format!("d{}", self.facts.compactions + 1)),
+            attempt: 1,
+            since_ms: self.now.mono_ms,
+            waits: Waits::Answer,
+        };
+        self.send_digest(compacting, asking)
+    }
+
+    fn send_digest(&mut self, compacting: Compacting, asking: Asking) -> Phase {
+        self.effects.push(Effect::AskDigest {
+            item: asking.item.clone(),
+            attempt: asking.attempt,
+        });
+        Phase::Compacting(Compacting {
+            waits: Doing::Digest(asking),
+            ..compacting
+        })
+    }
+
+    /// The model has answered.
+    pub(crate) fn digest_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
+        let Doing::Digest(asking) = &compacting.waits else {
+            return Phase::Compacting(compacting);
+        };
+        self.usage_of(asking, answer, Purpose::Digest);
+        let whole = answer.finish.is_none_or(|finish| {
+            matches!(
+                finish,
+                proto::item::Finish::Stop | proto::item::Finish::ToolCalls
+            )
+        });
+        if answer.text.trim().is_empty() || !whole {
+            let failure = Failure::new(
+                ErrorName::ProviderFailed,
+                "The model wrote no digest.",
+                "Try again, or compact by hand with words of what it is to keep.",
+            );
+            return self.reset_failed(compacting, failure);
+        }
+        let waits = self.job(&compacting.why, Digest::Written(answer.text.clone()));
+        Phase::Compacting(Compacting {
+            waits,
+            ..compacting
+        })
+    }
+
+    /// The request for a digest came to nothing.
+    pub(crate) fn digest_broke(
+        &mut self,
+        compacting: Compacting,
+        error: &ProviderError,
+        partial: &Answer,
+    ) -> Phase {
+        let Doing::Digest(asking) = compacting.waits.clone() else {
+            return Phase::Compacting(compacting);
+        };
+        if partial.reported.is_some() {
+            self.usage_of(&asking, partial, Purpose::Digest);
+        }
+        if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
+            let wait = error.retry_after.map_or(1_000, |after| {
+                u64::try_from(after.as_millis()).unwrap_or(u64::MAX)
+            });
+            if wait <= self.limits.retry_total_ms {
+                self.effects.push(Effect::Retry {
+                    item: asking.item.clone(),
+                    attempt: asking.attempt,
+                    in_ms: wait,
+                });
+                let due_ms = self.now.mono_ms.saturating_add(wait);
+                return Phase::Compacting(Compacting {
+                    waits: Doing::Digest(Asking {
+                        waits: Waits::Retry { due_ms },
+                        ..asking
+                    }),
+                    ..compacting
+                });
+            }
+        }
+        let failure = Failure::new(
+            ErrorName::ProviderFailed,
+            error.message.clone(),
+            error.hint.clone(),
+        );
+        self.reset_failed(compacting, failure)
+    }
+
+    /// The wait before another try of a digest is over.
+    pub(crate) fn digest_due(
+        &mut self,
+        compacting: Compacting,
+        item: &ItemId,
+        attempt: u32,
+    ) -> Phase {
+        let Doing::Digest(asking) = compacting.waits.clone() else {
+            return Phase::Compacting(compacting);
+        };
+        let due = matches!(asking.waits, Waits::Retry { .. });
+        if !due || asking.item != *item || asking.attempt != attempt {
+            return Phase::Compacting(compacting);
+        }
+        let asking = Asking {
+            attempt: attempt + 1,
+            waits: Waits::Answer,
+            ..asking
+        };
+        self.send_digest(compacting, asking)
+    }
+
+    /// Nothing has changed. A compaction that is needed is tried again, and in the end done without the model.
+    fn reset_failed(&mut self, compacting: Compacting, failure: Failure) -> Phase {
+        if compacting.why == Resetting::Rebase {
+            return self.not_rebased(compacting, failure);
+        }
+        self.hold.failures += 1;
+        self.notice(
+            Level::Warning,
+            format!(
+                "The context was not compacted, and nothing has changed: {}",
+                failure.message
+            ),
+        );
+        if self.is_forced(&compacting) && self.hold.failures <= FAILURES {
+            let digest = match self.hold.failures >= FAILURES {
+                true => Digest::Mechanical,
+                false => Digest::Wanted,
+            };
+            let waits = self.job(&compacting.why, digest);
+            return Phase::Compacting(Compacting {
+                waits,
+                ..compacting
+            });
+        }
+        // Not in the way of the turn: it is tried again when there is more to fold.
+        let step = self.facts.wire.context_window / 50;
+        self.hold.futile = self.facts.context_tokens.saturating_add(step);
+        self.hold.compacted = Some(CompactionEnd::Failed(failure));
+        self.behind_reset(compacting)
+    }
+
+    /// Who is to be asked cannot be: the turn ends, and the next one tries again.
+    fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
+        match compacting.then {
+            Then::Ask => self.end_turn(OutcomeKind::Failed, None, Some(failure)),
+            Then::Rest(_) => self.behind_reset(compacting),
+        }
+    }
+
+    /// What may not be folded is too much by itself.
+    fn too_full(&mut self, compacting: Compacting, kept: u64) -> Phase {
+        let window = self.facts.wire.context_window;
+        let of = match window {
+            0 => String::new(),
+            window => format!(" of {window}"),
+        };
+        let failure = Failure::new(
+            ErrorName::ProviderFailed,
+            format!(
+                "The context is full: what has to stay word for word takes about {kept}{of} tokens."
+            ),
+            "Unpin messages, rewind, compact by hand, or go on in a new session.",
+        );
+        match compacting.then {
+            Then::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
+            Then::Rest(_) => {
+                self.hold.compacted = Some(CompactionEnd::Failed(failure));
+                self.behind_reset(compacting)
+            }
+        }
+    }
+
+    /// The provider finds a request too long: the context is compacted and the request made again, within bounds.
+    pub(crate) fn too_long(&mut self) -> Option<Phase> {
+        self.hold.too_long += 1;
+        (self.hold.too_long <= TOO_LONG).then(|| self.compact_first(Trigger::TooLong))
+    }
+
+    fn behind_reset(&mut self, compacting: Compacting) -> Phase {
+        match compacting.then {
+            Then::Ask if self.held() => Phase::Held,
+            Then::Ask => self.ask(),
+            Then::Rest(Some(reason @ (StopReason::Term | StopReason::Kill))) => {
+                self.stop_at_rest(reason)
+            }
+            Then::Rest(Some(StopReason::Shutdown)) => {
+                self.hold.rests = true;
+                Phase::Idle
+            }
+            Then::Rest(_) if self.wants_turn() => self.start_next(),
+            Then::Rest(_) => Phase::Idle,
+        }
+    }
+
+    /// The session is stopped in it: nothing has changed.
+    pub(crate) fn stop_compacting(
+        &mut self,
+        compacting: Compacting,
+        reason: StopReason,
+    ) -> Option<StopReason> {
+        if let Doing::Digest(asking) = &compacting.waits
+            && asking.waits == Waits::Answer
+        {
+            self.effects.push(Effect::CancelAsk);
+        }
+        let failure = Failure::new(
+            ErrorName::Busy,
+            "It was stopped; nothing has changed.",
+            "Compact again when the session is at rest.",
+        );
+        self.hold.compacted = Some(CompactionEnd::Failed(failure));
+        matches!(compacting.then, Then::Rest(_)).then_some(reason)
+    }
+}

@@ -1,0 +1,11 @@
+//! Compaction: which messages of a conversation go, which stay word for word, and what stands in the place of the rest.
+//!
+//! Pure. Whoever calls it has read the messages, and renders what is new. The numbers are the contract's (chapter 60).
+
+mod digest;
+mod plan;
+mod shorten;
+
+pub use digest::{EditedFile, Restated, demand, is_digest, mechanical};
+pub use plan::{Measure, Message, Part, Planned, Terms, Why, plan};
+pub use shorten::shorten;

@@ -1,0 +1,153 @@
+//! The digest: what the model is asked for, what is put together where it fails, and the message that it becomes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use proto::ItemId;
+use proto::item::{Item, UserMessage, Voice};
+use proto::record::{Todo, TodoStatus};
+
+use super::plan::Message;
+use crate::facts::first_line;
+
+/// How the message of a digest begins.
+const HEAD: &str = "<digest>\nWhat was said and done before has been folded into this digest. The user's own words stand above as they were; the newest messages follow.\n\n";
+const END: &str = "\n</digest>";
+/// Put together without the model.
+const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
+/// Topics, answers and files that a list names.
+const LISTED: usize = 40;
+
+/// What is named again behind a digest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restated {
+    pub todos: Vec<Todo>,
+    /// The plan that was approved last.
+    pub plan: Option<String>,
+    /// The files that were edited last, newest first.
+    pub files: Vec<EditedFile>,
+}
+
+/// A file that the session has edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedFile {
+    pub path: String,
+    /// Lines that the newest change has touched, first and last of each run.
+    pub lines: Vec<(u64, u64)>,
+}
+
+/// What the model is asked for: the digest, in its own words.
+#[must_use]
+pub fn demand(instructions: &str) -> String {
+    let mut text = "The conversation is near the end of your context. Write a digest that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the digest, in at most 1,200 words, under these headings (leave out what is empty):\n\
+        ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what mended them\n## Open ends, and the next step\n\
+        Name paths, symbols, numbers and error messages exactly. What the user has said stays as it is: do not repeat it."
+        .to_owned();
+    if !instructions.trim().is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\nThe user asks of it: {}", instructions.trim());
+    }
+    text
+}
+
+/// The id of the message of a digest.
+pub(super) fn item_id(number: u64) -> ItemId {
+    ItemId(format!("d{number}"))
+}
+
+/// Whether a message is the digest of a compaction.
+#[must_use]
+pub fn is_digest(message: &UserMessage) -> bool {
+    message.voice == Voice::Daemon && message.text.starts_with(HEAD)
+}
+
+/// The digest as the model gets it.
+pub(super) fn wrapped(text: &str, restated: &Restated, mechanical: bool) -> String {
+    let mut whole = HEAD.to_owned();
+    if mechanical {
+        whole.push_str(MECHANICAL);
+    }
+    whole.push_str(text.trim());
+    restate(&mut whole, restated);
+    whole.push_str(END);
+    whole
+}
+
+fn restate(text: &mut String, restated: &Restated) {
+    if !restated.todos.is_empty() {
+        text.push_str("\n\n## Todo list as it stands");
+        for todo in &restated.todos {
+            let mark = match todo.status {
+                TodoStatus::Pending => " ",
+                TodoStatus::InProgress => "~",
+                TodoStatus::Completed => "x",
+            };
+            let _ = write!(text, "\n- [{mark}] {}", todo.content);
+        }
+    }
+    if let Some(plan) = &restated.plan {
+        let _ = write!(text, "\n\n## The approved plan\n{}", plan.trim());
+    }
+    if !restated.files.is_empty() {
+        text.push_str("\n\n## Files edited last");
+        for file in &restated.files {
+            let _ = write!(text, "\n- {}", file.path);
+            let runs = file.lines.iter();
+            let runs: Vec<_> = runs
+                .map(|(first, last)| format!("{first}-{last}"))
+                .collect();
+            if !runs.is_empty() {
+                let _ = write!(text, ":{}", runs.join(","));
+            }
+        }
+    }
+}
+
+/// A digest without the model: what was talked about, which tools were used, what was said last.
+#[must_use]
+pub fn mechanical(messages: &[Message], fold: &[usize]) -> String {
+    let folded = || fold.iter().filter_map(|at| messages.get(*at));
+    let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
+    let (mut topics, mut said) = (Vec::new(), Vec::new());
+    for message in folded() {
+        match &message.item {
+            Item::User(user) if user.voice != Voice::Daemon => {
+                topics.push(first_line(&user.text));
+            }
+            Item::User(_) => {}
+            Item::Assistant(answer) => {
+                if !answer.text.trim().is_empty() {
+                    said.push(first_line(&answer.text));
+                }
+                for call in &answer.calls {
+                    *tools.entry(&call.name).or_default() += 1;
+                }
+            }
+            Item::Tool(_) => {}
+        }
+    }
+    let mut text = String::new();
+    list(&mut text, "The user's longer messages began", &topics);
+    let used = tools
+        .iter()
+        .map(|(tool, times)| format!("{tool}: {times} times"));
+    list(
+        &mut text,
+        "Tools that were called",
+        &used.collect::<Vec<_>>(),
+    );
+    list(&mut text, "Answers began", &said);
+    text
+}
+
+/// The newest lines under a heading.
+fn list(text: &mut String, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = write!(text, "\n## {heading}");
+    for line in &lines[lines.len().saturating_sub(LISTED)..] {
+        let _ = write!(text, "\n- {line}");
+    }
+    text.push('\n');
+}

@@ -1,0 +1,412 @@
+//! The plan of a compaction: what stays, what is shortened, what is folded, and whether that is worth it.
+
+use std::collections::BTreeSet;
+
+use proto::item::{Item, UserMessage, Voice};
+use proto::reset::{Compaction, Piece, Trigger};
+use proto::{ItemId, Seq};
+
+use super::digest::{self, Restated};
+use super::shorten::shorten;
+
+/// User messages of at most so many tokens stay word for word.
+const USER_TOKENS: u64 = 4_000;
+/// The newest messages stay, up to this part of the window: per cent. Where that is too much to land well, less.
+const TAILS: [u64; 4] = [20, 10, 5, 0];
+/// If shortened results alone bring it down to this part of the window, nothing is folded.
+const SHORTENED_TO: u64 = 55;
+/// What is folded has to land below this part of the window.
+const LANDS_UNDER: u64 = 60;
+/// What happens by itself has to free this part of the window.
+const FREES: u64 = 25;
+/// What a digest is taken for before it is there, in tokens.
+const DIGEST_TOKENS: u64 = 1_500;
+
+/// A message of the conversation, as it stands in requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Where it stands: a run of one record, or an element.
+    pub piece: Piece,
+    pub item: Item,
+    /// Of its wire bytes.
+    pub bytes: u64,
+    /// In the log no other message stands between it and the one before it.
+    pub follows: bool,
+}
+
+/// How many tokens so many bytes are, as the newest request has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    pub bytes: u64,
+    pub tokens: u64,
+}
+
+impl Measure {
+    /// From a request that was measured; four bytes a token where there was none.
+    #[must_use]
+    pub fn new(measured: Option<(u64, u64)>) -> Self {
+        match measured {
+            Some((bytes, tokens)) if bytes > 0 && tokens > 0 => Self { bytes, tokens },
+            _ => Self {
+                bytes: 4,
+                tokens: 1,
+            },
+        }
+    }
+
+    /// An estimate, rounded up.
+    #[must_use]
+    pub fn tokens(self, bytes: u64) -> u64 {
+        let tokens = (u128::from(bytes) * u128::from(self.tokens)).div_ceil(self.bytes.into());
+        u64::try_from(tokens).unwrap_or(u64::MAX)
+    }
+}
+
+/// What a plan is made by.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    pub trigger: Trigger,
+    /// A person said what the digest is to keep: shortened results alone are not what was asked for.
+    pub instructed: bool,
+    /// Tokens that the model can take; 0: not known.
+    pub window: u64,
+    /// Tokens of the newest request and its answer; 0: not known.
+    pub context: u64,
+    pub measure: Measure,
+    /// Bytes of what stands before the messages.
+    pub prefix_bytes: u64,
+    pub pins: BTreeSet<ItemId>,
+    /// Which compaction of the session it will be, from 1.
+    pub number: u64,
+    /// What the model wrote, or what was put together without it; `None`: not yet.
+    pub digest: Option<String>,
+    pub mechanical: bool,
+    pub restated: Restated,
+}
+
+/// What a compaction comes to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one is made at a time, and taken apart at once"
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Planned {
+    /// It is not worth it.
+    Nothing(Why),
+    /// What may not be folded is too much by itself: so many tokens.
+    Full { kept: u64 },
+    /// The messages at these places are to be folded: a digest of them is wanted.
+    Ask { fold: Vec<usize> },
+    /// What requests begin with from now on.
+    Done { parts: Vec<Part>, done: Compaction },
+}
+
+/// Why nothing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// All messages have to stay.
+    NothingToFold,
+    /// It would free less than a quarter of the window.
+    TooLittle,
+}
+
+/// A part of what requests begin with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// It stays as it is.
+    Keep(Piece),
+    /// It stands in the place of others, and has to be rendered.
+    New(Item),
+}
+
+/// Plans a compaction of these messages, in their order.
+#[must_use]
+pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
+    let window = terms.window();
+    let units = units(messages);
+    let all = Sketch::new(messages, terms, &units, window * TAILS[0] / 100);
+    let shortened = all.shortened();
+    let before = terms.before(messages);
+    let freed = |after: u64| before.saturating_sub(after) * 100 >= window * FREES;
+    if !terms.instructed
+        && shortened.count > 0
+        && shortened.after <= window * SHORTENED_TO / 100
+        && freed(shortened.after)
+    {
+        return all.done(&shortened, &[], None, before);
+    }
+    let mut best = None;
+    for tail in TAILS {
+        let sketch = Sketch::new(messages, terms, &units, window * tail / 100);
+        let fold = sketch.foldable();
+        if fold.is_empty() {
+            continue;
+        }
+        let after = sketch.after_folding(&fold);
+        let lands = after * 100 < window * LANDS_UNDER;
+        if best.is_none() || lands {
+            best = Some((sketch, fold, after));
+        }
+        if lands {
+            break;
+        }
+    }
+    let by_itself = terms.trigger != Trigger::Manual;
+    let Some((sketch, fold, after)) = best else {
+        return match by_itself && before * 100 >= window * LANDS_UNDER {
+            true => Planned::Full { kept: before },
+            false => Planned::Nothing(Why::NothingToFold),
+        };
+    };
+    if by_itself && after * 100 >= window * LANDS_UNDER {
+        return Planned::Full { kept: after };
+    }
+    if terms.trigger == Trigger::Auto && !freed(after) {
+        return Planned::Nothing(Why::TooLittle);
+    }
+    match &terms.digest {
+        None => Planned::Ask { fold },
+        Some(text) => {
+            let text = digest::wrapped(text, &terms.restated, terms.mechanical);
+            let none = Shortened::default();
+            sketch.done(&none, &fold, Some(text), before)
+        }
+    }
+}
+
+impl Terms {
+    /// The window; where it is not known, the one that the newest request would fill to four fifths.
+    fn window(&self) -> u64 {
+        match self.window {
+            0 => self.context.saturating_mul(5) / 4,
+            window => window,
+        }
+    }
+
+    /// Tokens that there are now.
+    fn before(&self, messages: &[Message]) -> u64 {
+        let bytes: u64 = messages.iter().map(|message| message.bytes).sum();
+        let estimated = self.measure.tokens(self.prefix_bytes.saturating_add(bytes));
+        estimated.max(self.context)
+    }
+}
+
+/// Messages that go together: a user's alone; an answer with the results of its calls.
+fn units(messages: &[Message]) -> Vec<std::ops::Range<usize>> {
+    let mut units: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        match (&message.item, units.last_mut()) {
+            (Item::Tool(_), Some(unit)) => unit.end = at + 1,
+            _ => units.push(at..at + 1),
+        }
+    }
+    units
+}
+
+/// One way to do it: which messages are the tail, and which of those before it stay.
+struct Sketch<'a> {
+    messages: &'a [Message],
+    terms: &'a Terms,
+    /// Where the tail begins.
+    tail: usize,
+    /// Of the messages before it: which stay.
+    stays: Vec<bool>,
+}
+
+/// Results that are shortened.
+#[derive(Default)]
+struct Shortened {
+    by_place: Vec<(usize, Item)>,
+    count: u64,
+    after: u64,
+}
+
+impl<'a> Sketch<'a> {
+    fn new(
+        messages: &'a [Message],
+        terms: &'a Terms,
+        units: &[std::ops::Range<usize>],
+        room: u64,
+    ) -> Self {
+        let tokens = |unit: &std::ops::Range<usize>| {
+            let bytes = messages[unit.clone()].iter().map(|message| message.bytes);
+            terms.measure.tokens(bytes.sum())
+        };
+        let mut tail = messages.len();
+        let mut used = 0_u64;
+        for unit in units.iter().rev() {
+            used = used.saturating_add(tokens(unit));
+            // The newest stays, whatever it is: the model is about to go on from it.
+            if used > room && tail < messages.len() {
+                break;
+            }
+            tail = unit.start;
+        }
+        let mut stays = vec![false; tail];
+        for unit in units.iter().take_while(|unit| unit.start < tail) {
+            let members = &messages[unit.clone()];
+            let pinned = members
+                .iter()
+                .any(|member| is_pinned(id(member), &terms.pins));
+            let spoken = members.iter().any(|member| {
+                is_spoken(&member.item) && terms.measure.tokens(member.bytes) <= USER_TOKENS
+            });
+            let digest = members
+                .iter()
+                .any(|member| matches!(&member.item, Item::User(user) if digest::is_digest(user)));
+            stays[unit.clone()].fill(pinned || spoken || digest);
+        }
+        Self {
+            messages,
+            terms,
+            tail,
+            stays,
+        }
+    }
+
+    /// The places of what may be folded.
+    fn foldable(&self) -> Vec<usize> {
+        let places = self.stays.iter().enumerate();
+        places
+            .filter_map(|(at, stays)| (!stays).then_some(at))
+            .collect()
+    }
+
+    fn after_folding(&self, fold: &[usize]) -> u64 {
+        let folded: u64 = fold.iter().map(|at| self.messages[*at].bytes).sum();
+        let digest = match &self.terms.digest {
+            Some(text) if !text.is_empty() => self.terms.measure.tokens(text.len() as u64),
+            // It is not written yet.
+            Some(_) | None => DIGEST_TOKENS,
+        };
+        self.without(folded).saturating_add(digest)
+    }
+
+    /// Tokens that are left without so many bytes of the messages.
+    fn without(&self, bytes: u64) -> u64 {
+        let all: u64 = self.messages.iter().map(|message| message.bytes).sum();
+        let left = all.saturating_sub(bytes);
+        let measure = self.terms.measure;
+        measure.tokens(self.terms.prefix_bytes.saturating_add(left))
+    }
+
+    /// The long results before the tail, cut.
+    fn shortened(&self) -> Shortened {
+        let mut saved = 0_u64;
+        let mut by_place = Vec::new();
+        for at in self.foldable() {
+            let message = &self.messages[at];
+            let Item::Tool(tool) = &message.item else {
+                continue;
+            };
+            let Some(short) = shorten(tool, seq_of(&message.piece)) else {
+                continue;
+            };
+            saved += (tool.text.len() - short.text.len().min(tool.text.len())) as u64;
+            by_place.push((at, Item::Tool(short)));
+        }
+        Shortened {
+            count: by_place.len() as u64,
+            after: self.without(saved),
+            by_place,
+        }
+    }
+
+    fn done(
+        &self,
+        shortened: &Shortened,
+        fold: &[usize],
+        digest: Option<String>,
+        before: u64,
+    ) -> Planned {
+        let mut parts = Vec::new();
+        let mut shorts = shortened.by_place.iter().peekable();
+        let folded: BTreeSet<usize> = fold.iter().copied().collect();
+        for (at, message) in self.messages.iter().enumerate() {
+            if at == self.tail
+                && let Some(text) = &digest
+            {
+                parts.push(Part::New(self.digest_item(text)));
+            }
+            if let Some((_, item)) = shorts.next_if(|(place, _)| *place == at) {
+                parts.push(Part::New(item.clone()));
+            } else if !folded.contains(&at) {
+                parts.push(Part::Keep(message.piece.clone()));
+            }
+        }
+        let after = match &digest {
+            Some(_) => self.after_folding(fold),
+            None => shortened.after,
+        };
+        Planned::Done {
+            parts,
+            done: Compaction {
+                trigger: self.terms.trigger,
+                tokens_before: before,
+                tokens_after: after,
+                folded: fold.len() as u64,
+                shortened: shortened.count,
+                kept: (self.messages.len() - fold.len()) as u64 - shortened.count,
+                digest: digest.unwrap_or_default(),
+                mechanical: self.terms.mechanical,
+                archive: self.archive(fold),
+            },
+        }
+    }
+
+    fn digest_item(&self, text: &str) -> Item {
+        Item::User(UserMessage {
+            item: digest::item_id(self.terms.number),
+            prompt_id: None,
+            text: text.to_owned(),
+            context: None,
+            voice: Voice::Daemon,
+        })
+    }
+
+    /// Where the folded messages stand, as runs of records.
+    fn archive(&self, fold: &[usize]) -> Vec<(Seq, Seq)> {
+        let mut runs: Vec<(Seq, Seq)> = Vec::new();
+        let mut last_place = None;
+        for at in fold {
+            let before = last_place == at.checked_sub(1) && self.messages[*at].follows;
+            let Some(seq) = seq_of(&self.messages[*at].piece) else {
+                continue;
+            };
+            match runs.last_mut() {
+                Some((_, last)) if before && *last < seq => *last = seq,
+                _ => runs.push((seq, seq)),
+            }
+            last_place = Some(*at);
+        }
+        runs
+    }
+}
+
+/// Whether it is a person's own words.
+fn is_spoken(item: &Item) -> bool {
+    matches!(item, Item::User(user) if matches!(user.voice, Voice::Prompt | Voice::Steer))
+}
+
+/// Whether a message is pinned, by its own id or by its turn's (`m7` of `m7.3`).
+fn is_pinned(id: &ItemId, pins: &BTreeSet<ItemId>) -> bool {
+    let turn =
+        id.0.split_once('.')
+            .map(|(turn, _)| ItemId(turn.to_owned()));
+    pins.contains(id) || turn.is_some_and(|turn| pins.contains(&turn))
+}
+
+fn id(message: &Message) -> &ItemId {
+    match &message.item {
+        Item::User(user) => &user.item,
+        Item::Assistant(assistant) => &assistant.item,
+        Item::Tool(tool) => &tool.item,
+    }
+}
+
+fn seq_of(piece: &Piece) -> Option<Seq> {
+    match piece {
+        Piece::Run(seq, _) => Some(*seq),
+        Piece::Element { .. } => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! Cache resets as a fold: who is asked, for whom messages are rendered, what stands in the place of messages, and which
+//! compaction can be taken back.
+
+use proto::record::SessionCreated;
+use proto::reset::{CacheReset, Compaction, Piece, Wire};
+use proto::{ItemId, Record, Seq};
+
+use super::view::Base;
+use super::{Facts, Told};
+
+/// A compaction that can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undoable {
+    /// Its record.
+    pub seq: Seq,
+    pub done: Compaction,
+}
+
+impl Facts {
+    /// Whether the next request needs another prefix, or messages rendered for another provider, than there are.
+    #[must_use]
+    pub fn wants_rebase(&self) -> bool {
+        let (wanted, wire) = (&self.settings, &self.wire);
+        let same = wanted.provider == wire.provider
+            && wanted.model == wire.model
+            && wanted.effort == wire.effort;
+        !same || self.view.generation() != self.generation
+    }
+
+    /// Whether messages have to be rendered anew for the next request, and not only another prefix.
+    #[must_use]
+    pub fn wants_rendering(&self) -> bool {
+        let vendor = self.settings.provider != self.wire.provider;
+        vendor || self.view.generation() != self.generation
+    }
+
+    /// The first record, with who is asked now in the place of who was asked then.
+    #[must_use]
+    pub fn created_now(&self) -> Option<SessionCreated> {
+        let wire = self.wire.clone();
+        Some(SessionCreated {
+            provider: wire.provider,
+            provider_kind: wire.provider_kind,
+            model: wire.model,
+            effort: wire.effort,
+            context_window: wire.context_window,
+            prefix_sha256: wire.prefix_sha256,
+            ..self.created.clone()?
+        })
+    }
+
+    /// Whether there is such a message or turn, as pins name them.
+    #[must_use]
+    pub fn knows_item(&self, item: &ItemId) -> bool {
+        let Some(rest) = item.0.strip_prefix('m') else {
+            return false;
+        };
+        let (turn, message) = match rest.split_once('.') {
+            Some((turn, message)) => (turn, message.parse::<u64>().ok()),
+            None => (rest, Some(1)),
+        };
+        let turn = turn.parse::<u64>().ok();
+        turn.is_some_and(|turn| (1..=self.turns).contains(&turn)) && message.is_some()
+    }
+
+    /// The compaction that `undo` takes back: the newest one, until a turn that began behind it has ended.
+    #[must_use]
+    pub fn undoable_compaction(&self) -> Option<&Undoable> {
+        let newest = self.compacted.as_ref();
+        newest.filter(|undoable| self.view.has_base(undoable.seq))
+    }
+
+    pub(super) fn apply_reset(&mut self, reset: &CacheReset, record: &Record) {
+        self.reset_due = false;
+        if let Some(wire) = &reset.wire {
+            self.generation += u64::from(wire.provider != self.wire.provider);
+            self.wire.clone_from(wire);
+        }
+        if let Some(undone) = reset.undoes {
+            let before = self.view.clone();
+            if self.view.drop_base(undone) {
+                self.dropped.push((record.seq, before));
+                let back = self.compacted.take().filter(|back| back.seq == undone);
+                let tokens = back.map_or(0, |back| back.done.tokens_before);
+                self.context_tokens = self.context_tokens.max(tokens);
+                // Who takes it back wants the originals: it is not done again at once.
+                self.spared = self
+                    .context_tokens
+                    .saturating_add(self.wire.context_window / 20);
+            }
+        }
+        if let Some(pieces) = &reset.base {
+            self.view.push_base(Base {
+                seq: record.seq,
+                pieces: pieces.iter().map(|piece| own(piece, record.seq)).collect(),
+                generation: self.generation,
+            });
+        }
+        if let Some(done) = &reset.compaction {
+            self.compactions += 1;
+            self.context_tokens = done.tokens_after;
+            self.spared = 0;
+            // What it was told may be folded: it is told again.
+            self.told = Told::default();
+            self.compacted = Some(Undoable {
+                seq: record.seq,
+                done: done.clone(),
+            });
+        }
+        self.remember(
+            reset.request_id,
+            record,
+            super::content_of_reset(reset),
+            None,
+        );
+    }
+
+    /// A turn has ended: what was folded before it began stays so.
+    pub(super) fn settle_compaction(&mut self) {
+        let began = self.marks.last().map_or(Seq(0), |mark| mark.seq);
+        self.compacted = self.compacted.take().filter(|done| done.seq > began);
+    }
+
+    pub(super) fn first_wire(created: &SessionCreated) -> Wire {
+        Wire {
+            provider: created.provider.clone(),
+            provider_kind: created.provider_kind.clone(),
+            model: created.model.clone(),
+            effort: created.effort.clone(),
+            context_window: created.context_window,
+            prefix_sha256: created.prefix_sha256.clone(),
+        }
+    }
+}
+
+/// A piece, where it is one of this very record by its number.
+fn own(piece: &Piece, seq: Seq) -> Piece {
+    match piece {
+        Piece::Element {
+            reset: Seq(0),
+            element,
+        } => Piece::Element {
+            reset: seq,
+            element: *element,
+        },
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Cache resets: where earlier bytes of a conversation change, and what requests begin with from there on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ItemId, RequestId, Seq};
+
+/// `cache.reset`: earlier bytes of the conversation change with the next request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheReset {
+    /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, …
+    pub reason: String,
+    /// What requests begin with from here on, in order, in the place of all messages before this record. Absent: the
+    /// records that are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Vec<Piece>>,
+    /// The reset that is taken back: what it put in the place of messages no longer stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<Seq>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<Compaction>,
+    /// Who is asked from here on, and with which prefix (it stands in the line's `own` member).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// A part of what requests begin with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Piece {
+    /// The messages from this record to that one, both included.
+    Run(Seq, Seq),
+    /// What a reset has put in the place of messages: it stands in that record's `own` member.
+    Element {
+        /// The record of the reset; 0: the record that says this.
+        reset: Seq,
+        /// Which of its elements, from 0.
+        element: u32,
+    },
+}
+
+/// What a compaction did. Token counts are estimates but for `tokens_before`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Compaction {
+    pub trigger: Trigger,
+    /// Of the newest request and its answer, as the provider reported them; estimated where it did not.
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+    /// Messages that the digest stands for.
+    pub folded: u64,
+    /// Tool results that were shortened.
+    pub shortened: u64,
+    /// Messages that stay word for word.
+    pub kept: u64,
+    /// The digest, as the model gets it. Empty where tool results were only shortened.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+    /// It was put together without the model, because that has failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mechanical: bool,
+    /// The folded messages, first and last record of each run, for the archive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archive: Vec<(Seq, Seq)>,
+}
+
+/// What a compaction was made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// The newest request came near the end of the model's window.
+    #[default]
+    Auto,
+    /// A person asked for it.
+    Manual,
+    /// The provider refused a request as too long.
+    TooLong,
+}
+
+/// Who is asked, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Wire {
+    /// The provider, by its name in the config.
+    pub provider: String,
+    pub provider_kind: String,
+    pub model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Tokens that the model can take; 0: not known.
+    pub context_window: u64,
+    /// SHA-256 of the prefix, hexadecimal.
+    pub prefix_sha256: String,
+}
+
+/// `message.pinned`: a message stays word for word in every compaction, or no longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pinned {
+    pub item: ItemId,
+    pub pinned: bool,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
