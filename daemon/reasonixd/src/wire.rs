@@ -210,13 +210,7 @@ impl Assembly for Wire {
         }
     }
 
-    fn switch(
-        &self,
-        created: &SessionCreated,
-        model: &str,
-        effort: Option<&str>,
-    ) -> Result<Setup, Failure> {
-        let cwd = Path::new(&created.cwd);
+    fn switch(&self, cwd: &Path, model: &str, effort: Option<&str>) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;

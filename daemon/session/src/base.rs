@@ -100,6 +100,18 @@ pub fn message(raw: &RawRecord<'_>, element: u32) -> Option<Item> {
     item(own.elements.get(usize::try_from(element).ok()?)?)
 }
 
+/// The same, with its wire bytes.
+pub fn element(raw: &RawRecord<'_>, element: u32) -> Option<Element> {
+    let own = read(raw)?;
+    let found = own.elements.get(usize::try_from(element).ok()?)?;
+    let fragment = found.fragment.get();
+    let fragment = fragment.strip_prefix('[')?.strip_suffix(']')?;
+    Some(Element {
+        item: item(found)?,
+        fragment: fragment.to_owned(),
+    })
+}
+
 fn read<'a>(raw: &RawRecord<'a>) -> Option<OwnIn<'a>> {
     serde_json::from_str(raw.own?.get()).ok()
 }

@@ -77,7 +77,7 @@ impl Actor {
             },
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
-                created: facts.created_now(),
+                cwd: self.bench.workspace.cwd().to_path_buf(),
                 wire: Wire {
                     provider: settings.provider.clone(),
                     model: settings.model.clone(),

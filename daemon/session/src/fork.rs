@@ -19,6 +19,11 @@ use store::home::Home;
 use store::log::LogFile;
 use turn::Facts;
 
+mod rebuilt;
+
+use rebuilt::Rebuilt;
+
+use crate::base;
 use crate::handle::SessionHandle;
 use crate::load::Ground;
 use crate::names;
@@ -109,7 +114,7 @@ struct Source {
     /// The daemon's own part of its first record, with the prefix.
     own: String,
     created: SessionCreated,
-    /// Turns that have ended, and where.
+    /// Turns that have ended, and where. What is in `own` is that of the newest prefix.
     ends: BTreeMap<u64, Seq>,
 }
 
@@ -120,11 +125,16 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
     let dir = home.session_dir(session);
     let source = look(&dir, upto)?;
     let (turn, end) = choose(&source, params)?;
+    // Who was asked then, with which prefix, and what stood in the place of messages.
+    let then = look(&dir, end)?;
+    if !then.facts.is_rendered() {
+        return Err(not_rendered());
+    }
     let pid = ground
         .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
-    let created = first_record(&source, params, pid, turn);
+    let created = first_record((&source, &then), params, pid, turn);
     let unborn = store::gone::unborn_dir(home, params.fork);
     let filled = store::gone::clear(&unborn)
         .map_err(|error| store::reason(&error))
@@ -133,8 +143,12 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
             let file = file.with_syncer(ground.assembly.syncer());
             let runs = source.facts.shown_upto(end);
             let mut copy = Copy::new(file, dir.clone(), &unborn);
-            copy.first(&created, &source.own)?;
+            copy.first(&created, &then.own)?;
+            let mut base = then.facts.base_at(end).map(Rebuilt::new);
             let read = store::log::read(&dir, &mut |raw| {
+                if let Some(base) = base.as_mut().filter(|_| raw.kind == "cache.reset") {
+                    copy.reset(base, raw);
+                }
                 let shown = runs
                     .iter()
                     .any(|(first, last)| (*first..=*last).contains(&raw.seq));
@@ -172,6 +186,10 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
         };
         if raw.seq == Seq(1) {
             own = raw.own.map(|own| own.get().to_owned());
+        } else if raw.kind == "cache.reset"
+            && let Some(prefix) = base::prefix(raw)
+        {
+            own = base::own(Some(&prefix), &[]).ok();
         }
         if let (Body::TurnEnded(_), Some(turn)) = (&record.body, record.turn) {
             ends.insert(turn, record.seq);
@@ -241,8 +259,15 @@ fn spans(numbers: &[u64]) -> String {
 }
 
 /// The same place, model and prefix, and the settings that are in force now.
-fn first_record(source: &Source, params: &ForkParams, pid: Pid, turn: u64) -> SessionCreated {
-    let (origin, settings) = (&source.created, &source.facts.settings);
+fn first_record(
+    (source, then): (&Source, &Source),
+    params: &ForkParams,
+    pid: Pid,
+    turn: u64,
+) -> SessionCreated {
+    let settings = &source.facts.settings;
+    let origin = then.facts.created_now();
+    let origin = origin.as_ref().unwrap_or(&source.created);
     let first = origin
         .origin
         .as_ref()
@@ -283,6 +308,8 @@ struct Copy {
     bytes: usize,
     /// A turn has ended, and that the session rests then is not said yet.
     rests: Option<Stamp>,
+    /// Where the messages of the origin stand in the new log.
+    placed: BTreeMap<Seq, Seq>,
     /// Blobs that are there already.
     linked: BTreeSet<BlobId>,
     /// The first failure: nothing is written after it.
@@ -299,6 +326,7 @@ impl Copy {
             batch: Vec::new(),
             bytes: 0,
             rests: None,
+            placed: BTreeMap::new(),
             linked: BTreeSet::new(),
             failed: None,
         }
@@ -337,6 +365,9 @@ impl Copy {
             None,
             raw.fragment_text(),
         );
+        if raw.fragment.is_some() {
+            self.placed.insert(raw.seq, self.seq);
+        }
         // Its own states: those of the origin tell of pauses, exits and questions that the fork has nothing of.
         if begins {
             self.state(raw.at, raw.turn, State::Running, "prompt");
@@ -354,6 +385,23 @@ impl Copy {
         }));
         match state {
             Ok(state) => self.put(at, turn, ("session.state", &state), None, None),
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// A cache reset of the origin: the one whose base is in force is written again, with what it names of earlier ones.
+    fn reset(&mut self, base: &mut Rebuilt, raw: &RawRecord<'_>) {
+        base.note(raw);
+        if raw.seq != base.seq {
+            return;
+        }
+        match base.written(raw, &self.placed) {
+            Ok((data, own)) => {
+                let kind = ("cache.reset", data.as_str());
+                self.put(raw.at, raw.turn, kind, Some(&own), None);
+            }
             Err(reason) => {
                 self.failed.get_or_insert(reason);
             }
@@ -453,6 +501,14 @@ fn blob_ids(data: &str) -> Vec<BlobId> {
 fn json(body: &Body) -> Result<String, String> {
     body.to_json()
         .map_err(|error| format!("a record cannot be written as JSON: {error}"))
+}
+
+fn not_rendered() -> Failure {
+    Failure::new(
+        ErrorName::Busy,
+        "The session has gone back to before another provider was asked, and has not been prompted since.",
+        "Prompt it once more, or fork it at another turn.",
+    )
 }
 
 fn storage(reason: String) -> Failure {

@@ -66,6 +66,7 @@ mod stats;
 mod steps;
 mod summary;
 mod supervisor;
+mod switching;
 mod telling;
 mod views;
 mod waiters;

@@ -2,12 +2,12 @@
 //! another model. The machine says when (`turn::compacting`); here the messages are read and rendered, on a thread that
 //! may block.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
 use contract::{Asked, Codec, Fragment, Prefix, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
-use proto::record::SessionCreated;
 use proto::reset::{CacheReset, Piece, Trigger, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
 use store::format::RawRecord;
@@ -35,7 +35,8 @@ pub struct Workpiece {
 /// Who is to be asked, and what that takes.
 pub struct Wanted {
     pub assembly: Arc<dyn Assembly>,
-    pub created: Option<SessionCreated>,
+    /// The session's directory: settings are read there.
+    pub cwd: PathBuf,
     pub wire: Wire,
     /// Another provider than the one that is asked now.
     pub is_other_vendor: bool,
@@ -235,10 +236,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         true => {
             let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
             let effort = wanted.wire.effort.as_deref();
-            let created = wanted.created.as_ref();
-            let created =
-                created.ok_or_else(|| damaged("its first record is missing".to_owned()))?;
-            let setup = wanted.assembly.switch(created, &model, effort)?;
+            let setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
             let prefix = prefix::render(&*setup.codec, &setup);
             Some(Box::new(Swap { setup, prefix }))
         }

@@ -127,17 +127,12 @@ pub trait Assembly: Send + Sync {
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
 
-    /// For a session that is to ask another model, as `provider/model`, from its next request on.
+    /// For a session in this directory that is to ask another model, as `provider/model`, from its next request on.
     ///
     /// # Errors
     /// No such model, no usable provider, an effort that it lacks.
-    fn switch(
-        &self,
-        created: &SessionCreated,
-        model: &str,
-        effort: Option<&str>,
-    ) -> Result<Setup, Failure> {
-        let _ = (created, effort);
+    fn switch(&self, cwd: &Path, model: &str, effort: Option<&str>) -> Result<Setup, Failure> {
+        let _ = (cwd, effort);
         Err(Failure::new(
             proto::ErrorName::InvalidConfig,
             format!("There is no model `{model}`."),

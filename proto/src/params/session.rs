@@ -81,6 +81,9 @@ pub struct SessionSummary {
     pub cwd: String,
     /// `provider/model`.
     pub model: String,
+    /// How hard it thinks; absent: as it does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     pub kind: Kind,
     pub state: State,
     #[serde(default)]
@@ -408,6 +411,16 @@ pub struct SetParams {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Who is asked from the next request on: a provider's name, a model, or `provider/model`. The vendor's cache starts
+    /// anew: it has to be said with `confirm` once there is a conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard the model thinks, as it knows the words (`low`, `high`, …); empty: as it does by itself. As `model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// A new start of the vendor's cache is meant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }

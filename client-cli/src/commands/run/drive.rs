@@ -243,6 +243,9 @@ async fn resume(
         max_steps: args.max_steps,
         timeout_ms: args.timeout,
         kind: None,
+        model: None,
+        effort: None,
+        confirm: false,
         request_id: None,
     };
     if settings

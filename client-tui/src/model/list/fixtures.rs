@@ -70,6 +70,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         labels: Vec::new(),
         cwd: "/user/ann/code/app".to_owned(),
         model: "vendor/some-chat".to_owned(),
+        effort: None,
         kind: Kind::Interactive,
         state: State::Idle,
         waiting_for: None,

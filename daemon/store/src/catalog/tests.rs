@@ -40,6 +40,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         labels: Vec::new(),
         cwd: "/proj".to_owned(),
         model: "demo/model".to_owned(),
+        effort: None,
         kind: Kind::Interactive,
         state: State::Idle,
         waiting_for: None,

@@ -24,14 +24,20 @@ impl Facts {
         let same = wanted.provider == wire.provider
             && wanted.model == wire.model
             && wanted.effort == wire.effort;
-        !same || self.view.generation() != self.generation
+        !same || !self.is_rendered()
+    }
+
+    /// Whether the messages are rendered for who is asked now. Not behind a rewind to before another one was.
+    #[must_use]
+    pub fn is_rendered(&self) -> bool {
+        self.view.generation() == self.generation
     }
 
     /// Whether messages have to be rendered anew for the next request, and not only another prefix.
     #[must_use]
     pub fn wants_rendering(&self) -> bool {
         let vendor = self.settings.provider != self.wire.provider;
-        vendor || self.view.generation() != self.generation
+        vendor || !self.is_rendered()
     }
 
     /// The first record, with who is asked now in the place of who was asked then.

@@ -48,13 +48,17 @@ impl View {
     /// What the messages of a request up to and with `seq` are made from, in order.
     #[must_use]
     pub fn pieces(&self, seq: Seq) -> Vec<Piece> {
-        let base = self.bases.iter().rev().find(|base| base.seq <= seq);
+        let base = self.base(seq);
         let since = base.map_or(Seq(0), |base| base.seq);
         let runs = self.upto(seq);
         let later = runs.iter().filter(|(_, last)| *last > since);
         let later = later.map(|(first, last)| Piece::Run((*first).max(since.next()), *last));
         let base = base.map(|base| base.pieces.iter().cloned());
         base.into_iter().flatten().chain(later).collect()
+    }
+
+    fn base(&self, seq: Seq) -> Option<&Base> {
+        self.bases.iter().rev().find(|base| base.seq <= seq)
     }
 
     /// For which provider the messages are rendered.
@@ -150,16 +154,25 @@ impl Facts {
     /// What the messages of a request up to and with `seq` are made from, as of when that was the newest record.
     #[must_use]
     pub fn pieces_upto(&self, seq: Seq) -> Vec<Piece> {
-        // What changed the view later knows what it was before.
+        self.view_at(seq).pieces(seq)
+    }
+
+    /// What stood in the place of messages when `seq` was the newest record: the reset, and its pieces.
+    #[must_use]
+    pub fn base_at(&self, seq: Seq) -> Option<(Seq, &[Piece])> {
+        let base = self.view_at(seq).base(seq)?;
+        Some((base.seq, &base.pieces))
+    }
+
+    /// The view as it was when `seq` was the newest record.
+    fn view_at(&self, seq: Seq) -> &View {
+        // What changed it later knows what it was before.
         let rewound = self.rewinds.iter().find(|rewind| rewind.seq > seq);
+        let rewound = rewound.map(|rewind| (rewind.seq, &rewind.view));
         let dropped = self.dropped.iter().find(|(at, _)| *at > seq);
-        let view = match (rewound, dropped) {
-            (Some(rewound), Some((at, before))) if *at < rewound.seq => before,
-            (Some(rewound), _) => &rewound.view,
-            (None, Some((_, before))) => before,
-            (None, None) => &self.view,
-        };
-        view.pieces(seq)
+        let dropped = dropped.map(|(at, view)| (*at, view));
+        let first = rewound.into_iter().chain(dropped).min_by_key(|(at, _)| *at);
+        first.map_or(&self.view, |(_, view)| view)
     }
 
     /// The newest turn that is shown; 0: none.

@@ -216,6 +216,7 @@ pub async fn set(
     params: p::SetParams,
 ) -> Result<p::SessionSummary, Failure> {
     let handle = daemon.supervisor.find(&params.session).await?;
+    let chosen = daemon.supervisor.choose(&handle, &params).await?;
     let set = SessionSet {
         posture: params.posture,
         mode: params.mode,
@@ -226,8 +227,8 @@ pub async fn set(
         max_steps: params.max_steps,
         timeout_ms: params.timeout_ms,
         kind: params.kind,
-        model: None,
-        effort: None,
+        model: chosen.model,
+        effort: chosen.effort,
         paused: None,
         revoked: None,
         by: Some(peer.name()),
