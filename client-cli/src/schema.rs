@@ -47,6 +47,8 @@ const ROWS: &[Row] = &[
     one::<history::ForkOutput>("fork"),
     one::<history::RewindOutput>("rewind"),
     one::<history::CheckpointsOutput>("rewind --list"),
+    one::<proto::params::compact::CompactOutput>("compact"),
+    one::<SessionSummary>("model"),
     one::<Vec<history::DeleteOutput>>("rm"),
     one::<history::PruneOutput>("rm --older-than"),
     one::<history::SearchOutput>("search"),

@@ -6,6 +6,7 @@ mod background;
 mod canary;
 mod catalog;
 mod clone;
+mod compaction;
 mod containment;
 mod crash;
 mod deferred;

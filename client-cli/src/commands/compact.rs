@@ -1,0 +1,76 @@
+//! `reasonix compact`: old messages folded into a digest, and back.
+
+use proto::RequestId;
+use proto::methods::SessionCompact;
+use proto::params::compact::{CompactOutput, CompactParams};
+
+use crate::exit::Error;
+use crate::{output, reach};
+
+/// Fold old messages into a digest that the model writes, so that the context has room again.
+///
+/// Word for word stay: the user's own messages of at most 4,000 tokens, earlier digests, what is pinned, and the newest
+/// messages. The vendor's cache starts anew. Nothing is erased: `--undo` brings the originals back, until a turn that began
+/// behind it has ended; the log keeps them for good.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// What the digest is to keep, in words for the model.
+    instructions: Vec<String>,
+    /// Only tell what it would do: nothing is asked, and nothing changes.
+    #[arg(long, conflicts_with = "undo")]
+    preview: bool,
+    /// Take the newest compaction back.
+    #[arg(long, conflicts_with = "instructions")]
+    undo: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compacts, previews, or takes back. Exits 1 where there was nothing to fold.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("compact").await?;
+    let instructions = args.instructions.join(" ");
+    let params = CompactParams {
+        session: args.session,
+        instructions: Some(instructions).filter(|words| !words.trim().is_empty()),
+        preview: args.preview,
+        undo: args.undo,
+        request_id: (!args.preview).then(RequestId::new),
+    };
+    let done = client.call::<SessionCompact>(&params).await?;
+    if args.json {
+        output::json(&done)?;
+    } else {
+        output::progress(&words(&params, &done));
+    }
+    Ok(u8::from(done.why.is_some()))
+}
+
+fn words(params: &CompactParams, done: &CompactOutput) -> String {
+    if let Some(why) = &done.why {
+        return format!("· nothing is done: {why}");
+    }
+    let Some(of) = &done.compaction else {
+        return "· it was done before".to_owned();
+    };
+    let tokens = format!("about {} → {} tokens", of.tokens_before, of.tokens_after);
+    let mut parts = vec![tokens];
+    for (count, what) in [
+        (of.folded, "messages folded"),
+        (of.shortened, "results shortened"),
+        (of.kept, "kept word for word"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    let what = match (params.preview, params.undo) {
+        (true, _) => "it would come to",
+        (_, true) => "taken back",
+        _ => "compacted",
+    };
+    format!("· {what}: {}", parts.join(", "))
+}

@@ -1,0 +1,285 @@
+//! Compaction and other models in a session, with the real programs: what the provider sees before and after.
+//!
+//! The model is strict: a request that any vendor would refuse fails the test.
+
+use serde_json::Value;
+use testkit::model::{Answer, Model, Request, Script, Usage, Wire};
+use tests::House;
+
+use crate::scripted::{HASTE, house, run};
+
+fn works(house: &House, arguments: &[&str]) {
+    let done = house.reasonix(arguments);
+    assert_eq!(done.code(), Some(0), "{arguments:?}: {done:?}");
+}
+
+/// Longer than what stays of the newest messages: a fifth of a window of 100,000 tokens.
+const LONG: usize = 60_000;
+
+fn text(request: &Request) -> String {
+    String::from_utf8(request.body.to_vec()).expect("a request is text")
+}
+
+fn wants_digest(request: &Request) -> bool {
+    request.last_text().contains("Write a digest")
+}
+
+/// Long answers, and digests that say which they are. Tokens are a quarter of the bytes.
+fn talkative() -> Script {
+    let (mut digests, mut answers) = (0, 0);
+    Script::by(move |request: &Request| {
+        let prompt = request.body.len() as u64 / 4;
+        let usage = Usage {
+            prompt,
+            cached: 0,
+            output: 9,
+            reasoning: 0,
+        };
+        if wants_digest(request) {
+            digests += 1;
+            return Answer::text(format!("DIGEST-{digests}: it went on.")).usage(usage);
+        }
+        answers += 1;
+        Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6))).usage(usage)
+    })
+}
+
+/// Who speaks in each message of a request, and how it begins.
+fn outline(request: &Request) -> Vec<String> {
+    let messages = request.messages().iter().skip(1);
+    let line = |message: &Value| {
+        let content = message["content"].as_str().unwrap_or_default();
+        let said = content.rsplit("</context>").next().unwrap_or_default();
+        let words: String = said.trim().chars().take(8).collect();
+        format!("{}: {words}", message["role"].as_str().unwrap_or_default())
+    };
+    messages.map(line).collect()
+}
+
+#[test]
+fn the_users_words_and_earlier_digests_survive_five_compactions() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let pid = run(&house, &[], "FACT-0 is blue.")
+        .expect(0, "completed")
+        .pid();
+    for round in 1..=5 {
+        for turn in 0..3 {
+            let prompt = format!("FACT-{round}{turn} is green.");
+            run(&house, &["-s", &pid], &prompt).expect(0, "completed");
+        }
+        works(&house, &["compact", &pid]);
+    }
+    run(&house, &["-s", &pid], "And now?").expect(0, "completed");
+    let last = model.requests().pop().expect("requests");
+    let sent = text(&last);
+    for fact in ["FACT-0 is blue."].into_iter().map(str::to_owned).chain(
+        (1..=5).flat_map(|round| (0..3).map(move |turn| format!("FACT-{round}{turn} is green."))),
+    ) {
+        assert_eq!(
+            sent.matches(&fact).count(),
+            1,
+            "{fact} stands word for word"
+        );
+    }
+    for digest in 1..=5 {
+        let words = format!("DIGEST-{digest}: it went on.");
+        assert_eq!(sent.matches(&words).count(), 1, "digest {digest} stays");
+    }
+    assert!(!sent.contains("ANSWER-1 "), "what was folded is gone");
+    model.assert_strict();
+    let log = house.log(proto::Pid(pid.parse().expect("a pid")));
+    assert_eq!(log.check().count("cache.reset"), 5);
+}
+
+#[test]
+fn an_undone_compaction_leaves_the_exact_bytes_of_before() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    let before = model.requests().pop().expect("requests");
+    works(&house, &["compact", &pid, "keep", "the", "colours"]);
+    let asked = model.requests().pop().expect("the digest");
+    assert!(asked.last_text().contains("keep the colours"));
+    assert!(
+        text(&asked).starts_with(
+            text(&before)
+                .trim_end_matches(']')
+                .rsplit_once("]")
+                .map_or("", |(head, _)| head)
+        ),
+        "the digest is asked for behind the conversation as it is: the vendor's cache serves it"
+    );
+    // Also the next life of the daemon knows it.
+    house.kill_daemon_and_parent();
+    house.daemon();
+    works(&house, &["compact", &pid, "--undo"]);
+    run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
+    let after = model.requests().pop().expect("requests");
+    assert_eq!(
+        after.messages()[..before.messages().len()],
+        *before.messages()
+    );
+    let head = text(&before);
+    let upto = head.find("Third.").expect("the third prompt");
+    assert_eq!(text(&after).get(..upto), head.get(..upto), "to the byte");
+    let again = house.reasonix(&["compact", &pid, "--undo"]);
+    assert_ne!(again.code(), Some(0), "once only: {again:?}");
+    model.assert_strict();
+}
+
+#[test]
+fn a_context_that_is_nearly_full_is_compacted_before_the_next_request() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let pid = run(&house, &[], "FACT-1 is red.")
+        .expect(0, "completed")
+        .pid();
+    let mut last = 0;
+    for turn in 2..=8 {
+        let ran =
+            run(&house, &["-s", &pid], &format!("FACT-{turn} is red.")).expect(0, "completed");
+        last = ran
+            .all("usage")
+            .last()
+            .and_then(|usage| usage["prompt_tokens"].as_u64())
+            .unwrap_or(0);
+        assert!(last < 100_000, "never beyond the window");
+    }
+    let requests = model.requests();
+    let digests = requests
+        .iter()
+        .filter(|request| wants_digest(request))
+        .count();
+    assert_eq!(digests, 1, "at four fifths, once");
+    let at = requests.iter().position(wants_digest).expect("a digest");
+    let next = &requests[at + 1];
+    assert!(
+        next.body.len() as u64 / 4 < 60_000,
+        "it lands under 60 %: {:?}",
+        outline(next)
+    );
+    assert!(last > 0 && text(next).contains("FACT-1 is red."));
+    model.assert_strict();
+}
+
+#[test]
+fn a_digest_that_fails_changes_nothing() {
+    let mut said = 0;
+    let model = Model::start(Script::by(move |request: &Request| {
+        if wants_digest(request) {
+            return Answer::text("").reasoning("Only thoughts.");
+        }
+        said += 1;
+        Answer::text(format!("ANSWER-{said} {}", "words ".repeat(LONG / 6)))
+    }));
+    let house = house(&model);
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    let failed = house.reasonix(&["compact", &pid]);
+    assert_ne!(failed.code(), Some(0), "{failed:?}");
+    run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
+    let asked: Vec<_> = model
+        .requests()
+        .into_iter()
+        .filter(|request| !wants_digest(request))
+        .collect();
+    let (before, after) = (&asked[asked.len() - 2], &asked[asked.len() - 1]);
+    assert_eq!(
+        after.messages()[..before.messages().len()],
+        *before.messages()
+    );
+    // After two failures a list is put together without the model.
+    assert_ne!(house.reasonix(&["compact", &pid]).code(), Some(0));
+    works(&house, &["compact", &pid]);
+    run(&house, &["-s", &pid], "Fifth.").expect(0, "completed");
+    let last = model.requests().pop().expect("requests");
+    assert!(text(&last).contains("no summary") || text(&last).contains("No summary"));
+    assert!(text(&last).contains("First."));
+    model.assert_strict();
+}
+
+#[test]
+fn a_fork_of_a_compacted_session_asks_with_its_bytes() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    works(&house, &["compact", &pid]);
+    run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
+    run(&house, &["-s", &pid], "The origin's way.").expect(0, "completed");
+    let origin = text(&model.requests().pop().expect("requests"));
+    works(&house, &["fork", &pid, "--at-turn", "4", "--name", "other"]);
+    run(&house, &["-s", "other"], "Another way.").expect(0, "completed");
+    let fork = text(&model.requests().pop().expect("requests"));
+    let upto = origin
+        .find("The origin's way.")
+        .expect("the origin's prompt");
+    assert_eq!(fork.get(..upto), origin.get(..upto), "to the byte");
+    model.assert_strict();
+}
+
+/// Two vendors with wires of their own; each knows what it signed.
+fn two_vendors(first: &Model, second: &Model) -> House {
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&first.entry_of(Wire::Messages, "first", None));
+    house.provider(&second.entry_of(Wire::Responses, "second", None));
+    house.daemon();
+    house
+}
+
+#[test]
+fn a_session_goes_on_with_another_vendor_and_back() {
+    let thinks = |words: &'static str| {
+        Script::by(move |request: &Request| {
+            let number = request.answered();
+            match number % 2 {
+                0 => Answer::call("glob", serde_json::json!({"pattern": "*.none"}))
+                    .reasoning("Let me see."),
+                _ => Answer::text(format!("{words} {number}.")).reasoning("So it is."),
+            }
+        })
+    };
+    let (first, second) = (
+        Model::start(thinks("One says")),
+        Model::start(thinks("Two says")),
+    );
+    let house = two_vendors(&first, &second);
+    let pid = run(&house, &[], "Prompt A.").expect(0, "completed").pid();
+    let refused = house.reasonix(&["model", &pid, "second"]);
+    assert_ne!(
+        refused.code(),
+        Some(0),
+        "the cache starts anew: {refused:?}"
+    );
+    works(&house, &["model", &pid, "second", "--yes"]);
+    run(&house, &["-s", &pid], "Prompt B.").expect(0, "completed");
+    house.kill_daemon_and_parent();
+    house.daemon();
+    run(&house, &["-s", &pid], "Prompt C.").expect(0, "completed");
+    let asked = second.requests();
+    assert!(
+        text(&asked[0]).contains("One says 1."),
+        "{:?}",
+        outline(&asked[0])
+    );
+    second.assert_prefix();
+    // Back to before the other vendor was asked: rendered for it all the same.
+    works(&house, &["rewind", &pid, "1", "--conversation"]);
+    run(&house, &["-s", &pid], "Prompt D.").expect(0, "completed");
+    let last = second.requests().pop().expect("requests");
+    let sent = text(&last);
+    assert!(sent.contains("Prompt A.") && sent.contains("Prompt D."));
+    assert!(!sent.contains("Prompt B."), "what was hidden stays so");
+    works(&house, &["model", &pid, "first", "--yes"]);
+    run(&house, &["-s", &pid], "Prompt E.").expect(0, "completed");
+    let back = text(&first.requests().pop().expect("requests"));
+    assert!(back.contains("Prompt D.") && !back.contains("Prompt C."));
+    first.assert_strict();
+    second.assert_strict();
+}
