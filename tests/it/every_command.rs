@@ -243,6 +243,27 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "compact",
+        Some(&["1", "--preview"]),
+        Some("compact"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
+        "pin",
+        Some(&["1", "1"]),
+        None,
+        Some(&["nosuch", "1"]),
+        Alone::Fails,
+    ),
+    row(
+        "model",
+        Some(&["1"]),
+        Some("model"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "fork",
         Some(&["1"]),
         Some("fork"),

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use proto::hello::Role;
 use proto::methods::SessionInspect;
-use proto::params::session::{InspectOutput, InspectParams, InspectPart};
+use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
 use crate::{commands, output, reach, text};
@@ -178,6 +178,7 @@ fn context(context: InspectOutput) -> Result<(), Error> {
         prefix_bytes,
         messages,
         message_bytes,
+        blocks,
     } = context
     else {
         return Ok(());
@@ -197,5 +198,39 @@ fn context(context: InspectOutput) -> Result<(), Error> {
     row(
         "messages",
         &format!("{messages}, {} bytes", output::short(message_bytes)),
-    )
+    )?;
+    let rows: Vec<_> = blocks.iter().map(block).collect();
+    output::table(["BLOCK", "TOKENS", "AGE", "CACHED", "WHAT"], &rows)
+}
+
+/// A line of the list. Tokens are estimated.
+fn block(block: &Block) -> [String; 5] {
+    let mut what = match block.kind {
+        BlockKind::System => "system prompt",
+        BlockKind::Tools => "tools",
+        BlockKind::Older => "older messages",
+        BlockKind::User => "user",
+        BlockKind::Assistant => "model",
+        BlockKind::Tool => "result",
+        BlockKind::Digest => "digest",
+    }
+    .to_owned();
+    if block.pinned {
+        what.push_str(", pinned");
+    }
+    let cached = match block.cached {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "?",
+    };
+    [
+        block
+            .item
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |item| item.0.clone()),
+        output::short(block.tokens),
+        block.at.map_or_else(|| "-".to_owned(), output::ago),
+        cached.to_owned(),
+        what,
+    ]
 }

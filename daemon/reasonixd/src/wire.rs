@@ -120,6 +120,7 @@ impl Wire {
                 retry_cap_ms: settings.retry_cap_ms,
                 retry_tries: settings.retry_tries,
                 retry_total_ms: settings.retry_total_ms,
+                compact_percent: settings.compact_percent,
                 ..Limits::default()
             },
             allow_write: settings.allow_write.clone(),

@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 use turn::Judgement;
 
 use crate::asking::Material;
+use crate::blocks::Makeup;
 use crate::call::Ready;
 use crate::checkpoint::Checkpoint;
 use crate::fanout::{Join, Joined};
@@ -133,6 +134,10 @@ pub enum Command {
         upto: Seq,
         reply: Reply<Material>,
     },
+    /// The same, with what is known of the newest request.
+    Makeup {
+        reply: Reply<Makeup>,
+    },
     Inspect {
         part: InspectPart,
         reply: Reply<InspectOutput>,
@@ -195,6 +200,7 @@ impl Command {
                 | Self::Leave(_)
                 | Self::ChildKilled { .. }
                 | Self::Material { .. }
+                | Self::Makeup { .. }
                 | Self::Inspect { .. }
                 // Belongs to a rewind of this life.
                 | Self::KeepForRewind { .. }

@@ -52,6 +52,7 @@ impl Actor {
                 self.child_killed(pid, &by);
                 drop(reply.send(Ok(Empty {})));
             }
+            Command::Makeup { reply } => drop(reply.send(self.makeup())),
             Command::Material { upto, reply } => drop(reply.send(self.material(upto))),
             Command::Inspect { part, reply } => drop(reply.send(self.inspect(part))),
             Command::Hooks { reply } => drop(reply.send(Ok(self.list_hooks()))),

@@ -20,6 +20,7 @@ use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::asking::Material;
+use crate::blocks::Makeup;
 use crate::commands::{Command, Page, Prompting, Reply};
 use crate::fanout::{Follower, Join, Joined, Start};
 use crate::follow::Follow;
@@ -162,6 +163,10 @@ impl SessionHandle {
     }
 
     /// What a request up to this record is made from.
+    pub(crate) async fn makeup(&self) -> Result<Makeup, Failure> {
+        self.ask(|reply| Command::Makeup { reply }).await
+    }
+
     pub(crate) async fn material(&self, upto: Seq) -> Result<Material, Failure> {
         self.ask(|reply| Command::Material { upto, reply }).await
     }

@@ -8,9 +8,11 @@ use proto::params::session::{ChangedFile, InspectOutput, InspectPart};
 use proto::record::SessionCreated;
 use proto::{Body, ErrorName, Failure, Record, Seq};
 use serde_json::json;
+use turn::compaction::Measure;
 
 use crate::actor::Actor;
 use crate::asking::Material;
+use crate::blocks::Makeup;
 use crate::environment::Environment;
 use crate::journal::Cause;
 
@@ -28,6 +30,17 @@ impl Actor {
             return Err(Failure::new(closed.name(), message, closed.hint()));
         }
         Ok(self.made_from(upto))
+    }
+
+    /// What the next request would begin with, and what is known of the newest one.
+    pub(crate) fn makeup(&self) -> Result<Makeup, Failure> {
+        let facts = self.machine.facts();
+        Ok(Makeup {
+            material: self.material(self.journal.index.last())?,
+            measure: Measure::new(facts.measure),
+            cached: facts.cached_tokens,
+            pins: facts.pins.clone(),
+        })
     }
 
     pub(crate) fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
@@ -59,6 +72,8 @@ impl Actor {
                     prefix_bytes: prefix as u64,
                     messages: parts.len() as u64,
                     message_bytes: bytes as u64,
+                    // Read from the log, by whoever asks.
+                    blocks: Vec::new(),
                 }
             }
             InspectPart::Children => InspectOutput::Children {

@@ -14,6 +14,7 @@ mod away;
 mod base;
 mod begin;
 mod birth;
+mod blocks;
 mod call;
 mod catalog;
 mod checkpoint;

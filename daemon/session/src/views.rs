@@ -120,7 +120,15 @@ impl Supervisor {
             })
             .await?;
         }
-        self.find(&params.session).await?.inspect(params.part).await
+        let handle = self.find(&params.session).await?;
+        let mut output = handle.inspect(params.part).await?;
+        // Of a session whose provider is gone nothing is known of its requests.
+        if let p::InspectOutput::Context { blocks, .. } = &mut output
+            && let Ok(made) = handle.makeup().await
+        {
+            *blocks = blocking(move || made.blocks()).await?.map_err(storage)?;
+        }
+        Ok(output)
     }
 
     /// The log of a session, as far as others may know it.

@@ -7,5 +7,5 @@ mod plan;
 mod shorten;
 
 pub use digest::{EditedFile, Restated, demand, is_digest, mechanical};
-pub use plan::{Measure, Message, Part, Planned, Terms, Why, plan};
+pub use plan::{Measure, Message, Part, Planned, Terms, Why, is_pinned, plan};
 pub use shorten::shorten;

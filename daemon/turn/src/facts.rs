@@ -112,6 +112,8 @@ pub struct Facts {
     pub pins: BTreeSet<ItemId>,
     /// Bytes of the newest request, and the prompt tokens that the provider reported of it.
     pub measure: Option<(u64, u64)>,
+    /// Tokens of it that the vendor's cache has served.
+    pub cached_tokens: Option<u64>,
     /// What people allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
@@ -339,6 +341,7 @@ impl Facts {
                 self.answered += u64::from(usage.purpose == Purpose::Digest);
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.measure = Some((usage.request_bytes, usage.prompt_tokens));
+                    self.cached_tokens = Some(usage.cached_tokens);
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                 }
                 if let Some(open) = &mut self.open {

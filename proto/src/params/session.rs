@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::record::{Event, Rules};
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
-use crate::{Failure, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 
 /// Parameters of `session.create`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -589,6 +589,9 @@ pub enum InspectOutput {
         /// Messages that a request holds now, and the bytes of their wire forms.
         messages: u64,
         message_bytes: u64,
+        /// What it is made of, in its order.
+        #[serde(default)]
+        blocks: Vec<Block>,
     },
     Files {
         /// Files that tools of this session have changed, newest first.
@@ -618,4 +621,44 @@ pub struct ChangedFile {
     pub at: Stamp,
     pub added: u64,
     pub removed: u64,
+}
+
+/// A part of a request, as `session.inspect` lists them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Block {
+    pub kind: BlockKind,
+    /// The message: what pins name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
+    /// Its record; absent for what a cache reset has put in the place of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Stamp>,
+    pub bytes: u64,
+    /// Estimated from the bytes, at the rate of the newest request.
+    pub tokens: u64,
+    /// How many messages it is.
+    pub messages: u64,
+    /// Whether the vendor's cache served it with the newest request, as far as its count tells; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<bool>,
+    /// It stays word for word in every compaction, because somebody said so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+/// What a part of a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    System,
+    Tools,
+    /// All messages before those that are listed one by one.
+    Older,
+    User,
+    Assistant,
+    Tool,
+    /// What stands in the place of folded messages.
+    Digest,
 }

@@ -38,6 +38,8 @@ use turn::RecoverPolicy;
 pub struct Settings {
     pub default_model: Option<String>,
     pub max_steps: u64,
+    /// Per cent of the model's window; 0: never.
+    pub compact_percent: u8,
     pub posture: Posture,
     pub user_rules: Rules,
     pub project_rules: Rules,

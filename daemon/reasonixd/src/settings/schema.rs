@@ -92,6 +92,13 @@ pub const KEYS: &[Key] = &[
         about: "Steps (requests to the model) that a turn may have; 0: no limit.",
     },
     Key {
+        name: "agent.compact_ratio",
+        kind: Kind::Decimal { min: 0, max: 1 },
+        default: "0.8",
+        reach: Reach::Trusted,
+        about: "At this part of the model's window the context is compacted before the next request; 0: never by itself. Without a known window it is compacted when the provider finds a request too long.",
+    },
+    Key {
         name: "tools.bash_timeout_seconds",
         kind: Kind::Number { min: 0, max: 600 },
         default: "120",

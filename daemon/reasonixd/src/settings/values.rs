@@ -47,6 +47,7 @@ impl Values {
         Settings {
             default_model: self.text("default_model"),
             max_steps: self.number("agent.max_steps"),
+            compact_percent: self.percent("agent.compact_ratio"),
             posture: match self.text("permissions.mode").as_deref() {
                 Some("auto") => Posture::Auto,
                 Some("yolo") => Posture::Yolo,
@@ -162,6 +163,16 @@ impl Values {
 
     fn seconds_in_ms(&self, name: &str) -> u64 {
         self.number(name) * 1000
+    }
+
+    /// A part of 1 as per cent.
+    fn percent(&self, name: &str) -> u8 {
+        let part = self.get(name).and_then(|value| value.as_f64());
+        let part = part.unwrap_or(0.0);
+        // From 0 to 1, as the schema has it.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let percent = (part.clamp(0.0, 1.0) * 100.0).round() as u8;
+        percent
     }
 
     /// `None`: without end.

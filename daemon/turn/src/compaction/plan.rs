@@ -389,7 +389,8 @@ fn is_spoken(item: &Item) -> bool {
 }
 
 /// Whether a message is pinned, by its own id or by its turn's (`m7` of `m7.3`).
-fn is_pinned(id: &ItemId, pins: &BTreeSet<ItemId>) -> bool {
+#[must_use]
+pub fn is_pinned(id: &ItemId, pins: &BTreeSet<ItemId>) -> bool {
     let turn =
         id.0.split_once('.')
             .map(|(turn, _)| ItemId(turn.to_owned()));
