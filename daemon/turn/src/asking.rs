@@ -220,7 +220,7 @@ impl Step<'_> {
     pub(crate) fn usage_of(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
         let reported = answer.reported.unwrap_or_default();
         let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
-        self.append(Body::Usage(Usage {
+        let mut usage = Usage {
             item: asking.item.clone(),
             provider: self.facts.wire.provider.clone(),
             model: self.facts.wire.model.clone(),
@@ -238,7 +238,9 @@ impl Step<'_> {
             request_bytes: answer.request_bytes,
             first_token_ms: answer.first_token_ms,
             duration_ms: answer.duration_ms,
-        }));
+        };
+        usage.expected_cached = self.facts.cache.expected(&usage, self.limits.cache_block);
+        self.append(Body::Usage(usage));
     }
 
     pub(crate) fn broke(

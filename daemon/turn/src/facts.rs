@@ -23,6 +23,7 @@ use crate::compaction::EditedFile;
 use crate::words;
 
 mod asked;
+mod cache;
 mod content;
 mod edited;
 mod escape;
@@ -32,6 +33,7 @@ mod queue;
 mod resets;
 mod view;
 
+pub use cache::Cache;
 pub use content::{
     content_of_answer, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
     content_of_plan, content_of_prompt, content_of_replies, content_of_reset, content_of_rewind,
@@ -135,6 +137,8 @@ pub struct Facts {
     pub last_line: String,
     /// What was done for which `request_id`, and when.
     pub requests: HashMap<RequestId, Done>,
+    /// What the vendor's cache can be expected to hold.
+    pub cache: Cache,
 }
 
 /// A rewind of files of which only the beginning is known: what it was about to change was kept.
@@ -280,7 +284,10 @@ impl Facts {
             }
             Body::ToolFinished(finished) => self.apply_file_edited(finished),
             Body::HookFinished(_) | Body::Unknown { .. } => {}
-            Body::CacheReset(reset) => self.apply_reset(reset, record),
+            Body::CacheReset(reset) => {
+                self.cache.reset();
+                self.apply_reset(reset, record);
+            }
             Body::MessagePinned(pinned) => {
                 match pinned.pinned {
                     true => self.pins.insert(pinned.item.clone()),
@@ -337,6 +344,7 @@ impl Facts {
             Body::Usage(usage) => {
                 let totals = UsageTotals::of(usage);
                 self.usage.add(&totals);
+                self.cache.apply(usage, record.at, &self.wire);
                 // A digest is one whole answer of the model too: a scripted one finds its place by their number.
                 self.answered += u64::from(usage.purpose == Purpose::Digest);
                 if usage.reported && usage.purpose == Purpose::Answer {

@@ -77,6 +77,8 @@ pub struct Limits {
     pub grace_ms: u64,
     /// At this part of the window, in per cent, the context is compacted before the next request; 0: never.
     pub compact_percent: u8,
+    /// The vendor's cache keeps prompts in blocks of so many tokens.
+    pub cache_block: u64,
 }
 
 impl Default for Limits {
@@ -90,6 +92,8 @@ impl Default for Limits {
             retry_total_ms: 600_000,
             grace_ms: 2_000,
             compact_percent: 80,
+            // OpenAI's and most others' (their documentation, 2026; measured with DeepSeek's).
+            cache_block: 128,
         }
     }
 }

@@ -9,7 +9,7 @@ mod escape;
 mod going_back;
 mod hand_over;
 mod kept;
-mod made;
+pub(crate) mod made;
 mod pausing;
 mod plans;
 mod questions;

@@ -1,0 +1,190 @@
+//! What is expected of a vendor's cache, request by request.
+
+use contract::provider::Reported;
+use proptest::prelude::*;
+use proto::item::Finish;
+use proto::params::session::When;
+use proto::record::{CacheReset, PromptQueued, Purpose, Usage};
+use proto::state::Kind;
+use proto::{Body, ItemId, Record};
+
+use crate::tests::made::{created, prompt_id};
+use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now};
+
+/// A session whose model answers in words, each time with a turn of its own.
+pub(crate) struct Talk {
+    pub machine: Machine,
+    pub now: Now,
+    pub log: Vec<Record>,
+    prompts: u64,
+}
+
+impl Talk {
+    pub fn new() -> Self {
+        Self::with(Limits::default())
+    }
+
+    pub fn with(limits: Limits) -> Self {
+        let mut talk = Self {
+            machine: Machine::new(Facts::default(), limits),
+            now: Now::default(),
+            log: Vec::new(),
+            prompts: 0,
+        };
+        talk.record(Body::SessionCreated(created(Kind::Interactive, 0, 0)));
+        talk
+    }
+
+    pub fn record(&mut self, body: Body) {
+        let effects = self.machine.record(body, self.now);
+        self.keep(effects);
+    }
+
+    fn step(&mut self, input: Input) {
+        let effects = self.machine.step(input, self.now);
+        self.keep(effects);
+    }
+
+    fn keep(&mut self, effects: Vec<Effect>) {
+        let records = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Append(record) => Some(record),
+            _ => None,
+        });
+        self.log.extend(records);
+    }
+
+    /// The daemon ends, and another one reads the log.
+    pub fn restart(&mut self, limits: Limits) {
+        self.machine = Machine::new(Facts::fold(&self.log), limits);
+    }
+
+    /// A prompt, and an answer in words that took so much. Returns what is kept of it.
+    pub fn ask(&mut self, reported: Option<Reported>) -> Usage {
+        self.answered(Answer {
+            reported,
+            ..Answer::default()
+        })
+    }
+
+    pub fn answered(&mut self, answer: Answer) -> Usage {
+        self.prompts += 1;
+        let prompt = PromptQueued {
+            prompt_id: prompt_id(self.prompts),
+            text: "Go on.".into(),
+            steer: false,
+            by: "ann".into(),
+            request_id: None,
+        };
+        self.step(Input::Prompt {
+            prompt,
+            when: When::Queue,
+        });
+        self.step(Input::Answered(Box::new(Answer {
+            text: "Done.".into(),
+            finish: Some(Finish::Stop),
+            ..answer
+        })));
+        self.newest()
+    }
+
+    fn newest(&self) -> Usage {
+        let usage = self.log.iter().rev().find_map(|record| match &record.body {
+            Body::Usage(usage) => Some(usage.clone()),
+            _ => None,
+        });
+        usage.expect("it was answered")
+    }
+
+    pub fn reset(&mut self) {
+        let reason = "rewind".into();
+        self.record(Body::CacheReset(CacheReset { reason }));
+    }
+}
+
+/// So many tokens of a prompt, of which so many came from the cache.
+pub(crate) fn took(prompt_tokens: u64, cached_tokens: u64) -> Option<Reported> {
+    Some(Reported {
+        prompt_tokens,
+        cached_tokens,
+        ..Reported::default()
+    })
+}
+
+#[test]
+fn the_prompt_before_is_expected_in_whole_blocks() {
+    let mut talk = Talk::new();
+    assert_eq!(talk.ask(took(1_000, 0)).expected_cached, None);
+    assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
+    assert_eq!(talk.ask(took(1_500, 0)).expected_cached, Some(1_280));
+    // The vendor counts less than before.
+    assert_eq!(talk.ask(took(600, 0)).expected_cached, Some(512));
+}
+
+#[test]
+fn nothing_is_expected_behind_a_reset_or_where_nothing_was_told() {
+    let mut talk = Talk::new();
+    talk.ask(took(1_000, 0));
+    talk.reset();
+    assert_eq!(talk.ask(took(1_000, 0)).expected_cached, None);
+    assert_eq!(talk.ask(None).expected_cached, None);
+    assert_eq!(talk.ask(took(1_000, 0)).expected_cached, None);
+    assert_eq!(talk.ask(took(1_000, 0)).expected_cached, Some(896));
+    // Of another model, or of a request beside the conversation, nothing is known.
+    let other = |change: fn(&mut Usage), talk: &Talk| {
+        let mut usage = talk.newest();
+        change(&mut usage);
+        talk.machine.facts().cache.expected(&usage, 128)
+    };
+    assert_eq!(other(|_| {}, &talk), Some(896));
+    assert_eq!(other(|usage| usage.model = "n".into(), &talk), None);
+    assert_eq!(other(|usage| usage.provider = "q".into(), &talk), None);
+    assert_eq!(other(|usage| usage.purpose = Purpose::Digest, &talk), None);
+}
+
+#[test]
+fn a_request_beside_the_conversation_takes_nobodys_place() {
+    let mut talk = Talk::new();
+    let mut usage = talk.ask(took(1_000, 0));
+    usage.purpose = Purpose::Digest;
+    usage.prompt_tokens = 9_000;
+    usage.item = ItemId("aside".into());
+    talk.record(Body::Usage(usage));
+    assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever numbers come, and wherever the daemon ends: the same is expected, in whole blocks, and never more than
+    /// either request has.
+    #[test]
+    fn a_restart_changes_nothing_of_what_is_expected(
+        told in prop::collection::vec((any::<u64>(), prop::bool::weighted(0.9), any::<bool>()), 1..20),
+        block in 1_u64..4_096,
+    ) {
+        let limits = Limits { cache_block: block, ..Limits::default() };
+        let (mut steady, mut restarted) = (Talk::with(limits), Talk::with(limits));
+        let mut before = None;
+        for (prompt, reported, resets) in told {
+            let reported = reported.then(|| took(prompt, 0)).flatten();
+            restarted.restart(limits);
+            let usage = steady.ask(reported);
+            prop_assert_eq!(&usage, &restarted.ask(reported));
+            match (before, usage.expected_cached) {
+                (Some(before), Some(expected)) => {
+                    prop_assert!(expected % block == 0 && expected <= prompt && expected <= before);
+                    prop_assert!(prompt.min(before) - expected < block);
+                }
+                (_, Some(_)) => prop_assert!(false, "nothing came before it"),
+                (Some(_), None) => prop_assert!(reported.is_none() || prompt == 0),
+                (None, None) => {}
+            }
+            before = reported.map(|_| prompt).filter(|prompt| *prompt > 0);
+            if resets && prompt % 5 == 0 {
+                steady.reset();
+                restarted.reset();
+                before = None;
+            }
+        }
+    }
+}
