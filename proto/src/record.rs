@@ -686,6 +686,41 @@ pub struct Usage {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
+    /// Why the vendor's cache served far less than `expected_cached`, or that earlier bytes have changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_miss: Option<CacheMiss>,
+}
+
+/// A request that the vendor's cache served far less of than it should have: under half of `expected_cached`, and at least
+/// 1,024 tokens less. Or one that changed earlier bytes, whatever was served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheMiss {
+    pub cause: MissCause,
+    /// Milliseconds between the sending of the request before and of this one.
+    #[serde(default)]
+    pub gap_ms: u64,
+    /// Where the bytes begin to differ from the request before: `model`, `system`, `tools`, `extra`, or `message N`, from
+    /// 1. Of `ours` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs: Option<String>,
+}
+
+/// Why the cache did not serve.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MissCause {
+    /// The vendor keeps it for a shorter time than has gone by.
+    Expired,
+    /// How long the vendor keeps it is not known, and more than five minutes have gone by.
+    ProbablyExpired,
+    /// Earlier bytes changed without a reset: a bug of Reasonix.
+    Ours,
+    /// Nothing that was sent has changed: it was evicted, or another server answered.
+    Vendor,
+    /// The vendor has told nothing of its cache in this session yet: nobody can say.
+    NotReported,
 }
 
 /// What a request was for.

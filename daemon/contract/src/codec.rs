@@ -77,4 +77,9 @@ pub trait Codec: Send + Sync {
 
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;
+
+    /// Milliseconds that the vendor keeps in its cache what was used last; 0: not known.
+    fn cache_ttl_ms(&self) -> u64 {
+        0
+    }
 }

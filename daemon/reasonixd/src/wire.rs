@@ -92,7 +92,7 @@ impl Wire {
             provider_kind: entry.kind.clone(),
             model,
             context_window: entry.context_window,
-            codec,
+            codec: Arc::clone(&codec),
             provider,
             key_variable: entry.api_key_env.clone(),
             secret_variables: settings
@@ -121,6 +121,7 @@ impl Wire {
                 retry_tries: settings.retry_tries,
                 retry_total_ms: settings.retry_total_ms,
                 compact_percent: settings.compact_percent,
+                cache_ttl_ms: codec.cache_ttl_ms(),
                 ..Limits::default()
             },
             allow_write: settings.allow_write.clone(),

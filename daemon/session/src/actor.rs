@@ -40,6 +40,7 @@ use crate::parting::Kept;
 use crate::permissions::RulesAsOf;
 use crate::resetting::Swap;
 use crate::setup::{Assembly, Layered};
+use crate::shape::Shape;
 
 /// How often subscribers are sent what has grown: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
@@ -93,6 +94,8 @@ pub(crate) struct Actor {
     /// The request in flight.
     pub gather: Option<Gather>,
     pub asked: u64,
+    /// The newest request that this life of the session has sent.
+    pub shape: Option<Arc<Shape>>,
     /// What judged calls will run, until they do.
     pub judged: HashMap<CallId, Ready>,
     /// Calls that start when this record is on disk.
@@ -357,7 +360,14 @@ impl Actor {
             return;
         };
         match what {
-            Arrived::Sent { request_bytes } => gather.answer.request_bytes = request_bytes,
+            Arrived::Sent(sent) => {
+                if let Some(place) = &sent.rewritten {
+                    tracing::error!(%place, "earlier bytes of a conversation have changed");
+                }
+                gather.answer.request_bytes = sent.request_bytes;
+                gather.answer.rewritten = sent.rewritten;
+                self.shape = sent.shape.or(self.shape.take());
+            }
             Arrived::Part(part) => {
                 let was_silent = gather.silent_since().is_some();
                 let whole = gather.take(part);

@@ -14,15 +14,25 @@ use tokio_util::sync::CancellationToken;
 use turn::Answer;
 
 use crate::journal::MessageAt;
+use crate::shape::Shape;
 
 /// So long nothing comes of an answer before that is told, and between two tellings.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// A part of an answer, or its failure, or (first) the size of the request that was sent.
+/// A part of an answer, or its failure, or (first) what was sent.
 pub enum Arrived {
-    Sent { request_bytes: u64 },
+    Sent(Sent),
     Part(Part),
     Broke(ProviderError),
+}
+
+/// What a request was.
+pub struct Sent {
+    pub request_bytes: u64,
+    /// `None`: it is no part of the conversation.
+    pub shape: Option<Arc<Shape>>,
+    /// Where it changed earlier bytes, though no reset was logged.
+    pub rewritten: Option<String>,
 }
 
 /// What a request needs.
@@ -34,6 +44,10 @@ pub struct Ask {
     pub answered: u64,
     pub tool_choice: ToolChoice,
     pub ground: Ground,
+    /// Cache resets so far.
+    pub resets: u64,
+    /// The request before, where this life of the session has sent one.
+    pub before: Option<Arc<Shape>>,
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
@@ -45,12 +59,9 @@ pub async fn run(
 ) {
     let passing = async {
         let request = match assemble(ask).await {
-            Ok((provider, request)) => {
-                let request_bytes = request.body.len() as u64;
-                let _ = arrived
-                    .send((number, Arrived::Sent { request_bytes }))
-                    .await;
-                (provider, request)
+            Ok(ready) => {
+                let _ = arrived.send((number, Arrived::Sent(ready.sent))).await;
+                (ready.provider, ready.request)
             }
             Err(error) => {
                 let _ = arrived.send((number, Arrived::Broke(error))).await;
@@ -106,6 +117,16 @@ pub struct Material {
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
     pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
+        let (body, ()) = self.body_and(tool_choice, |_| ())?;
+        Ok(body)
+    }
+
+    /// The body, and what `look` makes of the fragments in it. Blocks as `body` does.
+    fn body_and<T>(
+        &self,
+        tool_choice: ToolChoice,
+        look: impl FnOnce(&[Fragment<'_>]) -> T,
+    ) -> Result<(Vec<u8>, T), String> {
         let mut bytes = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let fragment = self
@@ -121,24 +142,41 @@ impl Material {
                 bytes: bytes.as_ref(),
             })
             .collect();
-        Ok(self.codec.assemble(&Asked {
+        let body = self.codec.assemble(&Asked {
             prefix: &self.prefix,
             fragments: &fragments,
             tool_choice,
             cache_key: &self.cache_key,
-        }))
+        });
+        Ok((body, look(&fragments)))
     }
 }
 
+/// A request that is ready to be sent, and to whom.
+struct Ready {
+    provider: Arc<dyn Provider>,
+    request: Request,
+    sent: Sent,
+}
+
 /// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
-async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderError> {
+async fn assemble(ask: Ask) -> Result<Ready, ProviderError> {
     let work = tokio::task::spawn_blocking(move || {
-        let (body, model) = match ask.source {
-            Source::Body { body, model } => (body.to_vec(), model),
-            Source::Material(material) => (
-                material.body(ask.tool_choice)?,
-                material.prefix.model.clone(),
-            ),
+        let (body, model, shape) = match ask.source {
+            Source::Body { body, model } => (body.to_vec(), model, None),
+            Source::Material(material) => {
+                let (body, shape) = material.body_and(ask.tool_choice, |fragments| {
+                    Shape::of(ask.resets, &material.prefix, fragments)
+                })?;
+                (body, material.prefix.model.clone(), Some(shape))
+            }
+        };
+        let before = ask.before.as_ref();
+        let rewritten = shape.as_ref().zip(before);
+        let sent = Sent {
+            request_bytes: body.len() as u64,
+            rewritten: rewritten.and_then(|(shape, before)| shape.rewrites(before)),
+            shape: shape.map(Arc::new),
         };
         let request = Request {
             body,
@@ -148,7 +186,11 @@ async fn assemble(ask: Ask) -> Result<(Arc<dyn Provider>, Request), ProviderErro
             answered: ask.answered,
             ground: ask.ground,
         };
-        Ok((ask.provider, request))
+        Ok(Ready {
+            provider: ask.provider,
+            request,
+            sent,
+        })
     });
     let done = work
         .await

@@ -143,6 +143,8 @@ impl Actor {
             answered: self.machine.facts().answered,
             tool_choice: ToolChoice::None,
             ground: self.ground(),
+            resets: self.machine.facts().cache.resets,
+            before: None,
         };
         tokio::spawn(asking::run(
             ask,

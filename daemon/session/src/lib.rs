@@ -60,6 +60,7 @@ mod resetting;
 mod rewind;
 mod search;
 mod setup;
+mod shape;
 mod shells;
 mod signals;
 mod slots;

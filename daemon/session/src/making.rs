@@ -282,6 +282,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         ended: CancellationToken::new(),
         gather: None,
         asked: 0,
+        shape: None,
         judged: HashMap::new(),
         held: Vec::new(),
         running: BTreeMap::new(),

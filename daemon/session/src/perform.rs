@@ -126,6 +126,8 @@ impl Actor {
             answered: self.machine.facts().answered,
             tool_choice,
             ground: self.ground(),
+            resets: self.machine.facts().cache.resets,
+            before: self.shape.clone(),
         };
         tokio::spawn(asking::run(
             ask,

@@ -6,7 +6,7 @@ use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
-use proto::record::{Level, Purpose, Usage};
+use proto::record::{CacheMiss, Level, Purpose, Usage};
 use proto::reset::Trigger;
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
@@ -238,9 +238,18 @@ impl Step<'_> {
             request_bytes: answer.request_bytes,
             first_token_ms: answer.first_token_ms,
             duration_ms: answer.duration_ms,
+            cache_miss: None,
         };
-        usage.expected_cached = self.facts.cache.expected(&usage, self.limits.cache_block);
-        self.append(Body::Usage(usage));
+        self.guard(&mut usage, answer.rewritten.as_deref());
+        let told = |miss: &CacheMiss| {
+            let open = self.facts.open.as_ref();
+            open.is_some_and(|open| open.missed.contains(&miss.cause))
+        };
+        let miss = usage.cache_miss.clone().filter(|miss| !told(miss));
+        self.append(Body::Usage(usage.clone()));
+        if let Some(miss) = miss {
+            self.tell_miss(&usage, &miss);
+        }
     }
 
     pub(crate) fn broke(
@@ -258,8 +267,8 @@ impl Step<'_> {
             }
             other => return other,
         };
-        if partial.reported.is_some() {
-            // It came to nothing, but the vendor counted it: the books must agree (I15).
+        if partial.reported.is_some() || partial.rewritten.is_some() {
+            // It came to nothing, but the vendor counted it: the books must agree (I15). A bug of ours is counted too.
             self.usage(&asking, &partial);
         }
         match error.kind {

@@ -354,6 +354,8 @@ impl Facts {
                 }
                 if let Some(open) = &mut self.open {
                     open.usage.add(&totals);
+                    open.missed
+                        .extend(usage.cache_miss.as_ref().map(|miss| miss.cause));
                 }
             }
         }

@@ -150,6 +150,8 @@ pub struct Answer {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
+    /// Where the request changed earlier bytes though no reset was logged. Never, but for a bug.
+    pub rewritten: Option<String>,
 }
 
 /// What became of a call before it may run.

@@ -8,6 +8,7 @@ mod calls;
 pub mod compacting;
 pub mod compaction;
 pub mod facts;
+mod guard;
 mod hold;
 pub mod input;
 pub mod machine;

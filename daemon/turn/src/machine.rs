@@ -79,6 +79,8 @@ pub struct Limits {
     pub compact_percent: u8,
     /// The vendor's cache keeps prompts in blocks of so many tokens.
     pub cache_block: u64,
+    /// So long the vendor's cache keeps what was used last; 0: not known.
+    pub cache_ttl_ms: u64,
 }
 
 impl Default for Limits {
@@ -94,6 +96,7 @@ impl Default for Limits {
             compact_percent: 80,
             // OpenAI's and most others' (their documentation, 2026; measured with DeepSeek's).
             cache_block: 128,
+            cache_ttl_ms: 0,
         }
     }
 }

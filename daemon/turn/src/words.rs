@@ -4,7 +4,8 @@ use contract::Stance;
 use proto::params::plan::Decision;
 use proto::params::question::Question;
 use proto::record::{
-    ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, Unattended, Verdict,
+    ApprovalResolved, CacheMiss, MissCause, PlanResolved, PolicyDecided, QuestionAnswered,
+    Unattended, Usage, Verdict,
 };
 use proto::state::Mode;
 
@@ -224,4 +225,41 @@ pub fn told_by(words: &str) -> Option<Told> {
         .map(|(mode, read_only)| Told { mode, read_only })
         .into_iter();
     all.find(|told| stance(*told) == words)
+}
+
+/// To people: the vendor's cache did not serve what it should have.
+pub fn cache_miss(usage: &Usage, miss: &CacheMiss, ttl_ms: u64) -> String {
+    let expected = usage.expected_cached.unwrap_or(0);
+    let served = format!(
+        "{} of {expected} tokens were served from it",
+        usage.cached_tokens
+    );
+    let gap = lasted(miss.gap_ms);
+    match miss.cause {
+        MissCause::Expired => format!(
+            "The provider's cache of this conversation has expired ({} since the last request; it is kept for {}): {served}.",
+            gap,
+            lasted(ttl_ms)
+        ),
+        MissCause::ProbablyExpired => format!(
+            "The provider's cache of this conversation has probably expired ({gap} since the last request): {served}."
+        ),
+        MissCause::Vendor => format!(
+            "The provider's cache has missed: {served}, though nothing that was sent before has changed. It was evicted, or another server answered."
+        ),
+        MissCause::Ours => format!(
+            "A bug of Reasonix: what was sent before has changed without a reason (first in: {}), and is read anew at the full price. Please report it with what `reasonix cache` shows.",
+            miss.differs.as_deref().unwrap_or("?")
+        ),
+        MissCause::NotReported => "The provider tells nothing of its cache.".to_owned(),
+    }
+}
+
+/// A time for people, in whole minutes from two on.
+fn lasted(ms: u64) -> String {
+    match ms / 1_000 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
 }

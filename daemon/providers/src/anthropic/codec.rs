@@ -31,6 +31,9 @@ const RESERVED: &[&str] = &[
 /// Up to here the vendor is to keep what it has read. Four in a request are allowed, and four are made.
 const MARK: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
+/// So long it keeps what a mark like that was set on, from its last use (its documentation on prompt caching, 2026).
+const KEPT_MS: u64 = 5 * 60 * 1_000;
+
 /// The longest answer that is asked for where nothing else is known: what all models since 2025 can say.
 const MAX_TOKENS: u64 = 32_000;
 
@@ -205,6 +208,10 @@ impl Codec for Messages {
         }
         body.push(b'}');
         body
+    }
+
+    fn cache_ttl_ms(&self) -> u64 {
+        KEPT_MS
     }
 }
 

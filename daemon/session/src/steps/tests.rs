@@ -45,6 +45,7 @@ impl Log {
             request_bytes: 400,
             first_token_ms: 50,
             duration_ms: 60,
+            cache_miss: None,
         }))
     }
 

@@ -3,8 +3,14 @@
 //! The log alone tells it, so a daemon that starts again expects the same.
 
 use proto::Stamp;
-use proto::record::{Purpose, Usage};
+use proto::record::{CacheMiss, MissCause, Purpose, Usage};
 use proto::reset::Wire;
+
+/// A miss is told where the cache served under half of what was expected, and at least so many tokens less: below that
+/// vendors' caches do not begin (OpenAI's and Anthropic's documentation, 2026), and it costs next to nothing.
+const SHORT_MIN: u64 = 1_024;
+/// Where the vendor does not say how long its cache keeps things: most say five minutes or more.
+const TTL_GUESS_MS: u64 = 5 * 60 * 1_000;
 
 /// What requests before have left in the cache.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +19,8 @@ pub struct Cache {
     previous: Option<Previous>,
     /// Resets so far: a request is compared with no request from before one.
     pub resets: u64,
+    /// The vendor has said something of its cache.
+    tells: bool,
 }
 
 /// A request that was answered.
@@ -37,6 +45,7 @@ impl Cache {
         if usage.purpose != Purpose::Answer {
             return;
         }
+        self.tells |= tells(usage);
         let or_sessions = |own: &String, sessions: &String| match own.is_empty() {
             true => sessions.clone(),
             false => own.clone(),
@@ -59,6 +68,41 @@ impl Cache {
         Some(prompt / block * block)
     }
 
+    /// Why the cache served far less than `expected_cached` of a request that was answered at `at`, or that the request
+    /// has changed earlier bytes (`rewritten`). `ttl_ms`: how long the vendor keeps what was used last; 0: not known.
+    pub fn miss(
+        &self,
+        usage: &Usage,
+        at: Stamp,
+        ttl_ms: u64,
+        rewritten: Option<&str>,
+    ) -> Option<CacheMiss> {
+        let sent = sent(usage, at);
+        let gap_ms = self.previous.as_ref().map_or(0, |previous| {
+            // The wall clock, which may have been put back: a restart may lie between.
+            u64::try_from(sent.0.saturating_sub(previous.sent.0)).unwrap_or(0)
+        });
+        let miss = |cause| CacheMiss {
+            cause,
+            gap_ms,
+            differs: rewritten.map(str::to_owned),
+        };
+        if rewritten.is_some() {
+            return Some(miss(MissCause::Ours));
+        }
+        let expected = usage.expected_cached?;
+        let short = expected.saturating_sub(usage.cached_tokens);
+        if usage.cached_tokens >= expected / 2 || short < SHORT_MIN {
+            return None;
+        }
+        Some(miss(match ttl_ms {
+            _ if !self.tells && !tells(usage) => MissCause::NotReported,
+            0 if gap_ms > TTL_GUESS_MS => MissCause::ProbablyExpired,
+            ttl if ttl > 0 && gap_ms > ttl => MissCause::Expired,
+            _ => MissCause::Vendor,
+        }))
+    }
+
     /// The request that this one extends.
     fn before(&self, usage: &Usage) -> Option<&Previous> {
         self.previous.as_ref().filter(|previous| {
@@ -72,6 +116,11 @@ impl Cache {
 
 fn says_its_length(usage: &Usage) -> bool {
     usage.reported && usage.prompt_tokens > 0
+}
+
+/// Whether the vendor says something of its cache here.
+fn tells(usage: &Usage) -> bool {
+    usage.cached_tokens > 0 || usage.cache_write_tokens > 0
 }
 
 /// When a request was sent whose answer ended at `at`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::ToolBlocked;
+use proto::record::{MissCause, ToolBlocked};
 use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
 use super::since;
@@ -56,6 +56,8 @@ pub struct OpenTurn {
     pub prodded: bool,
     /// The last request of the turn is, or was, without tools.
     pub summing_up: bool,
+    /// Why the vendor's cache did not serve requests of the turn: each is told once.
+    pub missed: BTreeSet<MissCause>,
 }
 
 /// A call of the newest answer.

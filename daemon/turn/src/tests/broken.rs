@@ -513,6 +513,7 @@ fn absurd_numbers_of_a_provider_stop_at_the_largest() {
         request_bytes: 0,
         first_token_ms: 0,
         duration_ms: 0,
+        cache_miss: None,
     };
     let mut facts = Facts::default();
     for seq in 1..=2 {

@@ -4,7 +4,7 @@ use contract::provider::Reported;
 use proptest::prelude::*;
 use proto::item::Finish;
 use proto::params::session::When;
-use proto::record::{CacheReset, PromptQueued, Purpose, Usage};
+use proto::record::{CacheReset, Level, MissCause, PromptQueued, Purpose, Usage};
 use proto::state::Kind;
 use proto::{Body, ItemId, Record};
 
@@ -60,6 +60,7 @@ impl Talk {
 
     /// A prompt, and an answer in words that took so much. Returns what is kept of it.
     pub fn ask(&mut self, reported: Option<Reported>) -> Usage {
+        self.now.wall.0 += 1_000;
         self.answered(Answer {
             reported,
             ..Answer::default()
@@ -67,6 +68,17 @@ impl Talk {
     }
 
     pub fn answered(&mut self, answer: Answer) -> Usage {
+        self.begin();
+        self.step(Input::Answered(Box::new(Answer {
+            text: "Done.".into(),
+            finish: Some(Finish::Stop),
+            ..answer
+        })));
+        self.newest()
+    }
+
+    /// A prompt, and the request that it leads to.
+    fn begin(&mut self) {
         self.prompts += 1;
         let prompt = PromptQueued {
             prompt_id: prompt_id(self.prompts),
@@ -79,12 +91,6 @@ impl Talk {
             prompt,
             when: When::Queue,
         });
-        self.step(Input::Answered(Box::new(Answer {
-            text: "Done.".into(),
-            finish: Some(Finish::Stop),
-            ..answer
-        })));
-        self.newest()
     }
 
     fn newest(&self) -> Usage {
@@ -98,6 +104,20 @@ impl Talk {
     pub fn reset(&mut self) {
         let reason = "rewind".into();
         self.record(Body::CacheReset(CacheReset { reason }));
+    }
+
+    /// Time goes by.
+    fn wait(&mut self, ms: i64) {
+        self.now.wall.0 += ms;
+    }
+
+    /// Notices so far.
+    fn told(&self) -> Vec<(Level, String)> {
+        let notices = self.log.iter().filter_map(|record| match &record.body {
+            Body::Notice(notice) => Some((notice.level, notice.text.clone())),
+            _ => None,
+        });
+        notices.collect()
     }
 }
 
@@ -150,6 +170,107 @@ fn a_request_beside_the_conversation_takes_nobodys_place() {
     usage.item = ItemId("aside".into());
     talk.record(Body::Usage(usage));
     assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
+}
+
+/// The cause that is told of a request with 10,000 tokens of which `cached` were served, so long after one like it.
+fn cause(ttl_ms: u64, gap_ms: i64, cached: u64) -> Option<MissCause> {
+    let mut talk = Talk::with(Limits {
+        cache_ttl_ms: ttl_ms,
+        ..Limits::default()
+    });
+    talk.ask(took(10_000, 0));
+    talk.ask(took(10_000, 9_984));
+    talk.wait(gap_ms - 1_000);
+    let usage = talk.ask(took(10_000, cached));
+    let told = talk.told();
+    assert_eq!(told.len(), usize::from(usage.cache_miss.is_some()));
+    let miss = usage.cache_miss?;
+    assert_eq!(Some(miss.gap_ms), u64::try_from(gap_ms).ok());
+    Some(miss.cause)
+}
+
+#[test]
+fn a_miss_has_a_cause() {
+    const MINUTE: i64 = 60_000;
+    let far = 4_991;
+    assert_eq!(cause(0, MINUTE, 9_984), None);
+    assert_eq!(cause(0, MINUTE, 4_992), None);
+    assert_eq!(cause(0, MINUTE, far), Some(MissCause::Vendor));
+    assert_eq!(cause(0, 5 * MINUTE, far), Some(MissCause::Vendor));
+    assert_eq!(cause(0, 6 * MINUTE, far), Some(MissCause::ProbablyExpired));
+    assert_eq!(cause(60_000, MINUTE, 0), Some(MissCause::Vendor));
+    assert_eq!(cause(60_000, 2 * MINUTE, 0), Some(MissCause::Expired));
+    assert_eq!(cause(3_600_000, 30 * MINUTE, 0), Some(MissCause::Vendor));
+}
+
+#[test]
+fn what_is_short_by_little_is_no_miss() {
+    let mut talk = Talk::new();
+    talk.ask(took(1_100, 0));
+    talk.ask(took(1_100, 1_000));
+    // 1,024 were expected: a thousand of them are no matter, all of them are.
+    assert_eq!(talk.ask(took(1_100, 24)).cache_miss, None);
+    assert!(talk.ask(took(1_100, 0)).cache_miss.is_some());
+}
+
+#[test]
+fn a_vendor_that_tells_nothing_is_not_blamed() {
+    let mut talk = Talk::new();
+    assert_eq!(talk.ask(took(9_000, 0)).cache_miss, None);
+    let usage = talk.ask(took(9_500, 0));
+    let cause = usage.cache_miss.map(|miss| miss.cause);
+    assert_eq!(cause, Some(MissCause::NotReported));
+    assert_eq!(talk.told(), []);
+}
+
+#[test]
+fn a_cause_is_told_once_a_turn() {
+    let mut talk = Talk::new();
+    talk.ask(took(9_000, 0));
+    talk.ask(took(9_000, 8_960));
+    // A second answer without words in the same turn follows the first.
+    talk.begin();
+    for _ in 0..2 {
+        talk.now.wall.0 += 1_000;
+        talk.step(Input::Answered(Box::new(Answer {
+            reported: took(9_000, 0),
+            finish: Some(Finish::Stop),
+            ..Answer::default()
+        })));
+    }
+    let missed = talk
+        .log
+        .iter()
+        .filter(|record| matches!(&record.body, Body::Usage(usage) if usage.cache_miss.is_some()));
+    assert_eq!(missed.count(), 2);
+    assert_eq!(talk.told().len(), 1);
+    // In the next turn it is told again.
+    talk.ask(took(9_000, 0));
+    assert_eq!(talk.told().len(), 2);
+}
+
+#[test]
+fn a_rewrite_is_ours_whatever_was_served() {
+    for reported in [took(10_000, 9_984), took(10_000, 0), None] {
+        let mut talk = Talk::new();
+        talk.ask(took(10_000, 0));
+        let usage = talk.answered(Answer {
+            reported,
+            rewritten: Some("message 3".into()),
+            ..Answer::default()
+        });
+        let miss = usage.cache_miss.expect("it is recorded");
+        assert_eq!(miss.cause, MissCause::Ours);
+        assert_eq!(miss.differs.as_deref(), Some("message 3"));
+        let [(level, text)] = &talk.told()[..] else {
+            panic!("it is told once: {:?}", talk.told());
+        };
+        assert_eq!(*level, Level::Error);
+        assert!(
+            text.contains("bug of Reasonix") && text.contains("message 3"),
+            "{text}"
+        );
+    }
 }
 
 proptest! {

@@ -247,6 +247,7 @@ fn usage(prompt_tokens: u64) -> Usage {
         request_bytes: 0,
         first_token_ms: 0,
         duration_ms: 0,
+        cache_miss: None,
     }
 }
 
