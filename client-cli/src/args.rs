@@ -42,6 +42,8 @@ pub enum Command {
     Inspect(commands::inspect::Args),
     Strace(commands::strace::Args),
     Steps(commands::steps::Args),
+    Cache(commands::cache::Args),
+    Prompt(commands::prompt::Args),
     Show(commands::show::Args),
     Wait(commands::wait::Args),
     #[command(alias = "log")]
@@ -118,6 +120,8 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
         Command::Strace(args) => Box::pin(commands::strace::run(args)),
         Command::Inspect(args) => Box::pin(commands::inspect::run(args)),
         Command::Steps(args) => Box::pin(commands::steps::run(args)),
+        Command::Cache(args) => Box::pin(commands::cache::run(args)),
+        Command::Prompt(args) => Box::pin(commands::prompt::run(args)),
         Command::Show(args) => Box::pin(commands::show::run(args)),
         Command::Queue(args) => Box::pin(commands::queue::run(args)),
         Command::Wait(args) => Box::pin(commands::wait::run(args)),

@@ -4,7 +4,7 @@
 
 use proto::params::config::{self, Check};
 use proto::params::session::{InspectOutput, QueuedPrompt, SessionSummary, Step};
-use proto::params::{history, process, rules};
+use proto::params::{cache, history, process, rules};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -59,6 +59,8 @@ const ROWS: &[Row] = &[
     one::<Vec<QueuedPrompt>>("queue"),
     one::<InspectOutput>("inspect"),
     one::<Vec<Step>>("steps"),
+    one::<cache::CacheOutput>("cache"),
+    one::<cache::PrefixOutput>("prompt"),
     lines::<client::trace::Line>("strace"),
     lines::<proto::Event>("logs"),
     lines::<commands::wait::Waited>("wait"),

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, approval, compact, config, daemon, history, hook, plan, process, question, rules,
+    Empty, approval, cache, compact, config, daemon, history, hook, plan, process, question, rules,
     session,
 };
 
@@ -107,6 +107,10 @@ methods! {
         "Answers of the model with their times, tokens and calls.";
     SessionStep = "session.step", Watch, false, session::StepParams => session::PieceOutput,
         "Exactly what one step sent, or what it got, piece by piece.";
+    SessionCache = "session.cache", Watch, false, cache::CacheParams => cache::CacheOutput,
+        "What the provider's cache served of each request, what was to be expected, and why it missed.";
+    SessionPrefix = "session.prefix", Watch, false, cache::PrefixParams => cache::PrefixOutput,
+        "The frozen prefix part by part, with bytes and estimated tokens: of a session, or of a new one in a directory.";
     SessionInspect = "session.inspect", Watch, false, session::InspectParams => session::InspectOutput,
         "Looks into a session: status, context, files, children, environment.";
     SessionClose = "session.close", Drive, true, session::OneParams => Empty,

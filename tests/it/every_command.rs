@@ -71,6 +71,20 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "cache",
+        Some(&["1"]),
+        Some("cache"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
+        "prompt",
+        Some(&["1"]),
+        Some("prompt"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "strace",
         Some(&["1"]),
         Some("strace"),

@@ -151,6 +151,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         &["logs", "3"],
         &["steps", "1"],
         &["steps", "3"],
+        &["cache", "1"],
+        &["prompt", "1"],
         &["strace", "1"],
         &["strace", "2"],
         &["strace", "3"],

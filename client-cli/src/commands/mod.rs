@@ -2,6 +2,7 @@
 
 pub mod attach;
 pub mod bare;
+pub mod cache;
 pub mod close;
 pub mod compact;
 pub mod completions;
@@ -24,6 +25,7 @@ pub mod models;
 pub mod pause;
 pub mod permissions;
 pub mod pin;
+pub mod prompt;
 pub mod ps;
 pub mod queue;
 pub mod rename;

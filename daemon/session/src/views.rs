@@ -15,6 +15,8 @@ use crate::inspect::Files;
 use crate::steps::{Steps, Wanted};
 use crate::supervisor::{Supervisor, blocking};
 
+mod cache;
+
 /// The most that is sent of a text at once: 512 KiB.
 const PIECE: usize = 512 * 1024;
 

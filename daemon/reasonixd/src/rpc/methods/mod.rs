@@ -1,6 +1,7 @@
 //! The handlers, one file a resource, as in `proto::params`. Each is a few lines: check, ask the owner, answer.
 
 mod approval;
+mod cache;
 mod config;
 mod daemon;
 mod history;
@@ -46,6 +47,8 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionEvent, _, _>(to, session::event);
     add::<m::SessionSteps, _, _>(to, session::steps);
     add::<m::SessionStep, _, _>(to, session::step);
+    add::<m::SessionCache, _, _>(to, cache::cache);
+    add::<m::SessionPrefix, _, _>(to, cache::prefix);
     add::<m::SessionInspect, _, _>(to, session::inspect);
     add::<m::SessionClose, _, _>(to, session::close);
     add::<m::SessionFork, _, _>(to, history::fork);

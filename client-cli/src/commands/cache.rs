@@ -1,0 +1,172 @@
+//! `reasonix cache`: what the provider's cache served of each request.
+
+use client::Client;
+use proto::methods::SessionCache;
+use proto::params::cache::{CacheOutput, CacheParams, CacheRow, CachedRequest};
+use proto::record::{CacheMiss, MissCause, Purpose};
+use proto::{Seq, Stamp};
+
+use crate::exit::Error;
+use crate::{output, reach};
+
+/// Show what the provider's cache served of each request of a session, what was to be expected, and why it missed.
+///
+/// HIT is the part of the prompt that came from the cache; EXPECTED is what an ideal cache would have served: the prompt of
+/// the request before, in whole blocks.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints it, all pages.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("cache").await?;
+    let told = all(&client, args.session).await?;
+    if args.json {
+        output::json(&told)?;
+        return Ok(0);
+    }
+    let rows: Vec<_> = told.rows.iter().map(row).collect();
+    output::table(
+        [
+            "TURN", "STEP", "AGO", "PROMPT", "CACHED", "EXPECTED", "HIT", "GAP", "CAUSE",
+        ],
+        &rows,
+    )?;
+    for line in summary(&told, Stamp::now()) {
+        output::line(&line)?;
+    }
+    Ok(0)
+}
+
+async fn all(client: &Client, session: String) -> Result<CacheOutput, Error> {
+    let mut params = CacheParams {
+        session,
+        after: Seq(0),
+        limit: 0,
+    };
+    let mut rows = Vec::new();
+    loop {
+        let mut page = client.call::<SessionCache>(&params).await?;
+        rows.append(&mut page.rows);
+        match page.next {
+            Some(next) if next > params.after => params.after = next,
+            _ => {
+                return Ok(CacheOutput {
+                    rows,
+                    next: None,
+                    ..page
+                });
+            }
+        }
+    }
+}
+
+fn row(row: &CacheRow) -> [String; 9] {
+    let none = || "-".to_owned();
+    match row {
+        CacheRow::Reset { at, reason, .. } => {
+            let mut cells = std::array::from_fn(|_| none());
+            cells[2] = output::ago(*at);
+            cells[8] = format!("reset: {reason}");
+            cells
+        }
+        CacheRow::Request(request) => {
+            let counted = |tokens: u64| match request.reported {
+                true => output::short(tokens),
+                false => none(),
+            };
+            [
+                request.turn.to_string(),
+                request.step.to_string(),
+                output::ago(request.at),
+                counted(request.prompt_tokens),
+                counted(request.cached_tokens),
+                request.expected_cached.map_or_else(none, output::short),
+                hit(request.cached_tokens, request.prompt_tokens),
+                request.gap_ms.map_or_else(none, output::lasted),
+                why(request),
+            ]
+        }
+    }
+}
+
+/// Why less was served, or what else is to be known of a request.
+fn why(request: &CachedRequest) -> String {
+    let mut words = Vec::new();
+    match request.purpose {
+        Purpose::Answer => {}
+        Purpose::Digest => words.push("for a digest".to_owned()),
+        Purpose::Harvest => words.push("for a harvest".to_owned()),
+        Purpose::Sample => words.push("a sample".to_owned()),
+    }
+    if !request.reported {
+        words.push("nothing reported".to_owned());
+    }
+    words.extend(request.miss.as_ref().map(cause));
+    words.join(", ")
+}
+
+fn cause(miss: &CacheMiss) -> String {
+    match miss.cause {
+        MissCause::Expired => "expired".to_owned(),
+        MissCause::ProbablyExpired => "probably expired".to_owned(),
+        MissCause::Ours => {
+            let place = miss.differs.as_deref().unwrap_or("?");
+            format!("rewritten by Reasonix, from {place} on: a bug")
+        }
+        MissCause::Vendor => "evicted, or another server".to_owned(),
+        MissCause::NotReported => "the provider tells nothing of its cache".to_owned(),
+    }
+}
+
+/// A part of a whole, to a tenth of a percent.
+fn hit(cached: u64, prompt: u64) -> String {
+    if prompt == 0 {
+        return "-".to_owned();
+    }
+    let permille = u128::from(cached) * 1_000 / u128::from(prompt);
+    format!("{}.{} %", permille / 10, permille % 10)
+}
+
+fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
+    let totals = &told.totals;
+    let mut lines = vec![format!(
+        "{}: {} of {} prompt tokens from the cache ({}); {}, {}, {}",
+        output::counted(totals.requests, "request"),
+        output::short(totals.cached_tokens),
+        output::short(totals.prompt_tokens),
+        hit(totals.cached_tokens, totals.prompt_tokens),
+        output::counted(totals.resets, "reset"),
+        match totals.misses {
+            1 => "1 miss".to_owned(),
+            count => format!("{count} misses"),
+        },
+        output::counted(totals.rewrites, "rewrite"),
+    )];
+    lines.push(format!(
+        "prefix: {}, sha256 {}",
+        output::bytes(told.prefix_bytes),
+        told.prefix_sha256
+    ));
+    lines.push(match (told.ttl_ms, told.expires_at) {
+        (None, _) => "how long the provider keeps it is not known".to_owned(),
+        (Some(ttl), None) => format!(
+            "nothing is kept now; the provider keeps what was used last for {}",
+            output::lasted(ttl)
+        ),
+        (Some(_), Some(at)) if at > now => {
+            let left = u64::try_from(at.0.saturating_sub(now.0)).unwrap_or(0) / 1_000;
+            format!("expires in {}:{:02}", left / 60, left % 60)
+        }
+        (Some(_), Some(at)) => format!("expired {} ago", output::ago(at)),
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests;

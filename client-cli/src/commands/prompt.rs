@@ -1,0 +1,111 @@
+//! `reasonix prompt`: the frozen prefix that every request of a session begins with.
+
+use std::io::IsTerminal;
+
+use client::Client;
+use proto::hello::Role;
+use proto::methods::SessionPrefix;
+use proto::params::cache::{PrefixKind, PrefixOutput, PrefixParams, PrefixPart};
+
+use crate::exit::Error;
+use crate::text::Cleaner;
+use crate::{output, reach};
+
+/// Show the frozen prefix of a session part by part, with bytes and estimated tokens; without a session, what a new one here
+/// would get.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name.
+    session: Option<String>,
+    /// The model of the new session, where it is not the configured one.
+    #[arg(short, long, conflicts_with = "session")]
+    model: Option<String>,
+    /// Print the exact bytes that are sent, a part a line.
+    #[arg(long)]
+    raw: bool,
+    /// Print JSON, with the text of each part.
+    #[arg(long, conflicts_with = "raw")]
+    json: bool,
+}
+
+/// Prints it, all pages. No session is made.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::with("prompt", |options| options.role = Role::Watch).await?;
+    let cwd = super::here(args.session.is_none())?;
+    let keys = client.credentials().await.into_keys().collect();
+    let params = PrefixParams {
+        session: args.session,
+        cwd,
+        model: args.model,
+        keys,
+        after: 0,
+    };
+    let told = all(&client, params).await?;
+    if args.json {
+        output::json(&told)?;
+    } else if args.raw {
+        raw(&told.parts)?;
+    } else {
+        table(&told)?;
+    }
+    Ok(0)
+}
+
+async fn all(client: &Client, mut params: PrefixParams) -> Result<PrefixOutput, Error> {
+    let mut parts = Vec::new();
+    loop {
+        let mut page = client.call::<SessionPrefix>(&params).await?;
+        parts.append(&mut page.parts);
+        match page.next {
+            Some(next) if next > params.after => params.after = next,
+            _ => {
+                return Ok(PrefixOutput {
+                    parts,
+                    next: None,
+                    ..page
+                });
+            }
+        }
+    }
+}
+
+/// On a terminal without what that would obey.
+fn raw(parts: &[PrefixPart]) -> Result<(), Error> {
+    let terminal = std::io::stdout().is_terminal();
+    for part in parts {
+        if terminal {
+            output::line(&Cleaner::default().push(&part.text))?;
+        } else {
+            output::part(&part.text)?;
+            output::part("\n")?;
+        }
+    }
+    Ok(())
+}
+
+fn table(told: &PrefixOutput) -> Result<(), Error> {
+    let rows: Vec<_> = told.parts.iter().map(row).collect();
+    output::table(["BYTES", "TOKENS", "PART"], &rows)?;
+    let tokens: u64 = told.parts.iter().map(|part| part.tokens).sum();
+    let how = match told.measured {
+        true => "estimated by the newest request that the provider counted",
+        false => "estimated: four bytes a token",
+    };
+    output::line(&format!(
+        "{} and {tokens} tokens ({how}) for {}/{}",
+        output::bytes(told.bytes),
+        told.provider,
+        told.model
+    ))?;
+    output::line(&format!("sha256 {}", told.sha256))
+}
+
+fn row(part: &PrefixPart) -> [String; 3] {
+    let what = match (part.kind, part.name.as_str()) {
+        (PrefixKind::System, _) => "system prompt".to_owned(),
+        (PrefixKind::Tool, "") => "tools".to_owned(),
+        (PrefixKind::Tool, name) => format!("tool {name}"),
+        (PrefixKind::Extra, _) => "extra parameters".to_owned(),
+    };
+    [part.bytes.to_string(), part.tokens.to_string(), what]
+}

@@ -1,0 +1,65 @@
+//! Prefixes as the kinds render them, taken apart.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn prefix(system: &str, tools: &str) -> Prefix {
+    Prefix {
+        model: "m".into(),
+        system: system.into(),
+        tools: tools.into(),
+        extra: String::new(),
+    }
+}
+
+fn names(tools: &str) -> Vec<String> {
+    let told = page("p".into(), &prefix("s", tools), None, 0);
+    let tools = told.parts.into_iter().skip(1);
+    tools.map(|part| part.name).collect()
+}
+
+#[test]
+fn tools_are_found_in_the_forms_of_all_kinds() {
+    let flat = r#"{"name":"bash","description":"a, {b}","input_schema":{}},{"name":"read"}"#;
+    assert_eq!(names(flat), ["bash", "read"]);
+    let chat = r#"{"type":"function","function":{"name":"bash","parameters":{"x":"},{"}}}"#;
+    assert_eq!(names(chat), ["bash"]);
+    assert_eq!(names(""), [""; 0]);
+    // Something else is one part.
+    assert_eq!(names("<tools>"), [""]);
+}
+
+#[test]
+fn tokens_are_measured_where_they_can_be() {
+    let of = |measured| page("p".into(), &prefix("12345678", ""), measured, 0).parts[0].tokens;
+    assert_eq!(of(None), 2);
+    let measure = |bytes, tokens| Some(Measure { bytes, tokens });
+    assert_eq!(of(measure(300, 100)), 3);
+    assert_eq!(of(measure(0, u64::MAX)), u64::MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Pages join to the parts, and the tools' texts, joined by commas, are the very bytes.
+    #[test]
+    fn no_byte_is_lost(sizes in prop::collection::vec(0_usize..300_000, 0..6)) {
+        let schemas = sizes.iter().enumerate().map(|(n, size)| {
+            format!(r#"{{"name":"t{n}","description":"{}"}}"#, "x,".repeat(size / 2))
+        });
+        let tools = schemas.collect::<Vec<_>>().join(",");
+        let prefix = prefix("be brief", &tools);
+        let (mut parts, mut at) = (Vec::new(), Some(0));
+        while let Some(after) = at {
+            let told = page("p".into(), &prefix, None, after);
+            let bytes: usize = told.parts.iter().map(|part| part.text.len()).sum();
+            prop_assert!(told.parts.len() == 1 || bytes <= PAGE_BYTES);
+            at = told.next;
+            parts.extend(told.parts);
+        }
+        prop_assert_eq!(&parts[0].text, "be brief");
+        let texts: Vec<_> = parts[1..].iter().map(|part| part.text.as_str()).collect();
+        prop_assert_eq!(texts.join(","), tools);
+    }
+}

@@ -1,0 +1,162 @@
+//! What the provider's cache served of a session's requests, and the frozen prefix that they all begin with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::{CacheMiss, Purpose};
+use crate::{Seq, Stamp};
+
+/// Parameters of `session.cache`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheParams {
+    pub session: String,
+    /// Only rows of records behind this one.
+    #[serde(default)]
+    pub after: Seq,
+    /// At most so many; 0 or absent: 200.
+    #[serde(default)]
+    pub limit: u64,
+}
+
+/// Answer of `session.cache`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheOutput {
+    /// Requests, and the resets between them, oldest first.
+    pub rows: Vec<CacheRow>,
+    /// `after` of the next page; absent at the end.
+    #[serde(default)]
+    pub next: Option<Seq>,
+    /// Of the whole session, whatever page this is.
+    pub totals: CacheTotals,
+    pub prefix_sha256: String,
+    pub prefix_bytes: u64,
+    /// So many milliseconds the provider keeps what was used last; absent: not known.
+    #[serde(default)]
+    pub ttl_ms: Option<u64>,
+    /// When it forgets the conversation, unless a request comes before; absent: not known, or there is nothing.
+    #[serde(default)]
+    pub expires_at: Option<Stamp>,
+}
+
+/// What happened to the cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum CacheRow {
+    Request(CachedRequest),
+    /// Earlier bytes change from here on, on purpose.
+    Reset {
+        seq: Seq,
+        at: Stamp,
+        reason: String,
+    },
+}
+
+/// One request that the provider counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CachedRequest {
+    /// Its record.
+    pub seq: Seq,
+    /// When its answer ended.
+    pub at: Stamp,
+    pub turn: u64,
+    pub step: u64,
+    pub attempt: u32,
+    /// Empty in old logs.
+    pub provider: String,
+    /// Empty in old logs.
+    pub model: String,
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// False: the provider told nothing, and the numbers are 0.
+    pub reported: bool,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    /// What an ideal cache would have served; absent where that cannot be said.
+    #[serde(default)]
+    pub expected_cached: Option<u64>,
+    /// Milliseconds between the sending of the answer's request before and of this one; absent for the first, and for
+    /// requests beside the conversation.
+    #[serde(default)]
+    pub gap_ms: Option<u64>,
+    /// Why far less than expected was served.
+    #[serde(default)]
+    pub miss: Option<CacheMiss>,
+}
+
+/// Sums over the requests of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheTotals {
+    pub requests: u64,
+    /// Those that the provider reported: the sums are over them.
+    pub reported: u64,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    /// Over the requests of which it can be said what to expect.
+    pub expected_cached: u64,
+    pub resets: u64,
+    /// Requests that the cache served far less of than expected.
+    pub misses: u64,
+    /// Requests that changed earlier bytes without a reset: bugs of Reasonix.
+    pub rewrites: u64,
+}
+
+/// Parameters of `session.prefix`: of a session, or of one that would be made in a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PrefixParams {
+    /// Pid, id or name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Absolute. What a new session here would get; none is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The model of that new session, where it is not the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Variables for which the client has keys, by their names: which provider is used may depend on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+    /// Parts to leave out: those that are there already.
+    #[serde(default)]
+    pub after: u64,
+}
+
+/// Answer of `session.prefix`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PrefixOutput {
+    pub provider: String,
+    pub model: String,
+    pub sha256: String,
+    /// Bytes of all parts.
+    pub bytes: u64,
+    pub parts: Vec<PrefixPart>,
+    /// `after` of the next page; absent at the end.
+    #[serde(default)]
+    pub next: Option<u64>,
+    /// Tokens are estimated by what the provider counted of a request of this session; else four bytes are one.
+    pub measured: bool,
+}
+
+/// A part of a frozen prefix.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PrefixPart {
+    pub kind: PrefixKind,
+    /// Of a tool: its name. Else empty.
+    pub name: String,
+    pub bytes: u64,
+    /// Estimated.
+    pub tokens: u64,
+    /// The very bytes that are sent.
+    pub text: String,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PrefixKind {
+    #[default]
+    System,
+    /// The schema of a tool.
+    Tool,
+    /// Parameters that the provider's entry adds.
+    Extra,
+}
