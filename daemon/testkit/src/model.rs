@@ -6,6 +6,7 @@
 //! when it is dropped. Knows nothing of what it is a test of.
 
 pub mod answer;
+pub mod cache;
 mod http;
 mod messages;
 pub mod prefix;

@@ -1,0 +1,351 @@
+//! The cache guard: a long session against a cache that is exact. Nothing that was sent is sent otherwise later, the daemon
+//! expects what the cache serves, and the cache serves nearly all.
+//!
+//! How far both agree: a token of the simulator is four bytes of the prompt, and it serves whole blocks of 128 tokens that it
+//! has seen. The prompt of a request begins with that of the one before, so it serves that one's tokens, rounded down to
+//! whole blocks: what the daemon expects. Both numbers are equal for each request that it expects anything of, which is
+//! each but the first, and the first behind a reset. (They would differ where a request was read and not counted: its
+//! answer broke off. The simulator knows its blocks then, the daemon does not.)
+
+use client::Client;
+use proto::Pid;
+use proto::hello::Role;
+use proto::methods::{
+    SessionCache, SessionCreate, SessionPrefix, SessionPrompt, SessionRewind, SessionSet,
+    SessionWait,
+};
+use proto::params::cache::{
+    CacheOutput, CacheParams, CacheRow, CachedRequest, PrefixKind, PrefixParams,
+};
+use proto::params::history::{RewindParams, What};
+use proto::params::session::{PromptParams, SetParams, Until, WaitParams, When};
+use proto::state::{Mode, OnAsk};
+use proto::{RequestId, Seq};
+use serde_json::{Value, json};
+use testkit::model::cache::{BLOCK, BlockCache};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use tests::House;
+
+use crate::scripted::house;
+
+/// Turns of the long session; a prompt has two or three requests.
+const TURNS: usize = 60;
+/// Turns, of which in one somebody steers.
+const STEERS: usize = 7;
+/// Turns, of which the last two are in plan mode.
+const PLANS: usize = 10;
+
+/// What stands before the number of a turn in its prompt.
+const TURN: &str = "Turn number ";
+
+/// The number of the turn that a request is of, and how often the model has answered in it.
+fn place(request: &Request) -> (usize, usize) {
+    let number = |message: &Value| {
+        let (_, rest) = message["content"].as_str()?.split_once(TURN)?;
+        rest.split(':').next()?.parse().ok()
+    };
+    let messages = request.messages();
+    let users = messages.iter().enumerate().rev();
+    let mut users = users.filter(|(_, message)| message["role"] == "user");
+    let found = users.find_map(|(at, message)| Some((at, number(message)?)));
+    let (at, turn) = found.expect("each prompt has a number");
+    let answers = messages[at..].iter();
+    let answers = answers.filter(|message| message["role"] == "assistant");
+    (turn, answers.count())
+}
+
+/// What the model does: a function of the turn and of how often it has answered in it.
+fn answer(turn: usize, answered: usize) -> Answer {
+    let read = json!({"path": format!("f{}.txt", turn % 3)});
+    match (answered, turn % 4) {
+        (0, 0) => Answer::call("grep", json!({"pattern": "line 1", "path": "."})),
+        (0, 1) => Answer::call(
+            "bash",
+            json!({"command": format!("printf 'turn %s' {turn}")}),
+        ),
+        (0, 2) => Answer::call("read_file", read).reasoning("Let me see."),
+        (0, _) => {
+            Answer::call("read_file", read).and_call("read_file", json!({"path": "none.txt"}))
+        }
+        (1, 3) => Answer::call(
+            "write_file",
+            json!({"path": format!("out/{turn}.txt"), "content": "made\n"}),
+        ),
+        _ => Answer::text(format!("Turn {turn} is done: \"ü\" 世界.")),
+    }
+}
+
+/// The session as people have it.
+struct Talk<'a> {
+    house: &'a House,
+    pid: Pid,
+    /// Hold the answers of turns that are steered.
+    gates: &'a [Gate],
+}
+
+impl Talk<'_> {
+    /// Turns of one life of the daemon. Two people are there: one prompts, the other steers and sets the mode.
+    async fn turns(&self, turns: impl Iterator<Item = usize>) {
+        let ann = self.house.client("ann", Role::Drive).await;
+        let bob = self.house.client("bob", Role::Drive).await;
+        for turn in turns {
+            let mode = match turn % PLANS {
+                8 | 9 => Mode::Plan,
+                _ => Mode::Normal,
+            };
+            let set = SetParams {
+                session: self.pid.to_string(),
+                mode: Some(mode),
+                ..SetParams::default()
+            };
+            bob.call::<SessionSet>(&set).await.expect("set");
+            self.prompt(&ann, &format!("{TURN}{turn}: go on."), When::Queue)
+                .await;
+            if turn % STEERS == 3 {
+                let gate = &self.gates[turn];
+                gate.reached().await;
+                self.prompt(&bob, "And be quick about it.", When::Steer)
+                    .await;
+                gate.open();
+            }
+            self.rest(&ann).await;
+        }
+    }
+
+    async fn prompt(&self, client: &Client, text: &str, when: When) {
+        let params = PromptParams {
+            session: self.pid.to_string(),
+            text: text.to_owned(),
+            when,
+            credentials: Default::default(),
+            env: Default::default(),
+            request_id: Some(RequestId::new()),
+        };
+        client.call::<SessionPrompt>(&params).await.expect("prompt");
+    }
+
+    async fn rest(&self, client: &Client) {
+        let wait = WaitParams {
+            session: self.pid.to_string(),
+            until: Until::Turn,
+            timeout_ms: Some(20_000),
+        };
+        let waited = client.call::<SessionWait>(&wait).await.expect("wait");
+        assert!(waited.done, "the turn ends");
+    }
+
+    /// The conversation goes back by a turn: a reset.
+    async fn rewind(&self, to_turn: u64) {
+        let client = self.house.client("ann", Role::Drive).await;
+        let wish = RewindParams {
+            session: self.pid.to_string(),
+            to_turn: Some(to_turn),
+            what: What::Conversation,
+            ..RewindParams::default()
+        };
+        client.call::<SessionRewind>(&wish).await.expect("rewind");
+    }
+
+    async fn cache(&self) -> CacheOutput {
+        let client = self.house.client("ann", Role::Watch).await;
+        let mut params = CacheParams {
+            session: self.pid.to_string(),
+            after: Seq(0),
+            // Small pages: they join to the whole.
+            limit: 17,
+        };
+        let mut rows = Vec::new();
+        loop {
+            let mut page = client.call::<SessionCache>(&params).await.expect("cache");
+            rows.append(&mut page.rows);
+            match page.next {
+                Some(next) => params.after = next,
+                None => return CacheOutput { rows, ..page },
+            }
+        }
+    }
+}
+
+/// Plays so many turns, with a restart of the daemon after a third and a rewind after two thirds, and checks what was kept.
+fn play(turns: usize) {
+    let gates: Vec<Gate> = (0..=turns).map(|_| Gate::new()).collect();
+    let held = gates.clone();
+    let mut cache = BlockCache::default();
+    let model = Model::start(Script::by(move |request: &Request| {
+        let (turn, answered) = place(request);
+        let said = answer(turn, answered).usage(cache.serve(&request.body));
+        match turn % STEERS == 3 && answered == 0 {
+            true => said.held(Place::Before, &held[turn]),
+            false => said,
+        }
+    }));
+    let house = house(&model);
+    for file in 0..3 {
+        let lines: String = (0..9)
+            .map(|line| format!("line {line} of {file}\n"))
+            .collect();
+        house.files(&format!("//- f{file}.txt\n{lines}"));
+    }
+    // As long as a session at work: what a turn adds is little beside it.
+    let background: String = (0..1_200)
+        .map(|line| format!("What is known, {line}: nothing that matters, and some words more.\n"))
+        .collect();
+    let pid = house.block_on(async {
+        let client = house.client("ann", Role::Drive).await;
+        let mut params = house.create(&format!("{TURN}1: {background}"));
+        params.on_ask = Some(OnAsk::Allow);
+        client
+            .call::<SessionCreate>(&params)
+            .await
+            .expect("create")
+            .pid
+    });
+    let talk = Talk {
+        house: &house,
+        pid,
+        gates: &gates,
+    };
+    house.block_on(async {
+        talk.rest(&house.client("ann", Role::Watch).await).await;
+        talk.turns(2..=turns / 3).await;
+    });
+    house.stop_daemon();
+    house.daemon();
+    let told = house.block_on(async {
+        talk.turns(turns / 3 + 1..=turns * 2 / 3).await;
+        talk.rewind((turns * 2 / 3 - 1) as u64).await;
+        talk.turns(turns * 2 / 3 + 1..=turns).await;
+        talk.cache().await
+    });
+    model.assert_strict();
+    check(&told, turns, model.count());
+    house.log(pid).check();
+}
+
+/// What the session tells of its cache is what a guard must see.
+fn check(told: &CacheOutput, turns: usize, requests: usize) {
+    let totals = &told.totals;
+    assert_eq!((totals.rewrites, totals.misses, totals.resets), (0, 0, 1));
+    assert_eq!(totals.requests, requests as u64);
+    assert!(requests >= turns * 2, "{requests} requests");
+    // By a request that is expected of nothing a conversation begins anew.
+    let mut fresh = true;
+    let mut after_third: Vec<&CachedRequest> = Vec::new();
+    for row in &told.rows {
+        let request = match row {
+            CacheRow::Reset { .. } => {
+                fresh = true;
+                continue;
+            }
+            CacheRow::Request(request) => request,
+        };
+        match request.expected_cached {
+            None => assert!(fresh, "something is expected of {request:?}"),
+            Some(expected) => {
+                assert!(!fresh, "nothing is expected of {request:?}");
+                assert_eq!(request.cached_tokens, expected, "{request:?}");
+                assert_eq!(expected % BLOCK as u64, 0);
+            }
+        }
+        fresh = false;
+        if request.turn > 3 {
+            after_third.push(request);
+        }
+    }
+    let sum = |of: fn(&CachedRequest) -> u64| after_third.iter().map(|one| of(one)).sum::<u64>();
+    let (cached, prompt) = (sum(|one| one.cached_tokens), sum(|one| one.prompt_tokens));
+    assert!(
+        cached * 100 >= prompt * 97,
+        "{cached} of {prompt} tokens were served after the third turn"
+    );
+}
+
+#[test]
+fn a_long_session_is_served_by_the_cache_as_the_daemon_expects() {
+    play(TURNS);
+}
+
+#[test]
+fn a_cache_that_forgets_is_told_with_its_cause() {
+    // It serves well, then it has lost all.
+    let usage = |prompt, cached| testkit::model::Usage {
+        prompt,
+        cached,
+        output: 3,
+        reasoning: 0,
+    };
+    let model = Model::start([
+        Answer::text("One.").usage(usage(5_000, 0)),
+        Answer::text("Two.").usage(usage(5_100, 4_992)),
+        Answer::text("Three.").usage(usage(5_200, 128)),
+    ]);
+    let house = house(&model);
+    let session = crate::scripted::run(&house, &[], "one").pid();
+    for text in ["two", "three"] {
+        crate::scripted::run(&house, &["-s", &session], text).expect(0, "completed");
+    }
+    let told = house.reasonix(&["cache", &session]).expect_code(0);
+    let lines: Vec<_> = told.out.lines().collect();
+    assert!(lines[0].starts_with("TURN"), "{told:?}");
+    assert!(lines[2].contains("97.8 %"), "{told:?}");
+    assert!(lines[3].contains("evicted, or another server"), "{told:?}");
+    assert!(lines[4].contains("1 miss"), "{told:?}");
+    let notices: Vec<_> = house.log(Pid(1)).check().bodies();
+    let notices = notices.iter().filter(|body| {
+        matches!(body, proto::Body::Notice(notice) if notice.text.contains("128 of 4992 tokens"))
+    });
+    assert_eq!(notices.count(), 1);
+}
+
+#[test]
+fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
+    let model = Model::start([Answer::text("One.")]);
+    let house = house(&model);
+    let before = house.reasonix(&["prompt", "--json"]).expect_code(0).json();
+    assert!(house.logs().is_empty(), "no session was made");
+    let session = crate::scripted::run(&house, &[], "one").pid();
+    let of_session = house
+        .reasonix(&["prompt", &session, "--json"])
+        .expect_code(0)
+        .json();
+    // A new session here has the same, but for what could not be measured before.
+    for what in ["sha256", "bytes", "model", "provider"] {
+        assert_eq!(before[what], of_session[what], "{what}");
+    }
+    assert_eq!(
+        (&before["measured"], &of_session["measured"]),
+        (&json!(false), &json!(true))
+    );
+    let raw = house
+        .reasonix(&["prompt", &session, "--raw"])
+        .expect_code(0);
+    let sent = model.requests().remove(0);
+    let body = std::str::from_utf8(&sent.body).expect("text");
+    for line in raw.out.lines() {
+        assert!(body.contains(line), "not sent: {line}");
+    }
+    let told = house.block_on(async {
+        let client = house.client("ann", Role::Watch).await;
+        let params = PrefixParams {
+            session: Some(session),
+            ..PrefixParams::default()
+        };
+        client.call::<SessionPrefix>(&params).await.expect("prefix")
+    });
+    let names = told
+        .parts
+        .iter()
+        .filter(|part| part.kind == PrefixKind::Tool);
+    let names: Vec<_> = names.map(|part| part.name.as_str()).collect();
+    let tools = sent.json["tools"].as_array().expect("tools");
+    let sent: Vec<_> = tools
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert_eq!(names, sent);
+    house
+        .reasonix(&["prompt", "--model", "nosuch/model"])
+        .code()
+        .filter(|code| *code != 0)
+        .expect("refused");
+}
