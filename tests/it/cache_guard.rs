@@ -7,6 +7,8 @@
 //! each but the first, and the first behind a reset. (They would differ where a request was read and not counted: its
 //! answer broke off. The simulator knows its blocks then, the daemon does not.)
 
+use std::os::unix::fs::FileExt as _;
+
 use client::Client;
 use proto::Pid;
 use proto::hello::Role;
@@ -19,6 +21,7 @@ use proto::params::cache::{
 };
 use proto::params::history::{RewindParams, What};
 use proto::params::session::{PromptParams, SetParams, Until, WaitParams, When};
+use proto::record::Level;
 use proto::state::{Mode, OnAsk};
 use proto::{RequestId, Seq};
 use serde_json::{Value, json};
@@ -26,7 +29,7 @@ use testkit::model::cache::{BLOCK, BlockCache};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::House;
 
-use crate::scripted::house;
+use crate::scripted::{house, run};
 
 /// Turns of the long session; a prompt has two or three requests.
 const TURNS: usize = 60;
@@ -280,9 +283,9 @@ fn a_cache_that_forgets_is_told_with_its_cause() {
         Answer::text("Three.").usage(usage(5_200, 128)),
     ]);
     let house = house(&model);
-    let session = crate::scripted::run(&house, &[], "one").pid();
+    let session = run(&house, &[], "one").pid();
     for text in ["two", "three"] {
-        crate::scripted::run(&house, &["-s", &session], text).expect(0, "completed");
+        run(&house, &["-s", &session], text).expect(0, "completed");
     }
     let told = house.reasonix(&["cache", &session]).expect_code(0);
     let lines: Vec<_> = told.out.lines().collect();
@@ -303,7 +306,7 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
     let house = house(&model);
     let before = house.reasonix(&["prompt", "--json"]).expect_code(0).json();
     assert!(house.logs().is_empty(), "no session was made");
-    let session = crate::scripted::run(&house, &[], "one").pid();
+    let session = run(&house, &[], "one").pid();
     let of_session = house
         .reasonix(&["prompt", &session, "--json"])
         .expect_code(0)
@@ -348,4 +351,44 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
         .code()
         .filter(|code| *code != 0)
         .expect("refused");
+}
+
+#[test]
+fn bytes_that_change_under_it_are_found_and_told_as_our_bug() {
+    let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
+    let house = house(&model);
+    let session = run(&house, &[], "remember the word aardvark").pid();
+    let dir = house.home().join("sessions");
+    let dirs = std::fs::read_dir(dir).expect("sessions").flatten();
+    let mut logs = dirs.map(|entry| entry.path().join("log.jsonl"));
+    let log = logs.find(|log| log.is_file()).expect("a log");
+    // What is sent of a message stands last in its line.
+    let text = std::fs::read_to_string(&log).expect("the log");
+    let at = text.rfind("aardvark").expect("the prompt") as u64;
+    let file = std::fs::File::options().write(true).open(&log);
+    let file = file.expect("the log can be written");
+    file.write_all_at(b"antelope", at).expect("written");
+    let _ = run(&house, &["-s", &session], "go on").expect(0, "completed");
+    file.write_all_at(b"aardvark", at).expect("written");
+    assert!(
+        model.requests()[1].messages()[1]
+            .to_string()
+            .contains("antelope")
+    );
+    let told = house
+        .reasonix(&["cache", &session, "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(told["totals"]["rewrites"], 1, "{told}");
+    let miss = &told["rows"][1]["miss"];
+    assert_eq!(
+        (&miss["cause"], &miss["differs"]),
+        (&json!("ours"), &json!("message 1"))
+    );
+    let bodies = house.log(Pid(1)).check().bodies();
+    let notices = bodies.iter().filter(|body| {
+        matches!(body, proto::Body::Notice(notice)
+            if notice.level == Level::Error && notice.text.contains("bug of Reasonix"))
+    });
+    assert_eq!(notices.count(), 1);
 }
