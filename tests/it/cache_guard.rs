@@ -26,10 +26,10 @@ use proto::state::{Mode, OnAsk};
 use proto::{RequestId, Seq};
 use serde_json::{Value, json};
 use testkit::model::cache::{BLOCK, BlockCache};
-use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
 use tests::House;
 
-use crate::scripted::{house, run};
+use crate::scripted::{HASTE, house, run};
 
 /// Turns of the long session; a prompt has two or three requests.
 const TURNS: usize = 60;
@@ -391,4 +391,23 @@ fn bytes_that_change_under_it_are_found_and_told_as_our_bug() {
             if notice.level == Level::Error && notice.text.contains("bug of Reasonix"))
     });
     assert_eq!(notices.count(), 1);
+}
+
+#[test]
+fn where_the_vendor_says_how_long_it_keeps_things_the_end_is_counted_down() {
+    let model = Model::start([Answer::text("One.")]);
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&model.entry_of(Wire::Messages, "model", None));
+    house.daemon();
+    let session = run(&house, &[], "one").expect(0, "completed").pid();
+    let told = house.reasonix(&["cache", &session]).expect_code(0);
+    let last = told.out.lines().last().expect("a line");
+    let left = last
+        .strip_prefix("expires in ")
+        .and_then(|left| left.split_once(':'));
+    assert!(
+        left.is_some_and(|(minutes, _)| matches!(minutes, "3" | "4" | "5")),
+        "{told:?}"
+    );
 }
