@@ -1,7 +1,8 @@
 //! Logs as sessions write them, and what is told of the cache.
 
 use proptest::prelude::*;
-use proto::record::{CacheMiss, CacheReset};
+use proto::record::CacheMiss;
+use proto::reset::CacheReset;
 
 use super::*;
 
@@ -17,6 +18,7 @@ fn usage(prompt_tokens: u64, cached_tokens: u64) -> Usage {
 fn reset() -> Body {
     Body::CacheReset(CacheReset {
         reason: "rewind".into(),
+        ..CacheReset::default()
     })
 }
 

@@ -4,7 +4,8 @@ use contract::provider::Reported;
 use proptest::prelude::*;
 use proto::item::Finish;
 use proto::params::session::When;
-use proto::record::{CacheReset, Level, MissCause, PromptQueued, Purpose, Usage};
+use proto::record::{Level, MissCause, PromptQueued, Purpose, Usage};
+use proto::reset::CacheReset;
 use proto::state::Kind;
 use proto::{Body, ItemId, Record};
 
@@ -103,7 +104,10 @@ impl Talk {
 
     pub fn reset(&mut self) {
         let reason = "rewind".into();
-        self.record(Body::CacheReset(CacheReset { reason }));
+        self.record(Body::CacheReset(CacheReset {
+            reason,
+            ..CacheReset::default()
+        }));
     }
 
     /// Time goes by.
