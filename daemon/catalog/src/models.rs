@@ -75,9 +75,7 @@ fn read() -> Result<Vec<Vendor>, toml::de::Error> {
 #[must_use]
 pub fn find(base_url: &str, model: &str) -> Option<&'static Model> {
     let host = host(base_url)?;
-    let vendor = TABLE
-        .iter()
-        .find(|vendor| vendor.hosts.iter().any(|known| *known == host))?;
+    let vendor = TABLE.iter().find(|vendor| vendor.hosts.contains(&host))?;
     let named = |name: &str| {
         let mut models = vendor.models.iter();
         models.find(|known| known.names.iter().any(|known| known == name))

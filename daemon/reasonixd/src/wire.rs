@@ -15,7 +15,7 @@ use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
 use crate::settings::kept::KeptFiles;
-use crate::settings::{self, Loaded, ProviderEntry, Settings, shipped};
+use crate::settings::{self, Loaded, ProviderEntry, Settings, facts, shipped};
 
 /// Puts sessions together.
 pub struct Wire {
@@ -87,11 +87,12 @@ impl Wire {
             .iter()
             .map(|notice| contract::scrub(notice))
             .collect();
+        let facts = facts::of(entry, &model);
         Setup {
             provider_name: entry.name.clone(),
             provider_kind: entry.kind.clone(),
             model,
-            context_window: entry.context_window,
+            context_window: facts.context_window,
             codec: Arc::clone(&codec),
             provider,
             key_variable: entry.api_key_env.clone(),
@@ -132,6 +133,8 @@ impl Wire {
             workspace_root: settings.workspace_root.clone(),
             notices,
             unusable: None,
+            price: facts.price,
+            cache: facts.cache,
         }
     }
 }
@@ -428,7 +431,7 @@ fn open(
         },
         sends_reasoning: entry.sends_reasoning,
         effort: entry.effort.clone(),
-        efforts: entry.efforts.clone(),
+        efforts: facts::of(entry, model).efforts,
         max_output_tokens: entry.max_output_tokens,
         command: entry.command.clone(),
     };

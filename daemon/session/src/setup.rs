@@ -65,6 +65,10 @@ pub struct Setup {
     pub notices: Vec<String>,
     /// Why the session can be read but not be worked in: its provider is gone, for instance.
     pub unusable: Option<String>,
+    /// What requests to the model cost; `None`: not known.
+    pub price: Option<catalog::Price>,
+    /// How the vendor's cache works, as far as it is known.
+    pub cache: catalog::Cache,
 }
 
 /// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.

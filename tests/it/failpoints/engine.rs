@@ -80,6 +80,8 @@ impl Bench {
             workspace_root: Some(self.project.clone()),
             notices: Vec::new(),
             unusable: None,
+            price: None,
+            cache: catalog::Cache::default(),
         }
     }
 }

@@ -87,6 +87,7 @@ fn example_of(field: &str) -> &'static str {
         "efforts" => "[\"low\", \"medium\", \"high\", \"max\"]",
         "max_output_tokens" => "0",
         "command" => "[]",
+        "price" => "{ input = 0.15, cached = 0.003, output = 0.6 }",
         _ => "false",
     }
 }

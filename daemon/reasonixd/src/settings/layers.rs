@@ -13,7 +13,7 @@ use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, pinned, read, shipped, value};
+use super::{Settings, hooks, pinned, providers, read, shipped, value};
 use crate::dotenv;
 use contract::near::{hint, nearest, shown};
 
@@ -282,8 +282,16 @@ impl Reading {
             let line = table
                 .span()
                 .map_or(1, |span| line_of(&file.text, span.start));
-            match toml::from_str::<ProviderEntry>(&project::flat(table)) {
-                Ok(mut entry) => {
+            match providers::read(&project::flat(table)) {
+                Ok((mut entry, wrong)) => {
+                    for (key, why) in wrong {
+                        let place = table.get(key).map(|item| place(file, item));
+                        self.problems.push(format!(
+                            "{}: `{key}` of the provider `{}` is ignored: {why}",
+                            place.unwrap_or_else(|| file.path.display().to_string()),
+                            shown(&entry.name),
+                        ));
+                    }
                     if !is_kind(&entry.kind) {
                         let place = table.get("kind").map(|kind| place(file, kind));
                         self.problems.push(format!(
@@ -410,7 +418,11 @@ fn is_setting(name: &str) -> bool {
 
 /// The kinds of providers that there are.
 pub(super) fn kinds() -> Vec<&'static str> {
-    providers::KINDS.iter().copied().chain(["replay"]).collect()
+    ::providers::KINDS
+        .iter()
+        .copied()
+        .chain(["replay"])
+        .collect()
 }
 
 fn is_kind(kind: &str) -> bool {

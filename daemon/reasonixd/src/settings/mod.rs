@@ -3,8 +3,10 @@
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 
 mod caches;
+mod dollars;
 pub(crate) mod edit;
 pub mod example;
+pub mod facts;
 mod hooks;
 pub(crate) mod kept;
 mod layers;

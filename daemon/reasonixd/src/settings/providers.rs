@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::dollars::DollarPrice;
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -22,6 +25,7 @@ pub struct ProviderEntry {
     pub default: Option<String>,
     #[serde(default)]
     pub api_key_env: Option<String>,
+    /// Tokens; 0: not said.
     #[serde(default)]
     pub context_window: u64,
     #[serde(default)]
@@ -43,6 +47,12 @@ pub struct ProviderEntry {
     /// Program and arguments, where the provider is one.
     #[serde(default)]
     pub command: Vec<String>,
+    /// What the models cost; `None`: not said.
+    #[serde(default)]
+    pub price: Option<DollarPrice>,
+    /// Whether the models can be shown images; `None`: not said.
+    #[serde(default)]
+    pub vision: Option<bool>,
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
@@ -72,7 +82,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "context_window",
-        "Tokens that the models can take; 0: not known.",
+        "Tokens that the models can take; unset: as the catalog knows it (`reasonix models` shows it).",
     ),
     ("headers", "Headers that each request gets besides."),
     (
@@ -91,7 +101,8 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "efforts",
-        "The efforts that the models know: another one is refused before anything is asked. Unset: not known.",
+        "The efforts that the models know: another one is refused before anything is asked. Unset: as the catalog knows \
+         them; where it does not, any is sent.",
     ),
     (
         "max_output_tokens",
@@ -102,7 +113,53 @@ pub const FIELDS: &[(&str, &str)] = &[
         "command",
         "For `command`, in place of `base_url`: the program and its arguments.",
     ),
+    (
+        "price",
+        "What the models cost, in US dollars for a million tokens: `input`, `output`, and where they differ from `input` \
+         `cached` (came from the vendor's cache) and `cache_write` (went into it); with `tiers = [{ above = TOKENS, … }]` \
+         for requests with longer prompts. It counts for all models of the entry. Unset: as the catalog knows it; where it \
+         does not, the cost is unknown.",
+    ),
+    (
+        "vision",
+        "Whether the models can be shown images; unset: as the catalog knows it.",
+    ),
 ];
+
+/// What of an entry only describes its models, and how each is tried: a wrong one is left out, and the entry stays.
+const DESCRIBING: [(&str, Try); 5] = [
+    ("context_window", fits::<u64>),
+    ("max_output_tokens", fits::<u64>),
+    ("efforts", fits::<Vec<String>>),
+    ("vision", fits::<bool>),
+    ("price", fits::<DollarPrice>),
+];
+
+/// A key, and why it was left out.
+type Wrong = (&'static str, String);
+type Try = fn(toml::Value) -> Result<(), toml::de::Error>;
+
+fn fits<T: DeserializeOwned>(value: toml::Value) -> Result<(), toml::de::Error> {
+    value.try_into::<T>().map(drop)
+}
+
+/// Reads an entry, and tells which of what it says of its models was left out, and why.
+///
+/// # Errors
+/// It is no entry.
+pub fn read(text: &str) -> Result<(ProviderEntry, Vec<Wrong>), toml::de::Error> {
+    let mut table: toml::Table = toml::from_str(text)?;
+    let mut wrong = Vec::new();
+    for (key, fits) in DESCRIBING {
+        if let Some(value) = table.get(key)
+            && let Err(error) = fits(value.clone())
+        {
+            wrong.push((key, error.message().to_owned()));
+            table.remove(key);
+        }
+    }
+    Ok((table.try_into()?, wrong))
+}
 
 impl ProviderEntry {
     /// All models, the default first.

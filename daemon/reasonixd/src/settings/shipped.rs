@@ -1,6 +1,6 @@
 //! Entries for well-known vendors that come with the program: usable once their key is there, without a config.
 //!
-//! Data only. An entry of the config with the same name takes the place of one of these. They are never what a session
+//! Data only; what their models can and cost stands in the catalog. An entry of the config with the same name takes the place of one of these. They are never what a session
 //! gets that names no model, unless nothing is configured and their key is there; those on this machine never are.
 
 use proto::{ErrorName, Failure};
@@ -22,8 +22,6 @@ struct Row {
     models: &'static [&'static str],
     /// Empty: none is needed.
     api_key_env: &'static str,
-    /// Tokens; 0: not known, or not the same for all models.
-    context_window: u64,
     sends_reasoning: bool,
 }
 
@@ -35,7 +33,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.deepseek.com",
         models: &["deepseek-v4-flash", "deepseek-v4-pro"],
         api_key_env: "DEEPSEEK_API_KEY",
-        context_window: 1_000_000,
         sends_reasoning: true,
     },
     Row {
@@ -44,7 +41,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.openai.com/v1",
         models: &["gpt-5", "gpt-5-mini", "gpt-4.1"],
         api_key_env: "OPENAI_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -53,7 +49,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.anthropic.com/v1",
         models: &["claude-sonnet-4-6", "claude-opus-4-7", "claude-haiku-4-5"],
         api_key_env: "ANTHROPIC_API_KEY",
-        context_window: 200_000,
         sends_reasoning: false,
     },
     Row {
@@ -62,7 +57,6 @@ const ROWS: &[Row] = &[
         base_url: "https://openrouter.ai/api/v1",
         models: &["openrouter/auto"],
         api_key_env: "OPENROUTER_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -71,7 +65,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.moonshot.ai/v1",
         models: &[],
         api_key_env: "MOONSHOT_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -80,7 +73,6 @@ const ROWS: &[Row] = &[
         base_url: "https://open.bigmodel.cn/api/paas/v4",
         models: &["glm-4.6"],
         api_key_env: "ZHIPUAI_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -89,7 +81,6 @@ const ROWS: &[Row] = &[
         base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
         models: &["qwen3-coder-plus", "qwen-plus", "qwen-max"],
         api_key_env: "DASHSCOPE_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -102,7 +93,6 @@ const ROWS: &[Row] = &[
             "codestral-latest",
         ],
         api_key_env: "MISTRAL_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -111,7 +101,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.groq.com/openai/v1",
         models: &["openai/gpt-oss-120b", "llama-3.3-70b-versatile"],
         api_key_env: "GROQ_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -120,7 +109,6 @@ const ROWS: &[Row] = &[
         base_url: "https://api.x.ai/v1",
         models: &["grok-4"],
         api_key_env: "XAI_API_KEY",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -129,7 +117,6 @@ const ROWS: &[Row] = &[
         base_url: "http://127.0.0.1:11434/v1",
         models: &[],
         api_key_env: "",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -138,7 +125,6 @@ const ROWS: &[Row] = &[
         base_url: "http://127.0.0.1:8080/v1",
         models: &[],
         api_key_env: "",
-        context_window: 0,
         sends_reasoning: false,
     },
     Row {
@@ -147,7 +133,6 @@ const ROWS: &[Row] = &[
         base_url: "http://127.0.0.1:1234/v1",
         models: &[],
         api_key_env: "",
-        context_window: 0,
         sends_reasoning: false,
     },
 ];
@@ -161,7 +146,6 @@ pub fn all() -> Vec<ProviderEntry> {
         base_url: row.base_url.to_owned(),
         models: row.models.iter().map(|model| (*model).to_owned()).collect(),
         api_key_env: Some(row.api_key_env.to_owned()).filter(|name| !name.is_empty()),
-        context_window: row.context_window,
         sends_reasoning: row.sends_reasoning,
         origin: ORIGIN.to_owned(),
         ..ProviderEntry::default()

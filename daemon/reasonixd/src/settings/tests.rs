@@ -523,6 +523,35 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
 }
 
 #[test]
+fn of_a_provider_a_wrong_price_is_left_out_alone() {
+    let place = Place::new(
+        "[[providers]]\nname = \"own\"\nkind = \"openai\"\nbase_url = \"http://x\"\nmodel = \"m\"\n\
+         vision = \"yes\"\ncontext_window = 5\nprice = { input = -1, output = 1 }\n",
+        None,
+    );
+    let loaded = place.load();
+    let entry = &loaded.settings.providers[0];
+    assert_eq!(
+        (entry.price.as_ref(), entry.vision, entry.context_window),
+        (None, None, 5)
+    );
+    assert_eq!(loaded.providers_lost, [""; 0]);
+    let problems = loaded.problems.join("\n");
+    assert!(
+        problems.contains("config.toml:6: `vision` of the provider `own` is ignored"),
+        "{problems}"
+    );
+    assert!(
+        problems.contains("config.toml:8: `price` of the provider `own` is ignored"),
+        "{problems}"
+    );
+    assert!(
+        problems.contains("a price is 0 to 1000000 dollars"),
+        "{problems}"
+    );
+}
+
+#[test]
 fn a_setting_that_stands_below_a_provider_is_told_where_it_belongs() {
     let place = Place::new(
         "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nsandbox.layer = \"direct\"\n",

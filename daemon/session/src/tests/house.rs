@@ -224,6 +224,8 @@ impl Scripted {
             workspace_root: None,
             notices: Vec::new(),
             unusable: None,
+            price: None,
+            cache: catalog::Cache::default(),
         }
     }
 }

@@ -251,6 +251,8 @@ impl Outside {
             workspace_root: None,
             notices: Vec::new(),
             unusable: None,
+            price: None,
+            cache: catalog::Cache::default(),
         }
     }
 }

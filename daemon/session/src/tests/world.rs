@@ -142,6 +142,8 @@ impl Outside {
             trusted: true,
             workspace_root: None,
             notices: Vec::new(),
+            price: None,
+            cache: catalog::Cache::default(),
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)

@@ -126,12 +126,6 @@ fn begun(name: &str) -> Table {
     if let Some(variable) = &entry.api_key_env {
         table.insert("api_key_env", toml_edit::value(variable.as_str()));
     }
-    if let Some(window) = i64::try_from(entry.context_window)
-        .ok()
-        .filter(|window| *window > 0)
-    {
-        table.insert("context_window", toml_edit::value(window));
-    }
     if entry.sends_reasoning {
         table.insert("sends_reasoning", toml_edit::value(true));
     }

@@ -329,7 +329,6 @@ fn of_a_shipped_name_the_shipped_values_are_written_out() {
     assert_eq!(entry.base_url, shipped.base_url);
     assert_eq!(entry.all_models(), shipped.all_models());
     assert_eq!(entry.api_key_env, shipped.api_key_env);
-    assert_eq!(entry.context_window, shipped.context_window);
     assert!(
         place
             .text()

@@ -1,0 +1,56 @@
+//! What is known of a model behind an entry: what the config says goes first, the catalog fills what is absent.
+
+use catalog::{Cache, Price};
+
+use super::providers::ProviderEntry;
+
+/// What is known. What is absent, 0 or empty is not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Tokens; 0: not known.
+    pub context_window: u64,
+    /// The longest answer that it gives, or that is asked for; 0: not known.
+    pub max_output_tokens: u64,
+    pub efforts: Vec<String>,
+    pub vision: Option<bool>,
+    pub price: Option<Price>,
+    /// The day of the catalog's price; `None`: the price is the config's, or there is none.
+    pub price_as_of: Option<String>,
+    pub cache: Cache,
+}
+
+/// What is known of one model of an entry.
+#[must_use]
+pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
+    let known = catalog::find(&entry.base_url, model);
+    let own = |said: u64, known: Option<u64>| match said {
+        0 => known.unwrap_or(0),
+        said => said,
+    };
+    let priced = entry.price.as_ref().map(|price| price.price());
+    let price_as_of = match priced {
+        Some(_) => None,
+        None => known.and_then(|known| known.price_as_of.clone()),
+    };
+    Facts {
+        context_window: own(
+            entry.context_window,
+            known.and_then(|known| known.context_window),
+        ),
+        max_output_tokens: own(
+            entry.max_output_tokens,
+            known.and_then(|known| known.max_output_tokens),
+        ),
+        efforts: match entry.efforts.as_slice() {
+            [] => known.map(|known| known.efforts.clone()).unwrap_or_default(),
+            said => said.to_vec(),
+        },
+        vision: entry.vision.or(known.and_then(|known| known.vision)),
+        price: priced.or_else(|| known.and_then(|known| known.price.clone())),
+        price_as_of,
+        cache: known.map(|known| known.cache).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
