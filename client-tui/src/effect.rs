@@ -161,7 +161,7 @@ pub enum Answer {
     Inspected(Result<Box<InspectOutput>, Trouble>),
     Stats {
         params: StatsParams,
-        result: Result<StatsOutput, Trouble>,
+        result: Result<Box<StatsOutput>, Trouble>,
     },
     /// `reloaded`: they were read again.
     Hooks {

@@ -65,7 +65,7 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             Answer::Inspected(asked::<SessionInspect>(client, &params).await.map(Box::new))
         }
         Call::Stats(params) => {
-            let result = asked::<StatsQuery>(client, &params).await;
+            let result = asked::<StatsQuery>(client, &params).await.map(Box::new);
             Answer::Stats { params, result }
         }
         Call::Hooks(params) => Answer::Hooks {

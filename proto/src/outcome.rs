@@ -58,6 +58,9 @@ pub struct UsageTotals {
     pub cost_micros: u64,
     /// Calls whose price is not known; their cost is in no sum.
     pub unknown_cost_calls: u64,
+    /// Of the prompts' tokens: those that went into the vendors' caches, where they tell.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
 }
 
 impl UsageTotals {
@@ -72,6 +75,7 @@ impl UsageTotals {
             reasoning_tokens: usage.reasoning_tokens,
             cost_micros: usage.cost_micros.unwrap_or(0),
             unknown_cost_calls: u64::from(usage.cost_micros.is_none()),
+            cache_write_tokens: usage.cache_write_tokens,
         }
     }
 
@@ -85,6 +89,7 @@ impl UsageTotals {
         add(&mut self.reasoning_tokens, other.reasoning_tokens);
         add(&mut self.cost_micros, other.cost_micros);
         add(&mut self.unknown_cost_calls, other.unknown_cost_calls);
+        add(&mut self.cache_write_tokens, other.cache_write_tokens);
     }
 }
 

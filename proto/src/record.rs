@@ -724,7 +724,20 @@ pub enum MissCause {
 }
 
 /// What a request was for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// An answer of the conversation.
@@ -739,6 +752,20 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Answer, Self::Digest, Self::Harvest, Self::Sample];
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Digest => "digest",
+            Self::Harvest => "harvest",
+            Self::Sample => "sample",
+        }
+    }
+
     /// For `skip_serializing_if`.
     #[must_use]
     pub fn is_answer(&self) -> bool {

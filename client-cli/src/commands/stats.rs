@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use proto::Stamp;
 use proto::hello::Role;
 use proto::methods::StatsQuery;
-use proto::params::history::{HookRow, StatsOutput, StatsParams, StatsRow};
+use proto::params::history::{HookRow, StatsOutput, StatsParams, StatsRow, ToolRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub struct Args {
     /// From then on: a time ago (`7d`), a day (`2026-11-01`), or a moment.
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Stamp>,
-    /// What a row is; `--json` has days, models and sessions always, hooks only where they are asked for.
+    /// What a row is; `--json` has days, models, purposes and sessions always, tools and hooks only where asked for.
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
     /// Only sessions of this directory.
@@ -41,6 +41,10 @@ enum By {
     Day,
     Model,
     Session,
+    /// What requests were for: answers, and what is asked beside the conversation.
+    Purpose,
+    /// What calls came to: of sessions that are not deleted. A request is no tool's, so these rows have no cost.
+    Tool,
     /// What hooks did: of sessions that are not deleted.
     Hook,
 }
@@ -60,6 +64,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         cwd,
         utc_offset_minutes: when::offset_minutes(now, &zone),
         hooks: args.by == By::Hook,
+        tools: args.by == By::Tool,
     };
     let stats = client.call::<StatsQuery>(&params).await?;
     print(&stats, args.by, &args.listing)?;
@@ -81,6 +86,13 @@ pub struct Shown<'a> {
     output_tokens: u64,
     /// Of the tokens that were sent, those that came from a cache: 0 to 1.
     cache_hit_ratio: f64,
+    /// Of the tokens that were sent, those that went into a cache, where the vendor tells.
+    cache_write_tokens: u64,
+    reasoning_tokens: u64,
+    /// Requests whose price is not known: their cost is in no sum.
+    unknown_cost_calls: u64,
+    /// Turns that ended.
+    turns: u64,
 }
 
 impl<'a> Shown<'a> {
@@ -96,6 +108,10 @@ impl<'a> Shown<'a> {
             cached_tokens: usage.cached_tokens,
             output_tokens: usage.output_tokens,
             cache_hit_ratio: ratio,
+            cache_write_tokens: usage.cache_write_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+            unknown_cost_calls: usage.unknown_cost_calls,
+            turns: stats.total.turns,
         }
     }
 }
@@ -108,6 +124,8 @@ fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
         By::Day => ("DAY", &stats.days),
         By::Model => ("MODEL", &stats.models),
         By::Session => ("SESSION", &stats.sessions),
+        By::Purpose => ("PURPOSE", &stats.purposes),
+        By::Tool => return print_tools(&stats.tools, listing.quiet),
         By::Hook => return print_hooks(&stats.hooks, listing.quiet),
     };
     if listing.quiet {
@@ -120,7 +138,10 @@ fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
         .chain(std::iter::once(&stats.total))
         .map(row)
         .collect();
-    output::table([head, "REQUESTS", "SENT", "CACHED", "GOT", "COST"], &rows)
+    output::table(
+        [head, "REQUESTS", "TURNS", "SENT", "CACHED", "GOT", "COST"],
+        &rows,
+    )
 }
 
 fn print_hooks(hooks: &[HookRow], quiet: bool) -> Result<(), Error> {
@@ -147,7 +168,31 @@ fn print_hooks(hooks: &[HookRow], quiet: bool) -> Result<(), Error> {
     )
 }
 
-fn row(row: &StatsRow) -> [String; 6] {
+fn print_tools(tools: &[ToolRow], quiet: bool) -> Result<(), Error> {
+    if quiet {
+        let mut names = tools.iter().map(|row| crate::text::line(&row.tool));
+        return names.try_for_each(|name| output::line(&name));
+    }
+    let rows: Vec<_> = tools
+        .iter()
+        .map(|row| {
+            [
+                crate::text::line(&row.tool),
+                row.calls.to_string(),
+                row.failed.to_string(),
+                output::lasted(row.time_ms),
+                output::bytes(row.result_bytes),
+                output::short(row.result_tokens),
+            ]
+        })
+        .collect();
+    output::table(
+        ["TOOL", "CALLS", "FAILED", "TIME", "RESULTS", "TOKENS"],
+        &rows,
+    )
+}
+
+fn row(row: &StatsRow) -> [String; 7] {
     let usage = &row.usage;
     // Of no tokens no share is cached.
     let share = usage
@@ -157,6 +202,10 @@ fn row(row: &StatsRow) -> [String; 6] {
     [
         row.key.clone(),
         usage.requests.to_string(),
+        match row.turns {
+            0 => "-".to_owned(),
+            turns => turns.to_string(),
+        },
         output::short(usage.prompt_tokens),
         share.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
         output::short(usage.output_tokens),

@@ -307,8 +307,10 @@ fn usage(prompt: u64, cost: u64, unknown: u64) -> Value {
 fn statistics_come_by_day_model_and_session_for_the_clock_of_who_asks() {
     let fake = Fake::start(|_: &Call| {
         vec![Act::Answer(json!({
-            "total": {"key": "total", "usage": usage(30_000, 1_234_500, 0)},
-            "days": [{"key": "2026-11-21", "usage": usage(30_000, 1_234_500, 0)}],
+            "total": {"key": "total", "usage": usage(30_000, 1_234_500, 0), "turns": 2},
+            "days": [{"key": "2026-11-21", "usage": usage(30_000, 1_234_500, 0), "turns": 2}],
+            "purposes": [{"key": "answer", "usage": usage(9, 1, 0)}],
+            "tools": [{"tool": "bash", "calls": 4, "failed": 1, "time_ms": 1500, "result_bytes": 900, "result_tokens": 225}],
             "models": [{"key": "p/m", "usage": usage(0, 0, 3)}],
             "sessions": [{"key": "3", "usage": usage(5, 100, 1)}],
         }))]
@@ -321,22 +323,47 @@ fn statistics_come_by_day_model_and_session_for_the_clock_of_who_asks() {
     assert_eq!(
         table(&["stats"]),
         "\
-DAY         REQUESTS  SENT  CACHED  GOT  COST
-2026-11-21  3         30k   50 %    7    $1.2345
-total       3         30k   50 %    7    $1.2345
+DAY         REQUESTS  TURNS  SENT  CACHED  GOT  COST
+2026-11-21  3         2      30k   50 %    7    $1.2345
+total       3         2      30k   50 %    7    $1.2345
 "
     );
     assert!(
         table(&["stats", "--by", "model"])
-            .contains("p/m    3         0     -       7    not known")
+            .contains("p/m    3         -      0     -       7    not known")
     );
     assert!(
         table(&["stats", "--by", "session"]).contains("$0.0001 and one request of unknown price")
+    );
+    assert!(table(&["stats", "--by", "purpose"]).contains("answer   3         -      9"));
+    assert_eq!(
+        table(&["stats", "--by", "tool"]),
+        "\
+TOOL  CALLS  FAILED  TIME   RESULTS  TOKENS
+bash  4      1       1.5 s  900 B    225
+"
+    );
+    assert_eq!(
+        fake.params("stats.query").last().unwrap()["tools"],
+        json!(true)
     );
     assert_eq!(table(&["stats", "-q", "--by", "model"]), "p/m\n");
     // What a hook reads.
     let json: Value = serde_json::from_str(&table(&["stats", "--today", "--json"])).unwrap();
     assert_eq!(json["total"]["usage"]["cost_micros"], 1_234_500);
+    assert_eq!(json["totalCostUsd"], 1.2345);
+    for (name, wanted) in [
+        ("promptTokens", 30_000),
+        ("cachedTokens", 15_000),
+        ("outputTokens", 7),
+        ("turns", 2),
+        ("requests", 3),
+        ("unknownCostCalls", 0),
+        ("cacheWriteTokens", 0),
+    ] {
+        assert_eq!(json[name], wanted, "{name}");
+    }
+    assert_eq!(json["cacheHitRatio"], 0.5);
 
     let mut there = reasonix(
         &fake.home(),

@@ -404,7 +404,7 @@ fn percent(part: u64, whole: u64) -> String {
 fn stats(
     model: &mut Model,
     params: &StatsParams,
-    result: Result<StatsOutput, Trouble>,
+    result: Result<Box<StatsOutput>, Trouble>,
 ) -> Vec<Effect> {
     let language = model.look.language;
     let stats = match result {

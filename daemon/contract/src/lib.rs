@@ -5,6 +5,7 @@
 
 pub mod codec;
 pub mod decision;
+pub mod estimate;
 pub mod near;
 pub mod provider;
 pub mod scrub;

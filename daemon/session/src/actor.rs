@@ -93,6 +93,8 @@ pub(crate) struct Actor {
 
     /// The request in flight.
     pub gather: Option<Gather>,
+    /// Of the model that `provider` is asked for; `None`: not known.
+    pub price: Option<Arc<::catalog::Price>>,
     pub asked: u64,
     /// The newest request that this life of the session has sent.
     pub shape: Option<Arc<Shape>>,

@@ -215,6 +215,8 @@ pub struct Gather {
     pub keyless: bool,
     /// It is no part of the conversation: nobody is shown it as it comes.
     pub unseen: bool,
+    /// Of the model that is asked.
+    price: Option<Arc<catalog::Price>>,
     started: Instant,
     first: Option<Instant>,
     text_shown: usize,
@@ -242,7 +244,12 @@ struct Growing {
 }
 
 impl Gather {
-    pub fn new(number: u64, item: ItemId, keyless: bool) -> Self {
+    pub fn new(
+        number: u64,
+        item: ItemId,
+        keyless: bool,
+        price: Option<Arc<catalog::Price>>,
+    ) -> Self {
         Self {
             number,
             item,
@@ -250,6 +257,7 @@ impl Gather {
             cancel: CancellationToken::new(),
             keyless,
             unseen: false,
+            price,
             started: Instant::now(),
             first: None,
             text_shown: 0,
@@ -284,7 +292,13 @@ impl Gather {
             } => self.grow(index, id, &arguments),
             Part::Call(call) => self.answer.calls.push(call),
             Part::Thought(thought) => self.answer.thoughts.push(thought),
-            Part::Usage(reported) => self.answer.reported = Some(reported),
+            Part::Usage(reported) => {
+                // The last report counts, and so does its cost: however the answer ends, it goes with it.
+                let price = self.price.as_deref();
+                let cost = price.map(|price| price.cost(&reported, Stamp::now()));
+                self.answer.reported = Some(reported);
+                self.answer.cost_micros = cost;
+            }
             Part::Done(finish) => {
                 self.answer.finish = Some(finish);
                 return true;

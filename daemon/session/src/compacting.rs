@@ -116,6 +116,7 @@ impl Actor {
             self.provider = swap.setup.provider;
             self.key_variable = swap.setup.key_variable;
             self.own_key = swap.setup.own_key;
+            self.price = swap.setup.price.map(Arc::new);
             self.prefix = Arc::new(swap.prefix);
         }
         self.reset_own.take()
@@ -131,7 +132,7 @@ impl Actor {
         self.asked += 1;
         let key = self.key();
         let keyless = self.key_variable.is_some() && key.is_none();
-        let gather = Gather::new(self.asked, item, keyless).unseen();
+        let gather = Gather::new(self.asked, item, keyless, self.price.clone()).unseen();
         let ask = Ask {
             source: Source::Body {
                 body,

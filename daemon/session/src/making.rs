@@ -281,6 +281,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         arrived: made.to.arrived,
         ended: CancellationToken::new(),
         gather: None,
+        price: made.setup.price.map(Arc::new),
         asked: 0,
         shape: None,
         judged: HashMap::new(),

@@ -116,7 +116,7 @@ impl Actor {
         self.asked += 1;
         let key = self.key();
         let keyless = self.key_variable.is_some() && key.is_none();
-        let gather = Gather::new(self.asked, item, keyless);
+        let gather = Gather::new(self.asked, item, keyless, self.price.clone());
         self.keeping.begin();
         let ask = Ask {
             source: Source::Material(self.made_from(upto)),

@@ -1,22 +1,26 @@
-//! What sessions used: by day, by model, by session.
+//! What sessions used: by day, by model, by purpose, by session.
 //!
 //! Added up from the `usage` records of logs, in the catalog, and only from what has come to them since the last time;
-//! and from the books of sessions that were deleted. Forks carry no such records of what their origin used.
+//! and from the books of sessions that were deleted. Forks carry no such records of what their origin used, and the
+//! turns that they were made from count there. What hooks and tools did is read from the logs, where it is wanted.
 
+mod counting;
 mod hooked;
+mod tooled;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use proto::outcome::UsageTotals;
 use proto::params::history::{StatsOutput, StatsParams, StatsRow};
-use proto::{Body, Failure, Pid, Seq, SessionId, Stamp};
-use store::books::{self, Entry};
-use store::catalog::{Catalog, CatalogError, Listed, Used};
-use store::format::RawRecord;
+use proto::record::Purpose;
+use proto::{Failure, Pid, Seq, SessionId, Stamp};
+use store::books;
+use store::catalog::{Catalog, CatalogError};
 use store::home::Home;
-use store::log::Tail;
 
+pub(crate) use self::counting::close_books;
+use self::counting::count;
 use crate::listing::index_failure;
 use crate::supervisor::{Supervisor, blocking};
 
@@ -59,6 +63,7 @@ struct Wanted {
     cwd: Option<String>,
     ahead_ms: i64,
     hooks: bool,
+    tools: bool,
 }
 
 impl Wanted {
@@ -70,6 +75,7 @@ impl Wanted {
             cwd: params.cwd.clone(),
             ahead_ms: i64::from(params.utc_offset_minutes) * 60_000,
             hooks: params.hooks,
+            tools: params.tools,
         }
     }
 
@@ -111,14 +117,24 @@ fn sum(
     let mut sums = Sums::new(wanted);
     for used in catalog.used()? {
         if let Some(pid) = pids.get(&used.session) {
-            sums.add(used.at, &used.model, Some(*pid), &used.usage);
+            let of = Of {
+                model: &used.model,
+                purpose: used.purpose,
+                session: Some(*pid),
+            };
+            sums.add(used.at, of, used.turns, &used.usage);
         }
     }
     match books::read(home) {
         Ok(entries) => {
             for entry in entries {
                 if !there.contains(&entry.session) && sums.wanted.is_of(entry.session, &entry.cwd) {
-                    sums.add(entry.at, &entry.model, None, &entry.usage);
+                    let of = Of {
+                        model: &entry.model,
+                        purpose: entry.purpose,
+                        session: None,
+                    };
+                    sums.add(entry.at, of, entry.turns, &entry.usage);
                 }
             }
         }
@@ -128,161 +144,107 @@ fn sum(
     for entry in listed.iter().filter(|_| sums.wanted.hooks) {
         hooked.add(home, entry, &sums.wanted);
     }
+    let mut tooled = tooled::Tooled::default();
+    for entry in listed.iter().filter(|_| sums.wanted.tools) {
+        tooled.add(home, entry, &sums.wanted);
+    }
     let mut stats = sums.finish();
     stats.hooks = hooked.finish();
+    stats.tools = tooled.finish();
     Ok(stats)
 }
 
-/// Counts what has come to a log since it was counted last.
-fn count(home: &Home, catalog: &Catalog, entry: &Listed, upto: Option<Seq>) -> Result<(), String> {
-    let dir = home.session_dir(entry.session);
-    let upto = upto.unwrap_or(Seq(u64::MAX));
-    let model = model(home, entry.session)?;
-    let mut from = entry.counted;
-    loop {
-        let mut counting = Counting::new(entry.session, &model);
-        let reached = store::log::tail(&dir, from, upto, &mut |raw| counting.take(raw));
-        match reached.map_err(|error| store::reason(&error))? {
-            Some(reached) => {
-                let used = counting.finish();
-                let counted = catalog.count_usage(entry.session, from, reached, &used);
-                return counted.map(drop).map_err(|error| store::reason(&error));
-            }
-            // The log is not the one that was counted: it was mended by hand.
-            None if from != Tail::default() => from = Tail::default(),
-            None => return Ok(()),
-        }
-    }
+/// What a row tells of.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    /// Empty: of turns alone.
+    model: &'a str,
+    purpose: Purpose,
+    /// `None`: of one that is gone.
+    session: Option<Pid>,
 }
 
-/// `provider/model` of a session, from its first record.
-fn model(home: &Home, session: SessionId) -> Result<String, String> {
-    created(home, session).map(|(_, _, model)| model)
+/// What a row of an answer comes to.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    turns: u64,
+    usage: UsageTotals,
 }
 
-fn created(home: &Home, session: SessionId) -> Result<(Pid, String, String), String> {
-    let dir = home.session_dir(session);
-    let first = store::log::first(&dir, |raw| raw.record().map(|record| record.body));
-    match first.map_err(|error| store::reason(&error))? {
-        Some(Ok(Body::SessionCreated(created))) => {
-            let model = format!("{}/{}", created.provider, created.model);
-            Ok((created.pid, created.cwd, model))
-        }
-        _ => Err("its first record cannot be read".to_owned()),
-    }
-}
-
-/// Puts what a session used into the books, durably: it is about to go. A log without a first record used nothing.
-pub(crate) fn close_books(home: &Home, session: SessionId) -> Result<(), String> {
-    let Ok((pid, cwd, model)) = created(home, session) else {
-        return Ok(());
-    };
-    let mut counting = Counting::new(session, &model);
-    let dir = home.session_dir(session);
-    store::log::read(&dir, &mut |raw| counting.take(raw)).map_err(|error| store::reason(&error))?;
-    let entries = counting.finish().into_iter().map(|used| Entry {
-        at: used.at,
-        session,
-        pid,
-        cwd: cwd.clone(),
-        model: used.model,
-        usage: used.usage,
-    });
-    let entries: Vec<_> = entries.collect();
-    if entries.is_empty() {
-        return Ok(());
-    }
-    books::append(home, &entries).map_err(|error| store::reason(&error))
-}
-
-/// The sums of one session by quarters of an hour.
-struct Counting {
-    session: SessionId,
-    model: String,
-    quarters: BTreeMap<i64, UsageTotals>,
-}
-
-impl Counting {
-    fn new(session: SessionId, model: &str) -> Self {
-        Self {
-            session,
-            model: model.to_owned(),
-            quarters: BTreeMap::new(),
-        }
+impl Sum {
+    fn add(&mut self, turns: u64, usage: &UsageTotals) {
+        self.turns = self.turns.saturating_add(turns);
+        self.usage.add(usage);
     }
 
-    fn take(&mut self, raw: &RawRecord<'_>) {
-        if raw.kind != "usage" {
-            return;
+    fn row(self, key: String) -> StatsRow {
+        StatsRow {
+            key,
+            usage: self.usage,
+            turns: self.turns,
         }
-        if let Ok(Body::Usage(usage)) = raw.record().map(|record| record.body) {
-            let quarter = books::quarter(raw.at).0;
-            let sum = self.quarters.entry(quarter).or_default();
-            sum.add(&UsageTotals::of(&usage));
-        }
-    }
-
-    fn finish(self) -> Vec<Used> {
-        let used = self.quarters.into_iter().map(|(at, usage)| Used {
-            session: self.session,
-            at: Stamp(at),
-            model: self.model.clone(),
-            usage,
-        });
-        used.collect()
     }
 }
 
 /// The sums of an answer.
 struct Sums {
     wanted: Wanted,
-    total: UsageTotals,
-    days: BTreeMap<String, UsageTotals>,
-    models: HashMap<String, UsageTotals>,
+    total: Sum,
+    days: BTreeMap<String, Sum>,
+    models: HashMap<String, Sum>,
+    purposes: BTreeMap<Purpose, Sum>,
     /// By pid; `None`: all that are gone.
-    sessions: HashMap<Option<Pid>, UsageTotals>,
+    sessions: HashMap<Option<Pid>, Sum>,
 }
 
 impl Sums {
     fn new(wanted: Wanted) -> Self {
         Self {
             wanted,
-            total: UsageTotals::default(),
+            total: Sum::default(),
             days: BTreeMap::new(),
             models: HashMap::new(),
+            purposes: BTreeMap::new(),
             sessions: HashMap::new(),
         }
     }
 
-    fn add(&mut self, at: Stamp, model: &str, session: Option<Pid>, usage: &UsageTotals) {
+    fn add(&mut self, at: Stamp, of: Of<'_>, turns: u64, usage: &UsageTotals) {
         if !self.wanted.is_in(at) {
             return;
         }
-        self.total.add(usage);
+        self.total.add(turns, usage);
         let here = Stamp(at.0.saturating_add(self.wanted.ahead_ms));
         let day: String = here.to_string().chars().take(10).collect();
-        self.days.entry(day).or_default().add(usage);
-        self.models.entry(model.to_owned()).or_default().add(usage);
-        self.sessions.entry(session).or_default().add(usage);
+        self.days.entry(day).or_default().add(turns, usage);
+        self.sessions
+            .entry(of.session)
+            .or_default()
+            .add(turns, usage);
+        if !of.model.is_empty() {
+            let model = self.models.entry(of.model.to_owned()).or_default();
+            model.add(0, usage);
+            self.purposes.entry(of.purpose).or_default().add(0, usage);
+        }
     }
 
     fn finish(self) -> StatsOutput {
-        let row = |(key, usage)| StatsRow { key, usage };
-        let named = |(pid, usage): (Option<Pid>, _)| StatsRow {
-            key: pid.map_or_else(|| DELETED.to_owned(), |pid| pid.to_string()),
-            usage,
+        let row = |(key, sum): (String, Sum)| sum.row(key);
+        let named = |(pid, sum): (Option<Pid>, Sum)| {
+            sum.row(pid.map_or_else(|| DELETED.to_owned(), |pid| pid.to_string()))
         };
+        let purposes = self.purposes.into_iter();
+        let purposes = purposes.map(|(purpose, sum)| sum.row(purpose.as_str().to_owned()));
         let mut sessions = most(self.sessions.into_iter().map(named).collect());
         sessions.truncate(SESSIONS_MAX);
         StatsOutput {
-            total: StatsRow {
-                key: "total".to_owned(),
-                usage: self.total,
-            },
+            total: self.total.row("total".to_owned()),
             days: self.days.into_iter().map(row).collect(),
             models: most(self.models.into_iter().map(row).collect()),
             sessions,
             hooks: Vec::new(),
+            purposes: most(purposes.collect()),
+            tools: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use proto::outcome::UsageTotals;
+use proto::record::Purpose;
 use proto::{Pid, SessionId, Stamp};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ use crate::home::Home;
 /// that days can be told from them anywhere.
 pub const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// What a session used of a model in a quarter of an hour.
+/// What a session used of a model, for one purpose, in a quarter of an hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// When the quarter began.
@@ -27,9 +28,14 @@ pub struct Entry {
     pub session: SessionId,
     pub pid: Pid,
     pub cwd: String,
-    /// `provider/model`.
+    /// `provider/model`, as it was asked; of lines of before that was noted: the session's. Empty: of turns alone.
     pub model: String,
     pub usage: UsageTotals,
+    #[serde(default, skip_serializing_if = "Purpose::is_answer")]
+    pub purpose: Purpose,
+    /// Turns that ended.
+    #[serde(default)]
+    pub turns: u64,
 }
 
 /// The beginning of the quarter that a moment is in.
@@ -84,7 +90,12 @@ pub fn read(home: &Home) -> Result<Vec<Entry>, Fault> {
         (&file).read_to_end(&mut bytes).at("read", &path)?;
         for line in bytes.split(|byte| *byte == b'\n') {
             if let Ok(entry) = serde_json::from_slice::<Entry>(line) {
-                let key = (entry.session, entry.at.0, entry.model.clone());
+                let key = (
+                    entry.session,
+                    entry.at.0,
+                    entry.model.clone(),
+                    entry.purpose,
+                );
                 known.insert(key, entry);
             }
         }

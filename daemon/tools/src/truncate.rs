@@ -1,7 +1,8 @@
-//! How long a text is for a model, and the one function that cuts one.
-//!
-//! Tokens are estimated, never counted: a quarter of a token for an ASCII character, half of one for a letter beyond,
-//! one for an ideograph. The estimate of two texts is never below that of both together.
+//! The one function that cuts a text for a model, to a length in estimated tokens.
+
+use contract::estimate::{quarters, weight};
+
+pub(crate) use contract::estimate::tokens;
 
 /// What is to be cut: a text of which the middle may be gone already.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,24 +30,6 @@ pub(crate) struct Cut {
     pub text: String,
     /// Something was left out.
     pub cut: bool,
-}
-
-/// An upper estimate of a text's tokens.
-pub(crate) fn tokens(text: &str) -> usize {
-    quarters(text).div_ceil(4)
-}
-
-fn quarters(text: &str) -> usize {
-    text.chars().map(weight).sum()
-}
-
-/// A character in quarters of a token.
-fn weight(char: char) -> usize {
-    match char {
-        '\0'..='\u{7f}' => 1,
-        '\u{80}'..='\u{2dff}' => 2,
-        _ => 4,
-    }
 }
 
 /// Cuts to at most `tokens_max` tokens, note included: keeps head and tail, at line ends where one is near, never inside

@@ -23,6 +23,10 @@ impl Step<'_> {
                 if asking.waits == Waits::Answer {
                     self.effects.push(Effect::CancelAsk);
                 }
+                if let Some(partial) = partial.as_ref().filter(|cut| cut.reported.is_some()) {
+                    // It was not awaited, but the vendor counted it: the books must agree (I15).
+                    self.usage(&asking, partial);
+                }
                 self.keep_partial(asking, partial);
                 self.end_stopped(reason)
             }

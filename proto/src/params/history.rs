@@ -232,6 +232,9 @@ pub struct StatsParams {
     /// Whether hooks are counted too: that reads whole logs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
+    /// Whether tools are counted too: that reads whole logs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tools: bool,
 }
 
 /// Answer of `stats.query`: also what sessions used that have been deleted.
@@ -240,13 +243,37 @@ pub struct StatsOutput {
     pub total: StatsRow,
     /// By day (`2026-11-21`), oldest first.
     pub days: Vec<StatsRow>,
-    /// By `provider/model`, most tokens first.
+    /// By the `provider/model` that was asked, most tokens first. Turns are of no model: one may ask several.
     pub models: Vec<StatsRow>,
     /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
     pub sessions: Vec<StatsRow>,
     /// By hook, most time first; at most 200. Only where they were asked for, and of sessions that are not deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRow>,
+    /// By what requests were for (`answer`, `digest`, …), most tokens first.
+    #[serde(default)]
+    pub purposes: Vec<StatsRow>,
+    /// By tool, most tokens of results first; at most 200. Only where they were asked for, and of sessions that are not
+    /// deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolRow>,
+}
+
+/// What calls of one tool came to. A request is no tool's: what it used is in no row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolRow {
+    pub tool: String,
+    /// Calls that have ended, those that never ran included.
+    pub calls: u64,
+    /// Calls that did not do what they were asked: failed, denied, refused, stopped.
+    pub failed: u64,
+    /// All of them together, as they ran.
+    pub time_ms: u64,
+    /// Of the results, in the words for the model.
+    pub result_bytes: u64,
+    /// An estimate of the tokens by which the results made the conversation longer. They are read again, mostly from the
+    /// vendor's cache, with each request that follows; that is not in it.
+    pub result_tokens: u64,
 }
 
 /// What one hook did at one event.
@@ -269,7 +296,10 @@ pub struct HookRow {
 /// One row of statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsRow {
-    /// The day, the model, the session; `total`.
+    /// The day, the model, the session, the purpose; `total`.
     pub key: String,
     pub usage: crate::outcome::UsageTotals,
+    /// Turns that ended, however they did; 0 in rows of models and purposes.
+    #[serde(default)]
+    pub turns: u64,
 }

@@ -318,6 +318,7 @@ pub fn usage_adds_up(log: &Log, summary: &UsageTotals) {
             reasoning_tokens: usage.reasoning,
             cost_micros: 0,
             unknown_cost_calls: 1,
+            cache_write_tokens: 0,
         });
     }
     let mut turns = UsageTotals::default();

@@ -81,7 +81,7 @@ impl Bench {
             notices: Vec::new(),
             unusable: None,
             price: None,
-            cache: catalog::Cache::default(),
+            cache: Default::default(),
         }
     }
 }

@@ -20,6 +20,14 @@ fn used(prompt_tokens: u64) -> UsageTotals {
     }
 }
 
+fn of(model: &str, session: Option<Pid>) -> Of<'_> {
+    Of {
+        model,
+        purpose: Purpose::Answer,
+        session,
+    }
+}
+
 fn at(text: &str) -> Stamp {
     text.parse().unwrap()
 }
@@ -41,14 +49,14 @@ fn days_begin_where_the_callers_clock_says() {
         let mut sums = Sums::new(wanted(ahead));
         sums.add(
             at("2026-11-20T23:45:00.000Z"),
-            "v/m",
-            Some(Pid(1)),
+            of("v/m", Some(Pid(1))),
+            1,
             &used(1),
         );
         sums.add(
             at("2026-11-21T00:15:00.000Z"),
-            "v/m",
-            Some(Pid(1)),
+            of("v/m", Some(Pid(1))),
+            1,
             &used(2),
         );
         assert_eq!(keys(&sums.finish().days), days, "{ahead}");
@@ -59,16 +67,26 @@ fn days_begin_where_the_callers_clock_says() {
 fn models_and_sessions_come_by_their_tokens_and_deleted_ones_are_one_row() {
     let mut sums = Sums::new(wanted(0));
     let now = at("2026-11-21T00:15:00.000Z");
-    sums.add(now, "v/small", Some(Pid(1)), &used(1));
-    sums.add(now, "v/large", Some(Pid(2)), &used(7));
-    sums.add(now, "v/small", None, &used(2));
-    sums.add(now, "v/small", None, &used(3));
+    sums.add(now, of("v/small", Some(Pid(1))), 1, &used(1));
+    sums.add(now, of("v/large", Some(Pid(2))), 1, &used(7));
+    sums.add(now, of("v/small", None), 0, &used(2));
+    sums.add(now, of("v/small", None), 0, &used(3));
+    sums.add(now, of("", None), 5, &UsageTotals::default());
     let out = sums.finish();
     assert_eq!(keys(&out.models), [("v/large", 7), ("v/small", 6)]);
     assert_eq!(keys(&out.sessions), [("2", 7), ("deleted", 5), ("1", 1)]);
     assert_eq!(
         (out.total.usage.requests, out.total.usage.prompt_tokens),
         (4, 13)
+    );
+    assert_eq!(keys(&out.purposes), [("answer", 13)]);
+    // Turns are of sessions and days, and of no model.
+    assert_eq!(out.total.turns, 7);
+    assert!(
+        out.models
+            .iter()
+            .chain(&out.purposes)
+            .all(|row| row.turns == 0)
     );
 }
 
@@ -81,7 +99,7 @@ fn the_quarter_that_since_is_in_counts() {
     let mut sums = Sums::new(Wanted::new(&params, None));
     for (time, tokens) in [("00:00", 1), ("00:15", 2), ("00:30", 4)] {
         let time = at(&format!("2026-11-21T{time}:00.000Z"));
-        sums.add(time, "v/m", None, &used(tokens));
+        sums.add(time, of("v/m", None), 0, &used(tokens));
     }
     assert_eq!(sums.finish().total.usage.prompt_tokens, 6);
 }
@@ -95,11 +113,12 @@ proptest! {
         let mut sums = Sums::new(wanted(ahead));
         for (ms, model, pid, tokens) in &all {
             let model = format!("v/{model}");
-            sums.add(books::quarter(Stamp(*ms)), &model, pid.map(Pid), &used(u64::from(*tokens)));
+            let usage = used(u64::from(*tokens));
+            sums.add(books::quarter(Stamp(*ms)), of(&model, pid.map(Pid)), 1, &usage);
         }
         let out = sums.finish();
         let tokens = |rows: &[StatsRow]| rows.iter().map(|row| row.usage.prompt_tokens).sum::<u64>();
-        for rows in [&out.days, &out.models, &out.sessions] {
+        for rows in [&out.days, &out.models, &out.sessions, &out.purposes] {
             prop_assert_eq!(tokens(rows), out.total.usage.prompt_tokens);
         }
         prop_assert_eq!(out.total.usage.requests, all.len() as u64);
@@ -139,6 +158,54 @@ fn hooks_are_counted_by_file_event_and_name_and_those_that_took_longest_come_fir
         [
             (HookEvent::Stop, 2, 0, 2, u64::MAX),
             (HookEvent::PreToolUse, 4, 2, 1, 65),
+        ]
+    );
+}
+
+#[test]
+fn tools_are_counted_by_name_and_the_longest_results_come_first() {
+    use proto::item::{CallStatus, ToolMessage};
+    let mut tooled = tooled::Tooled::default();
+    let message = |tool: &str, text: &str| {
+        proto::Body::Tool(ToolMessage {
+            item: proto::ItemId("i".into()),
+            call: proto::CallId("c".into()),
+            tool: tool.into(),
+            status: CallStatus::Ok,
+            text: text.into(),
+        })
+    };
+    let finished = |tool: &str, status: &str, duration_ms: u64| {
+        let json = serde_json::json!({
+            "call": "c", "tool": tool, "status": status, "duration_ms": duration_ms,
+            "display": {"type": "line", "text": ""},
+        });
+        proto::Body::ToolFinished(serde_json::from_value(json).unwrap())
+    };
+    for body in [
+        finished("ls", "ok", 3),
+        message("ls", "abcd"),
+        finished("grep", "failed", u64::MAX),
+        message("grep", "中文中文"),
+        finished("grep", "denied", 1),
+        message("grep", ""),
+    ] {
+        tooled.count(&body);
+    }
+    let rows = tooled.finish();
+    let told = |row: &proto::params::history::ToolRow| {
+        (
+            row.tool.clone(),
+            (row.calls, row.failed, row.time_ms),
+            (row.result_bytes, row.result_tokens),
+        )
+    };
+    let told: Vec<_> = rows.iter().map(told).collect();
+    assert_eq!(
+        told,
+        [
+            ("grep".to_owned(), (2, 2, u64::MAX), (12, 4)),
+            ("ls".to_owned(), (1, 0, 3), (4, 1)),
         ]
     );
 }

@@ -15,6 +15,8 @@ fn entry(session: SessionId, at: &str, requests: u64) -> Entry {
         pid: Pid(3),
         cwd: "/w/a \"b\"".into(),
         model: "vendor/m".into(),
+        purpose: Purpose::Answer,
+        turns: 1,
         usage: UsageTotals {
             requests,
             prompt_tokens: u64::MAX,

@@ -12,7 +12,7 @@ use crate::disk::{At, Fault, private, reason};
 use crate::home::Home;
 
 /// Changes with the table, and with what a summary must have.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const SCHEMA: &str = "
     CREATE TABLE session (
@@ -29,6 +29,8 @@ const SCHEMA: &str = "
         session TEXT NOT NULL,
         quarter INTEGER NOT NULL,
         model TEXT NOT NULL,
+        purpose TEXT NOT NULL,
+        turns INTEGER NOT NULL,
         requests INTEGER NOT NULL,
         prompt_tokens INTEGER NOT NULL,
         cached_tokens INTEGER NOT NULL,
@@ -36,7 +38,8 @@ const SCHEMA: &str = "
         reasoning_tokens INTEGER NOT NULL,
         cost_micros INTEGER NOT NULL,
         unknown_cost_calls INTEGER NOT NULL,
-        PRIMARY KEY (session, quarter, model)
+        cache_write_tokens INTEGER NOT NULL,
+        PRIMARY KEY (session, quarter, model, purpose)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE counted (
         session TEXT PRIMARY KEY,

@@ -4,20 +4,24 @@
 use std::collections::HashMap;
 
 use proto::outcome::UsageTotals;
+use proto::record::Purpose;
 use proto::{Pid, Seq, SessionId, Stamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::{Catalog, CatalogError, Doing, from_sql};
 use crate::log::Tail;
 
-/// What a session used of a model in a quarter of an hour.
+/// What a session used of a model, for one purpose, in a quarter of an hour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Used {
     pub session: SessionId,
     /// When the quarter began (see `books::quarter`).
     pub at: Stamp,
-    /// `provider/model`.
+    /// `provider/model`, as it was asked. Empty: the row tells of turns, which are of no model.
     pub model: String,
+    pub purpose: Purpose,
+    /// Turns that ended.
+    pub turns: u64,
     pub usage: UsageTotals,
 }
 
@@ -39,12 +43,12 @@ const LISTED: &str =
     FROM session LEFT JOIN counted ON counted.session = session.session";
 
 const USED: &str =
-    "SELECT session, quarter, model, requests, prompt_tokens, cached_tokens, output_tokens,
-        reasoning_tokens, cost_micros, unknown_cost_calls FROM usage";
+    "SELECT session, quarter, model, purpose, turns, requests, prompt_tokens, cached_tokens, output_tokens,
+        reasoning_tokens, cost_micros, unknown_cost_calls, cache_write_tokens FROM usage";
 
 const PUT: &str =
-    "INSERT OR REPLACE INTO usage VALUES (:session, :quarter, :model, :requests, :prompt, :cached,
-        :output, :reasoning, :cost, :unknown)";
+    "INSERT OR REPLACE INTO usage VALUES (:session, :quarter, :model, :purpose, :turns, :requests, :prompt, :cached,
+        :output, :reasoning, :cost, :unknown, :written)";
 
 impl Catalog {
     /// Every session that is known, with how far it has been counted.
@@ -134,6 +138,8 @@ impl Catalog {
                     session,
                     at: Stamp(row.get(1).doing("read")?),
                     model: row.get(2).doing("read")?,
+                    purpose: purpose(row).doing("read")?,
+                    turns: unsigned(row.get(4).doing("read")?),
                     usage: totals(row).doing("read")?,
                 });
             }
@@ -143,20 +149,22 @@ impl Catalog {
 }
 
 fn add(connection: &Connection, session: &str, used: &Used) -> Result<(), CatalogError> {
-    let sql = format!("{USED} WHERE session = ?1 AND quarter = ?2 AND model = ?3");
-    let key = params![session, used.at.0, used.model];
+    let sql = format!("{USED} WHERE session = ?1 AND quarter = ?2 AND model = ?3 AND purpose = ?4");
+    let key = params![session, used.at.0, used.model, used.purpose.as_str()];
     let before = connection
         .prepare_cached(&sql)
         .doing("read")?
-        .query_row(key, totals)
+        .query_row(key, |row| Ok((unsigned(row.get(4)?), totals(row)?)))
         .optional();
-    let mut sum = before.doing("read")?.unwrap_or_default();
+    let (turns, mut sum) = before.doing("read")?.unwrap_or_default();
     sum.add(&used.usage);
     let mut put = connection.prepare_cached(PUT).doing("write to")?;
     let done = put.execute(named_params! {
         ":session": session,
         ":quarter": used.at.0,
         ":model": used.model,
+        ":purpose": used.purpose.as_str(),
+        ":turns": signed(turns.saturating_add(used.turns)),
         ":requests": signed(sum.requests),
         ":prompt": signed(sum.prompt_tokens),
         ":cached": signed(sum.cached_tokens),
@@ -164,20 +172,32 @@ fn add(connection: &Connection, session: &str, used: &Used) -> Result<(), Catalo
         ":reasoning": signed(sum.reasoning_tokens),
         ":cost": signed(sum.cost_micros),
         ":unknown": signed(sum.unknown_cost_calls),
+        ":written": signed(sum.cache_write_tokens),
     });
     done.map(drop).doing("write to")
 }
 
 fn totals(row: &Row<'_>) -> rusqlite::Result<UsageTotals> {
     Ok(UsageTotals {
-        requests: unsigned(row.get(3)?),
-        prompt_tokens: unsigned(row.get(4)?),
-        cached_tokens: unsigned(row.get(5)?),
-        output_tokens: unsigned(row.get(6)?),
-        reasoning_tokens: unsigned(row.get(7)?),
-        cost_micros: unsigned(row.get(8)?),
-        unknown_cost_calls: unsigned(row.get(9)?),
+        requests: unsigned(row.get(5)?),
+        prompt_tokens: unsigned(row.get(6)?),
+        cached_tokens: unsigned(row.get(7)?),
+        output_tokens: unsigned(row.get(8)?),
+        reasoning_tokens: unsigned(row.get(9)?),
+        cost_micros: unsigned(row.get(10)?),
+        unknown_cost_calls: unsigned(row.get(11)?),
+        cache_write_tokens: unsigned(row.get(12)?),
     })
+}
+
+fn purpose(row: &Row<'_>) -> rusqlite::Result<Purpose> {
+    let text: String = row.get(3)?;
+    let known = Purpose::ALL.into_iter();
+    // Only this build writes here.
+    Ok(known
+        .into_iter()
+        .find(|purpose| purpose.as_str() == text)
+        .unwrap_or_default())
 }
 
 /// SQLite's integers are signed: a sum stops at the largest.

@@ -8,6 +8,8 @@ fn used(session: SessionId, quarter: i64, requests: u64) -> Used {
         session,
         at: Stamp(quarter),
         model: "vendor/m".into(),
+        purpose: proto::record::Purpose::Answer,
+        turns: requests,
         usage: UsageTotals {
             requests,
             prompt_tokens: u64::MAX,
@@ -35,13 +37,11 @@ fn what_comes_later_is_added_and_nothing_is_counted_twice() {
     assert!(count(at(5), at(9), &[used(id, 900_000, 4)]));
     // Somebody who counted at the same time comes too late.
     assert!(!count(at(5), at(9), &[used(id, 900_000, 4)]));
-    let requests: Vec<_> = catalog
-        .used()
-        .unwrap()
-        .iter()
-        .map(|used| used.usage.requests)
-        .collect();
+    let read = catalog.used().unwrap();
+    let requests: Vec<_> = read.iter().map(|used| used.usage.requests).collect();
     assert_eq!(requests, [1, 6]);
+    let turns: Vec<_> = read.iter().map(|used| used.turns).collect();
+    assert_eq!(turns, [1, 6]);
     assert_eq!(catalog.listed().unwrap()[0].counted, at(9));
     // From its start: as if it had never been counted.
     assert!(count(at(0), at(2), &[used(id, 0, 7)]));
