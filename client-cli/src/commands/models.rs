@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use client::Client;
 use proto::methods::ProviderList;
-use proto::params::config::{ProviderListParams, ProviderStatus};
+use proto::params::config::{ModelFacts, ModelPrice, ProviderListParams, ProviderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,11 @@ use super::setup::pick::{is_usable, key_words};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// List the models of all providers: which is used where none is named (`*`), and whether there is a key.
+/// List the models of all providers: which is used where none is named (`*`), what each can and costs, and whether there
+/// is a key.
+///
+/// Prices are US dollars for a million tokens, sent / sent from the vendor's cache / got, at this moment; `~`: at other
+/// hours, or for long prompts, they are others. `-` is not known.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -41,6 +45,8 @@ pub struct Row {
     origin: String,
     /// It comes with the program, and nobody has configured it.
     shipped: bool,
+    /// What is known of it. Prices are millionths of a US dollar for a million tokens.
+    facts: ModelFacts,
 }
 
 /// Lists them.
@@ -52,9 +58,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     for provider in &list.providers {
         let offered = match args.probe && is_usable(provider) {
             true => offered(&client, provider).await?,
-            false => Vec::new(),
+            false => (Vec::new(), Vec::new()),
         };
-        rows.extend(of(provider, &offered, list.default_model.as_deref()));
+        let (models, facts) = offered;
+        rows.extend(of(provider, &models, &facts, list.default_model.as_deref()));
     }
     if args.listing.json {
         output::json(&rows)?;
@@ -71,6 +78,18 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             [
                 if row.default { "*" } else { "" }.to_owned(),
                 row.model.clone(),
+                size(row.facts.context_window),
+                size(row.facts.max_output_tokens),
+                row.facts.price.as_ref().map_or_else(none, price),
+                match row.facts.vision {
+                    Some(true) => "yes".to_owned(),
+                    Some(false) => "no".to_owned(),
+                    None => none(),
+                },
+                match row.facts.efforts.as_slice() {
+                    [] => none(),
+                    efforts => text::line(&efforts.join(" ")),
+                },
                 row.key.clone(),
                 match row.shipped {
                     true => "comes with the program".to_owned(),
@@ -79,7 +98,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             ]
         })
         .collect();
-    output::table(["", "MODEL", "KEY", "FROM"], &cells)?;
+    output::table(
+        [
+            "", "MODEL", "WINDOW", "OUTPUT", "PRICE", "VISION", "EFFORT", "KEY", "FROM",
+        ],
+        &cells,
+    )?;
     if list.default_model.is_none() {
         output::progress("· none can be used yet: `reasonix setup` changes that");
     }
@@ -87,15 +111,52 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 }
 
 /// The models that a provider names itself; what it says otherwise stands on standard error.
-async fn offered(client: &Client, provider: &ProviderStatus) -> Result<Vec<String>, Error> {
+async fn offered(
+    client: &Client,
+    provider: &ProviderStatus,
+) -> Result<(Vec<String>, Vec<ModelFacts>), Error> {
     let probed = key::probed(client, provider).await?;
     let words = format!("· {}: {}", provider.name, answer(&probed));
     output::progress(&text::line(&words));
-    Ok(probed.models)
+    Ok((probed.models, probed.facts))
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn size(tokens: u64) -> String {
+    match tokens {
+        0 => none(),
+        tokens => output::short(tokens),
+    }
+}
+
+/// `0.15 / 0.003 / 0.6`: sent, sent from the cache, got.
+fn price(price: &ModelPrice) -> String {
+    let cached = price.cached.unwrap_or(price.input);
+    let shown = [price.input, cached, price.output].map(dollars).join(" / ");
+    let mark = if price.varies { " ~" } else { "" };
+    format!("{shown}{mark}")
+}
+
+/// Millionths as dollars, without what says nothing: `0.003625`, `15`.
+fn dollars(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The rows of a provider: what is configured first, then what it names besides. Pure, but for the environment.
-fn of(provider: &ProviderStatus, offered: &[String], default: Option<&str>) -> Vec<Row> {
+fn of(
+    provider: &ProviderStatus,
+    offered: &[String],
+    known: &[ModelFacts],
+    default: Option<&str>,
+) -> Vec<Row> {
+    let facts = |name: &str| {
+        let mut all = provider.facts.iter().chain(known);
+        all.find(|facts| facts.model == name).cloned()
+    };
     let row = |name: Option<&String>, origin: &str| {
         let model = match name {
             Some(name) => format!("{}/{name}", provider.name),
@@ -109,6 +170,7 @@ fn of(provider: &ProviderStatus, offered: &[String], default: Option<&str>) -> V
             key: key_words(provider),
             origin: origin.to_owned(),
             shipped: provider.shipped,
+            facts: name.and_then(|name| facts(name)).unwrap_or_default(),
         }
     };
     let known: BTreeSet<&String> = provider.models.iter().collect();

@@ -62,6 +62,47 @@ pub struct ProviderStatus {
     #[serde(default)]
     pub shipped: bool,
     pub origin: String,
+    /// What is known of its models, in the order of `models`.
+    #[serde(default)]
+    pub facts: Vec<ModelFacts>,
+}
+
+/// What is known of a model: the config's words, and the catalog's where it has none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelFacts {
+    pub model: String,
+    /// Tokens; 0: not known.
+    pub context_window: u64,
+    /// Tokens; 0: not known.
+    pub max_output_tokens: u64,
+    /// Empty: not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<String>,
+    /// Whether it can be shown images; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vision: Option<bool>,
+    /// Absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<ModelPrice>,
+}
+
+/// What a model costs now, in millionths of a US dollar for a million tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelPrice {
+    pub input: u64,
+    /// Of what comes from the vendor's cache; absent: as input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// Of what goes into the vendor's cache; absent: as input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<u64>,
+    pub output: u64,
+    /// It is another one at other hours, or for long prompts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub varies: bool,
+    /// The day on which the catalog's price was seen; absent: it is the config's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
 }
 
 /// Parameters of `config.set`: a setting of the user's own config.
@@ -141,6 +182,9 @@ pub struct ProviderProbeOutput {
     pub text: String,
     /// What to do about it; empty where all is well.
     pub hint: String,
+    /// What is known of the models that it names, in the order of `models`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<ModelFacts>,
 }
 
 /// What is known of a key.

@@ -130,6 +130,7 @@ pub fn unknown(name: &str, base_url: &str) -> ProviderStatus {
         key_from: String::new(),
         shipped: false,
         origin: String::new(),
+        facts: Vec::new(),
     }
 }
 

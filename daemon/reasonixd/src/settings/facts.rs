@@ -2,6 +2,9 @@
 
 use catalog::{Cache, Price};
 
+use proto::Stamp;
+use proto::params::config::{ModelFacts, ModelPrice};
+
 use super::providers::ProviderEntry;
 
 /// What is known. What is absent, 0 or empty is not.
@@ -50,6 +53,39 @@ pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
         price_as_of,
         cache: known.map(|known| known.cache).unwrap_or_default(),
     }
+}
+
+/// The same for clients, with the price of this moment.
+#[must_use]
+pub fn told(entry: &ProviderEntry, model: &str, now: Stamp) -> ModelFacts {
+    let facts = of(entry, model);
+    let as_of = facts.price_as_of;
+    let price = facts.price.map(|price| {
+        let rates = price.rates_of(0, now);
+        ModelPrice {
+            input: rates.input,
+            cached: rates.cached,
+            cache_write: rates.cache_write,
+            output: rates.output,
+            varies: price.peak.is_some() || !price.tiers.is_empty(),
+            as_of,
+        }
+    });
+    ModelFacts {
+        model: model.to_owned(),
+        context_window: facts.context_window,
+        max_output_tokens: facts.max_output_tokens,
+        efforts: facts.efforts,
+        vision: facts.vision,
+        price,
+    }
+}
+
+/// Of several models, at this moment.
+#[must_use]
+pub fn told_all(entry: &ProviderEntry, models: &[String]) -> Vec<ModelFacts> {
+    let now = Stamp::now();
+    models.iter().map(|model| told(entry, model, now)).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::credentials::Own;
 use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
-use crate::settings::{Project, ProviderEntry, shipped};
+use crate::settings::{Project, ProviderEntry, facts, shipped};
 use crate::wire;
 
 pub async fn check(
@@ -75,6 +75,7 @@ fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus 
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone().unwrap_or_default(),
         origin: entry.origin.clone(),
+        facts: facts::told_all(entry, &entry.all_models()),
     }
 }
 

@@ -12,7 +12,7 @@ use providers::Probe;
 
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
-use crate::settings::{Loaded, ProviderEntry, edit, shipped};
+use crate::settings::{Loaded, ProviderEntry, edit, facts, shipped};
 use crate::wire;
 
 pub async fn config_set(
@@ -135,14 +135,20 @@ pub async fn provider_probe(
     params: config::ProviderProbeParams,
 ) -> Result<config::ProviderProbeOutput, Failure> {
     match blocking(move || prepared(&daemon, params)).await?? {
-        Prepared::Ask(probe) => Ok(told(providers::probe(*probe).await)),
+        Prepared::Ask(probe, entry) => {
+            let told = told(providers::probe(*probe).await);
+            Ok(config::ProviderProbeOutput {
+                facts: facts::told_all(&entry, &told.models),
+                ..told
+            })
+        }
         Prepared::Done(output) => Ok(*output),
     }
 }
 
 /// What is left to do for a probe.
 enum Prepared {
-    Ask(Box<Probe>),
+    Ask(Box<Probe>, Box<ProviderEntry>),
     Done(Box<config::ProviderProbeOutput>),
 }
 
@@ -181,7 +187,8 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         let variable = entry.api_key_env.as_deref().filter(|_| own_key)?;
         daemon.own_keys(&loaded).key(variable)
     };
-    Ok(Prepared::Ask(Box::new(Probe {
+    let known = Box::new(entry.clone());
+    let probe = Probe {
         key: given.or_else(own),
         name: entry.name,
         kind: entry.kind,
@@ -189,7 +196,8 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         key_env: entry.api_key_env,
         headers: entry.headers.into_iter().collect(),
         connect: Duration::from_millis(loaded.settings.connect_ms),
-    })))
+    };
+    Ok(Prepared::Ask(Box::new(probe), known))
 }
 
 /// The entry that is meant: configured, shipped, or only an address.
@@ -265,6 +273,7 @@ fn without_asking(
         models: Vec::new(),
         text,
         hint,
+        facts: Vec::new(),
     }
 }
 
@@ -283,5 +292,6 @@ fn told(probed: providers::Probed) -> config::ProviderProbeOutput {
         models: probed.models,
         text: probed.text,
         hint: probed.hint,
+        facts: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The config goes before the catalog, member by member.
 
-use super::{Facts, of};
+use super::{Facts, of, told};
 use crate::settings::providers::ProviderEntry;
 
 fn entry(text: &str) -> ProviderEntry {
@@ -27,6 +27,25 @@ fn the_catalog_fills_what_the_config_does_not_say() {
     // What it does not say is still the catalog's.
     assert_eq!(said.max_output_tokens, known.max_output_tokens);
     assert_eq!(said.cache, known.cache);
+}
+
+#[test]
+fn clients_are_told_the_price_of_the_moment() {
+    // A Saturday, and the Friday before it, within the hours of the peak.
+    let at = |moment: &str| {
+        told(&entry(""), "deepseek-v4-pro", moment.parse().unwrap())
+            .price
+            .unwrap()
+    };
+    let (quiet, busy) = (
+        at("2026-11-21T02:00:00.000Z"),
+        at("2026-11-20T02:00:00.000Z"),
+    );
+    assert_eq!(
+        (busy.input, busy.output),
+        (2 * quiet.input, 2 * quiet.output)
+    );
+    assert!(quiet.varies && quiet.as_of.is_some());
 }
 
 #[test]
