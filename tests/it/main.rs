@@ -27,6 +27,7 @@ mod hooks;
 mod hostile;
 mod house;
 mod lifecycle;
+mod money;
 mod plans;
 mod policy_e2e;
 mod power;
