@@ -164,7 +164,11 @@ pub fn bytes(number: u64) -> String {
 /// What provider calls cost, as far as it is known: `$0.0123`, with how many calls have no known price.
 pub fn cost(usage: &UsageTotals) -> String {
     let micros = usage.cost_micros;
-    let dollars = format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100);
+    let dollars = match micros {
+        // Little is not nothing.
+        1..=99 => "less than $0.0001".to_owned(),
+        _ => format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100),
+    };
     match usage.unknown_cost_calls {
         0 => dollars,
         _ if micros == 0 => "not known".to_owned(),

@@ -12,6 +12,7 @@ fn money_and_bytes_are_told_as_far_as_they_are_known() {
     };
     assert_eq!(cost(&usage(0, 0)), "$0.0000");
     assert_eq!(cost(&usage(12_345_678, 0)), "$12.3456");
+    assert_eq!(cost(&usage(99, 0)), "less than $0.0001");
     assert_eq!(cost(&usage(0, 4)), "not known");
     assert_eq!(
         cost(&usage(500, 2)),

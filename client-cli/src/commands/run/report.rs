@@ -1,5 +1,7 @@
 //! The result of a run for programs: one object, on every path.
 
+use std::io::{self, IsTerminal as _};
+
 use proto::outcome::{Denied, OutcomeKind, TurnEnded, UsageTotals};
 use proto::record::SessionExited;
 use proto::{Pid, SessionId};
@@ -58,9 +60,25 @@ impl Report {
     /// Prints it, where the format has one.
     pub fn print(&self, format: Format) -> Result<(), Error> {
         match format {
-            Format::Text => Ok(()),
+            Format::Text => {
+                self.tell_cost();
+                Ok(())
+            }
             Format::Json => output::json(&self.result(false)),
             Format::Jsonl => output::json(&self.result(true)),
+        }
+    }
+
+    /// Tells a person what the turn took, where they look; a program reads it in the object.
+    fn tell_cost(&self) {
+        let usage = &self.usage;
+        if usage.requests > 0 && io::stderr().is_terminal() {
+            output::progress(&format!(
+                "· {} sent, {} got; cost: {}",
+                output::short(usage.prompt_tokens),
+                output::short(usage.output_tokens),
+                output::cost(usage)
+            ));
         }
     }
 
