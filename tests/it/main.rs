@@ -3,6 +3,7 @@
 mod approval;
 mod attach;
 mod background;
+mod broker;
 mod cache_guard;
 mod canary;
 mod catalog;

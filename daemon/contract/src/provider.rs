@@ -39,6 +39,16 @@ pub struct Ground {
 /// What an answer is made of, in the order it comes. After `Done` nothing comes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
+    /// The request is not sent yet: it waits for its turn at the vendor. Said at most once, before all else, and only
+    /// where it takes long; `Sent` follows, or an error.
+    Waiting {
+        /// One line, for people.
+        cause: String,
+        /// When it may go on, where that is known.
+        in_ms: Option<u64>,
+    },
+    /// It has waited for its turn, and is sent now: what it takes counts from here.
+    Sent,
     Text(String),
     Reasoning(String),
     /// What has to go back to the vendor unchanged. Comes before `Done`, in order.

@@ -339,6 +339,7 @@ fn sessions(
         masked,
         temp: temp.map(Path::to_path_buf),
         kept: Arc::clone(kept),
+        brokers: Arc::default(),
     };
     let residence = match start.loaded.settings.life.evict {
         Some(idle) => Residence {

@@ -1,10 +1,12 @@
 //! The assembly: the only file that names every crate. Settings become setups for sessions here.
 
 use std::any::Any;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -28,15 +30,28 @@ pub struct Wire {
     pub temp: Option<PathBuf>,
     /// What was allowed always, by workspace.
     pub kept: Arc<KeptFiles>,
+    /// Where requests of all sessions wait for their turn.
+    pub brokers: Arc<Brokers>,
 }
 
 /// What one kind of provider gives.
 type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 impl Wire {
-    /// What providers may use of the daemon.
-    fn means(&self) -> providers::Means {
-        means(&self.procs)
+    /// A provider, behind the broker of its key. A cassette has no vendor to be asked to wait by.
+    fn open(
+        &self,
+        entry: &ProviderEntry,
+        model: &str,
+        settings: &Settings,
+    ) -> Result<Opened, Failure> {
+        let (codec, provider) = open(entry, model, settings, &means(&self.procs))?;
+        if entry.kind == "replay" {
+            return Ok((codec, provider));
+        }
+        let brokers = Arc::clone(&self.brokers);
+        let brokered = Brokered::new(provider, brokers, account(entry, settings));
+        Ok((codec, Arc::new(brokered)))
     }
 
     /// The rules of the files: the user's, and the project's as far as it is trusted.
@@ -165,7 +180,7 @@ impl Assembly for Wire {
         };
         let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
-        let opened = open(&entry, &model, &loaded.settings, &self.means())?;
+        let opened = self.open(&entry, &model, &loaded.settings)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
         let mut setup = self.setup(loaded, &entry, model, opened);
         if unasked && let Some(variable) = &entry.api_key_env {
@@ -203,7 +218,7 @@ impl Assembly for Wire {
             });
         let opened = entry.and_then(|mut entry| {
             entry.effort = created.effort.clone().or(entry.effort);
-            let opened = open(&entry, &created.model, &loaded.settings, &self.means())?;
+            let opened = self.open(&entry, &created.model, &loaded.settings)?;
             Ok((opened, entry))
         });
         match opened {
@@ -220,7 +235,7 @@ impl Assembly for Wire {
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
         entry.effort = effort.map(str::to_owned).or(entry.effort);
-        let opened = open(&entry, &model, &loaded.settings, &self.means())?;
+        let opened = self.open(&entry, &model, &loaded.settings)?;
         Ok(self.setup(loaded, &entry, model, opened))
     }
 
@@ -386,6 +401,34 @@ fn means(procs: &Arc<procs::Procs>) -> providers::Means {
     providers::Means {
         spawn: Arc::clone(procs) as Arc<dyn Spawn>,
     }
+}
+
+/// Requests of one key at a time, where its entry says nothing: more than a person's sessions need, and few enough for
+/// the vendors' usual limits.
+const MAX_CONCURRENT: usize = 16;
+
+fn account(entry: &ProviderEntry, settings: &Settings) -> Account {
+    let limit = entry.max_concurrent.map(NonZeroU32::get);
+    Account {
+        name: entry.name.clone(),
+        host: host(&entry.base_url),
+        max_concurrent: limit
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(MAX_CONCURRENT),
+        bounds: Bounds {
+            base_ms: settings.retry_base_ms,
+            cap_ms: settings.retry_cap_ms,
+            closed_max_ms: settings.queue_ms,
+        },
+        patience: Duration::from_millis(settings.queue_ms),
+    }
+}
+
+/// Host and port of an address, as they are written.
+fn host(address: &str) -> String {
+    let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());
+    behind[..end].to_ascii_lowercase()
 }
 
 /// The kinds of providers, by name. A new kind is one line here, or in `providers`.

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::always::Lasting;
 use crate::aside::AsideFile;
-use crate::asking::{Arrived, Gather};
+use crate::asking::{self, Arrived, Gather};
 use crate::away::Absence;
 use crate::call::{Bench, Printed, Ready, Stop, overdue};
 use crate::catalog::CatalogFeed;
@@ -372,6 +372,7 @@ impl Actor {
             }
             Arrived::Part(part) => {
                 let was_silent = gather.silent_since().is_some();
+                let turn = asking::waits_or_sent(&part);
                 let whole = gather.take(part);
                 if was_silent {
                     self.tell_seen();
@@ -379,7 +380,9 @@ impl Actor {
                 let Some(gather) = self.gather.as_ref() else {
                     return;
                 };
-                if whole {
+                if let Some(turn) = turn {
+                    self.step(turn);
+                } else if whole {
                     self.show_growth();
                     if let Some(gather) = self.gather.take() {
                         self.step(Input::Answered(Box::new(gather.finish())));
@@ -470,8 +473,7 @@ impl Actor {
     }
 
     fn silence_due(&self) -> Option<tokio::time::Instant> {
-        let gather = self.gather.as_ref()?;
-        Some(gather.silence_due())
+        self.gather.as_ref()?.silence_due()
     }
 
     /// Tells that nothing comes of the answer that is waited for. The session goes on waiting.

@@ -11,7 +11,7 @@ use proto::{CallId, ItemId, Stamp};
 use store::log::LogFile;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use turn::Answer;
+use turn::{Answer, Input};
 
 use crate::journal::MessageAt;
 use crate::shape::Shape;
@@ -33,6 +33,24 @@ pub struct Sent {
     pub shape: Option<Arc<Shape>>,
     /// Where it changed earlier bytes, though no reset was logged.
     pub rewritten: Option<String>,
+}
+
+/// What a part tells the machine of the request's turn at the vendor.
+pub fn waits_or_sent(part: &Part) -> Option<Input> {
+    match part {
+        Part::Waiting { cause, in_ms } => Some(Input::RequestWaits {
+            cause: cause.clone(),
+            in_ms: *in_ms,
+        }),
+        Part::Sent => Some(Input::RequestSent),
+        Part::Text(_)
+        | Part::Reasoning(_)
+        | Part::Thought(_)
+        | Part::CallDelta { .. }
+        | Part::Call(_)
+        | Part::Usage(_)
+        | Part::Done(_) => None,
+    }
 }
 
 /// What a request needs.
@@ -225,6 +243,8 @@ pub struct Gather {
     /// When something of the answer came last, or it was asked for.
     heard: tokio::time::Instant,
     silence: Option<Silence>,
+    /// It is not sent yet: it waits for its turn, and that was told.
+    gated: bool,
 }
 
 /// Nothing has come for so long that it was told.
@@ -265,6 +285,7 @@ impl Gather {
             arguments: Vec::new(),
             heard: tokio::time::Instant::now(),
             silence: None,
+            gated: false,
         }
     }
 
@@ -278,10 +299,14 @@ impl Gather {
     pub fn take(&mut self, part: Part) -> bool {
         self.heard = tokio::time::Instant::now();
         self.silence = None;
-        if self.first.is_none() && !matches!(part, Part::Usage(_)) {
+        if self.first.is_none()
+            && !matches!(part, Part::Usage(_) | Part::Waiting { .. } | Part::Sent)
+        {
             self.first = Some(Instant::now());
         }
         match part {
+            Part::Waiting { .. } => self.gated = true,
+            Part::Sent => self.sent(),
             Part::Text(text) => self.answer.text.push_str(&text),
             Part::Reasoning(text) => self.answer.reasoning.push_str(&text),
             Part::CallDelta {
@@ -305,6 +330,12 @@ impl Gather {
             }
         }
         false
+    }
+
+    /// What it takes counts from now: before, it waited for its turn.
+    fn sent(&mut self) {
+        self.gated = false;
+        self.started = Instant::now();
     }
 
     fn grow(&mut self, index: u32, id: String, arguments: &str) {
@@ -336,9 +367,10 @@ impl Gather {
                 .any(|growing| !growing.fresh.is_empty())
     }
 
-    /// When it is to be told (again) that nothing comes.
-    pub fn silence_due(&self) -> tokio::time::Instant {
-        self.silence.map_or(self.heard, |silence| silence.told) + SILENCE
+    /// When it is to be told (again) that nothing comes; not of a request that is not sent yet.
+    pub fn silence_due(&self) -> Option<tokio::time::Instant> {
+        let told = self.silence.map_or(self.heard, |silence| silence.told);
+        (!self.gated).then_some(told + SILENCE)
     }
 
     /// Notes that it is told now that nothing comes. Returns since how many milliseconds.

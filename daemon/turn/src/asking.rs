@@ -102,7 +102,7 @@ impl Step<'_> {
     }
 
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
-        let asking = match phase {
+        let asking = match self.request_sent(phase) {
             Phase::Asking(asking) => asking,
             Phase::Compacting(compacting) => return self.digest_answered(compacting, &answer),
             other => return other,

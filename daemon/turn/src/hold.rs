@@ -74,7 +74,7 @@ impl Phase {
     fn is_quiet(&self) -> bool {
         match self {
             Self::Idle | Self::Held => true,
-            Self::Asking(asking) => asking.waits != Waits::Answer,
+            Self::Asking(asking) => !asking.waits.is_in_flight(),
             Self::Calls(calls) => calls.running.is_empty(),
             Self::Compacting(_)
             | Self::Stopping { .. }
@@ -109,7 +109,7 @@ impl Step<'_> {
         }));
         if paused {
             self.stand_still(&format!("paused by {by}"));
-            phase
+            self.unsend(phase)
         } else {
             self.release(phase, &format!("resumed by {by}"))
         }
@@ -201,7 +201,9 @@ impl Step<'_> {
 
     fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
         match asking.waits {
-            Waits::Answer | Waits::Resume => self.state(State::Running, None, cause, None),
+            Waits::Answer | Waits::Resume | Waits::Gate { .. } => {
+                self.state(State::Running, None, cause, None)
+            }
             Waits::Retry { due_ms } => {
                 let left = due_ms.saturating_sub(self.now.mono_ms);
                 self.state(State::Waiting, Some(WaitingFor::Retry), cause, Some(left));
@@ -226,13 +228,14 @@ impl Step<'_> {
     /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.
     pub(crate) fn suspend(&mut self, phase: Phase) -> Phase {
         self.hold.suspending = true;
-        phase
+        self.unsend(phase)
     }
 
     /// The time for that is up. A request is made again by the next life, which goes on from what was shown of its
     /// answer; calls get the results that they come to.
     pub(crate) fn suspend_now(&mut self, phase: Phase) -> Phase {
         self.hold.suspending = true;
+        let phase = self.unsend(phase);
         match phase {
             Phase::Asking(asking) if asking.waits == Waits::Answer => {
                 self.effects.push(Effect::CancelAsk);

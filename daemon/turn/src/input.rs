@@ -63,6 +63,14 @@ pub enum Input {
         /// The key came from a client in an earlier life of the daemon and is gone.
         key_lost: bool,
     },
+    /// The request is not sent yet: it waits for its turn at the vendor.
+    RequestWaits {
+        cause: String,
+        /// When it may go on, where that is known.
+        in_ms: Option<u64>,
+    },
+    /// It has waited for its turn, and is sent now.
+    RequestSent,
     /// The wait after this try of this answer is over.
     RetryDue { item: ItemId, attempt: u32 },
     /// A key is there again.

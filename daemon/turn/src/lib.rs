@@ -8,6 +8,7 @@ mod calls;
 pub mod compacting;
 pub mod compaction;
 pub mod facts;
+mod gated;
 mod guard;
 mod hold;
 pub mod input;

@@ -33,6 +33,7 @@
 //! |---|---|---|---|
 //! | `Idle` | – | the queue, and prompts that come | the queue's first starts, unless it waits for a person after a crash; a headless run whose turn ended and that has none exits |
 //! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
+//! | `Asking`, not sent yet | – | it is dropped, and sent again | it is made |
 //! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
 //! | `Calls` | calls that run; denials, answers to questions of the model | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
 //! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
@@ -149,6 +150,21 @@ pub(crate) enum Waits {
     Credentials,
     /// The end of a pause: its next try is due.
     Resume,
+    /// Its turn at the vendor: it is made, and not sent yet.
+    Gate {
+        /// On the monotonic clock.
+        since_ms: u64,
+    },
+}
+
+impl Waits {
+    /// Whether somebody outside has the request, sent or not.
+    pub fn is_in_flight(self) -> bool {
+        match self {
+            Self::Answer | Self::Gate { .. } => true,
+            Self::Retry { .. } | Self::Credentials | Self::Resume => false,
+        }
+    }
 }
 
 /// Calls of the newest answer, as far as they are known here and not in the log.
@@ -407,6 +423,8 @@ impl Step<'_> {
                 jitter,
                 key_lost,
             } => self.broke(phase, error, *partial, jitter, key_lost),
+            Input::RequestWaits { cause, in_ms } => self.request_waits(phase, &cause, in_ms),
+            Input::RequestSent => self.request_sent(phase),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
             Input::CredentialsArrived => self.credentials_arrived(phase),
             Input::Judged { call, judgement } => self.judged(phase, &call, *judgement),

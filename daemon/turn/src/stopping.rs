@@ -7,7 +7,7 @@ use proto::outcome::{OutcomeKind, Reason};
 use proto::state::State;
 
 use crate::input::{Answer, Effect, StopReason};
-use crate::machine::{Calls, Phase, Step, Waits};
+use crate::machine::{Calls, Phase, Step};
 use crate::words;
 
 impl Step<'_> {
@@ -20,7 +20,7 @@ impl Step<'_> {
         match phase {
             Phase::Idle => self.stop_at_rest(reason),
             Phase::Asking(asking) => {
-                if asking.waits == Waits::Answer {
+                if asking.waits.is_in_flight() {
                     self.effects.push(Effect::CancelAsk);
                 }
                 if let Some(partial) = partial.as_ref().filter(|cut| cut.reported.is_some()) {

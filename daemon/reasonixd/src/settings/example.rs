@@ -88,6 +88,7 @@ fn example_of(field: &str) -> &'static str {
         "max_output_tokens" => "0",
         "command" => "[]",
         "price" => "{ input = 0.15, cached = 0.003, output = 0.6 }",
+        "max_concurrent" => "16",
         _ => "false",
     }
 }

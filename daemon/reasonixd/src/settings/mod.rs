@@ -73,6 +73,8 @@ pub struct Settings {
     /// Where keys are kept.
     pub credentials_store: crate::credentials::Wish,
     pub providers: Vec<ProviderEntry>,
+    /// So long a request may wait for its turn.
+    pub queue_ms: u64,
 }
 
 /// How the daemon lives. It counts from the daemon's start to its end.

@@ -1,6 +1,7 @@
 //! `[[providers]]`: vendor endpoints as they are declared, and how a model reference finds one.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
@@ -53,6 +54,9 @@ pub struct ProviderEntry {
     /// Whether the models can be shown images; `None`: not said.
     #[serde(default)]
     pub vision: Option<bool>,
+    /// Requests of its key at a time, over all sessions.
+    #[serde(default)]
+    pub max_concurrent: Option<NonZeroU32>,
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
@@ -123,6 +127,11 @@ pub const FIELDS: &[(&str, &str)] = &[
     (
         "vision",
         "Whether the models can be shown images; unset: as the catalog knows it.",
+    ),
+    (
+        "max_concurrent",
+        "Requests that may be under way at a time with its key, over all sessions; others wait for their turn. Unset: \
+         16. Not for `replay`.",
     ),
 ];
 

@@ -317,6 +317,16 @@ pub const KEYS: &[Key] = &[
         about: "No further try begins after so many seconds.",
     },
     Key {
+        name: "network.queue_seconds",
+        kind: Kind::Number {
+            min: 1,
+            max: 86_400,
+        },
+        default: "600",
+        reach: Reach::User,
+        about: "Seconds that a request may wait for its turn before it is sent: while as many of its key as may be are under way, or the provider asks to wait. It waits no longer for a provider that asks for more.",
+    },
+    Key {
         name: "tui.theme",
         kind: Kind::Word(&["auto", "dark", "light", "16", "none"]),
         default: "\"auto\"",

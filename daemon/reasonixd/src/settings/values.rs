@@ -91,6 +91,7 @@ impl Values {
                 .filter(|name| pinned::tool_names().contains(name))
                 .collect(),
             providers,
+            queue_ms: self.seconds_in_ms("network.queue_seconds"),
         }
     }
 

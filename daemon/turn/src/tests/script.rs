@@ -14,7 +14,7 @@
 //! > ann approves|rejects 7.1 [NOTE]               > nobody leaves 7.1
 //! > ann says 7.1 LABEL   > nobody says 7.1
 //! > ends a ok|failed|blocked|interrupted [doing TODO TODO | changing FILE]
-//! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close
+//! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
 //! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks
@@ -251,6 +251,11 @@ impl Stage {
                 item: self.retry.0.clone(),
                 attempt: self.retry.1,
             },
+            "gated" => Input::RequestWaits {
+                cause: "full".into(),
+                in_ms: None,
+            },
+            "sent" => Input::RequestSent,
             "told" => Input::EndTold,
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },

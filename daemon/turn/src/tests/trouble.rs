@@ -343,3 +343,70 @@ fn a_shutdown_ends_the_turn_and_leaves_the_queue() {
     ",
     );
 }
+
+#[test]
+fn a_request_that_waits_for_its_turn_is_seen_and_costs_no_try_and_no_time() {
+    check(
+        "
+        > session headless tries=2
+        > user go
+          turn starts | running | prompt: go | ask
+        > gated
+          waiting for retry
+        > gated
+        > wait 599000
+        > sent
+          running
+        > sent
+        > model breaks transient after 7s
+          waiting for retry | try again in 7000 ms
+        > retry
+          running | ask, try 2
+        > gated
+          waiting for retry
+        > stop user
+          drop the request | turn ends interrupted (user) | exited 130
+    ",
+    );
+}
+
+#[test]
+fn a_request_that_waited_too_long_for_its_turn_is_a_failure() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > gated
+          waiting for retry
+        > wait 600000
+        > model breaks transient
+          turn ends failed: transient | idle
+    ",
+    );
+}
+
+#[test]
+fn what_is_not_sent_yet_is_not_sent_in_a_pause() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > gated
+          waiting for retry
+        > pause
+          paused | drop the request
+        > resume
+          running | ask
+        > pause
+          paused
+        > gated
+          drop the request
+        > resume
+          running | ask
+        > gated
+          waiting for retry
+        > suspend
+          drop the request | suspended
+    ",
+    );
+}

@@ -76,6 +76,8 @@ struct Outside {
     job: Option<Job>,
     /// The request in flight is for a digest.
     digest: bool,
+    /// It is not sent yet: it waits for its turn.
+    gated: bool,
     judging: Vec<ToolCall>,
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
@@ -525,6 +527,7 @@ impl World {
                     self.outside.digest = true;
                 }
                 Effect::CancelAsk => {
+                    self.outside.gated = false;
                     assert!(
                         self.outside.request.take().is_some(),
                         "only a request in flight is dropped"

@@ -63,6 +63,13 @@ impl World {
                 && !self.check.plans.is_empty(),
             "people see whether a plan waits for them"
         );
+        if outside.gated {
+            assert_eq!(
+                waits_for,
+                Some(WaitingFor::Retry),
+                "people see that a request waits for its turn"
+            );
+        }
         let keyless = waits_for == Some(WaitingFor::Credentials);
         assert_eq!(
             keyless,

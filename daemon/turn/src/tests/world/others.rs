@@ -26,10 +26,23 @@ impl World {
     // The model.
 
     pub(super) fn model(&mut self) {
+        if self.outside.request.is_some() {
+            if self.outside.gated && (self.peace || !self.chance.once_in(4)) {
+                self.outside.gated = false;
+                return self.step(Input::RequestSent);
+            }
+            if !self.outside.gated && !self.peace && self.chance.once_in(5) {
+                self.outside.gated = true;
+                let (cause, in_ms) = ("full".to_owned(), self.chance.once_in(2).then_some(9));
+                return self.step(Input::RequestWaits { cause, in_ms });
+            }
+        }
+        // What waits too long for its turn fails.
+        let gave_up = std::mem::take(&mut self.outside.gated);
         let Some((_, without_tools)) = self.outside.request.take() else {
             return;
         };
-        let breaks = !self.peace && self.chance.once_in(4);
+        let breaks = gave_up || !self.peace && self.chance.once_in(4);
         if !breaks {
             let mut answer = self.answer();
             if without_tools && !self.chance.once_in(4) {

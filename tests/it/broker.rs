@@ -1,0 +1,121 @@
+//! Many sessions on one key, and a vendor that asks to wait: they wait together, one looks, and all come to their turn.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::methods::{SessionCreate, SessionWait};
+use proto::params::session::{Until, WaitParams};
+use proto::state::{Kind, OnAsk};
+use serde_json::json;
+use testkit::model::{Answer, Fault, Model, Request, Script};
+use tests::{House, soon, until};
+use tokio::task::JoinSet;
+
+const SESSIONS: usize = 40;
+/// How many times the vendor asks to wait, and how long.
+const STORMS: usize = 3;
+const WAIT: Duration = Duration::from_secs(1);
+/// Requests at a time.
+const LIMIT: usize = 8;
+
+/// What the vendor saw.
+#[derive(Default)]
+struct Seen {
+    /// Until when it wants nothing, and how often it has said so.
+    until: Option<Instant>,
+    storms: usize,
+    /// Requests that came while it wanted none, other than those that were on their way when it said so.
+    too_early: usize,
+    refused: usize,
+    /// Answers in their order: whether it was the session's first.
+    firsts: Vec<bool>,
+}
+
+impl Seen {
+    fn answer(&mut self, request: &Request) -> Answer {
+        let now = Instant::now();
+        // Those that were sent before it was known come within moments.
+        let known = self.until.is_some_and(|until| now + WAIT * 3 / 4 > until);
+        if self.until.is_some_and(|until| now < until) {
+            self.refused += 1;
+            self.too_early += usize::from(known);
+            return refusal();
+        }
+        // The first to come, then the one that looks, asks for more.
+        if self.storms < STORMS {
+            self.storms += 1;
+            self.refused += 1;
+            self.until = Some(now + WAIT - Duration::from_millis(50));
+            return refusal();
+        }
+        let first = request.answered() == 0;
+        self.firsts.push(first);
+        if first {
+            return Answer::call("ls", json!({"path": "."}));
+        }
+        Answer::text("There.")
+    }
+}
+
+fn refusal() -> Answer {
+    Answer::text("").fault(Fault::rate_limit("1"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let vendor = Arc::clone(&seen);
+    let model = Model::start(Script::by(move |request| {
+        vendor.lock().expect("a lock").answer(request)
+    }));
+    let house = House::new();
+    let entry = model.entry("vendor", Some("VENDOR_KEY"));
+    house.provider(&format!("{entry}max_concurrent = {LIMIT}\n"));
+    house.daemon_with(&[("VENDOR_KEY", "key-of-the-vendor".as_ref())]);
+    let client = house.client("driver", Role::Drive).await;
+    let begun = Instant::now();
+    let mut sessions = JoinSet::new();
+    for number in 0..SESSIONS {
+        let (client, mut params) = (client.clone(), house.create(&format!("prompt {number}")));
+        (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+        sessions.spawn(async move {
+            let created = client.call::<SessionCreate>(&params).await.expect("create");
+            let wait = WaitParams {
+                session: created.pid.to_string(),
+                until: Until::Exit,
+                timeout_ms: None,
+            };
+            let waited = client.call::<SessionWait>(&wait).await.expect("wait");
+            (waited.exit_code, begun.elapsed())
+        });
+    }
+    // Whoever looks sees why nothing goes on.
+    until("a wait that is told", || {
+        let listed = house.reasonix(&["ps", "--json"]).out;
+        let told = [
+            "vendor asks to wait: 1 s, ",
+            " sessions are before this one",
+        ];
+        told.iter()
+            .all(|words| listed.contains(words))
+            .then_some(())
+    });
+    let ended = soon("all sessions", sessions.join_all()).await;
+    let seen = seen.lock().expect("a lock");
+    assert!(ended.iter().all(|(code, _)| *code == 0), "{ended:?}");
+    assert_eq!(seen.firsts.len(), SESSIONS * 2);
+    // Nobody has two while others have none, but those who were refused when the gate opened and came back behind it.
+    let early = seen.firsts[..SESSIONS].iter().filter(|first| **first);
+    assert!(early.count() >= SESSIONS - STORMS, "{:?}", seen.firsts);
+    assert_eq!(seen.too_early, 0, "nobody asks while the gate is closed");
+    // The first storm meets all that are under way, each later one the one that looks.
+    assert!(
+        seen.refused < LIMIT + STORMS,
+        "{} requests were refused",
+        seen.refused
+    );
+    let first = ended.iter().map(|(_, at)| *at).min().expect("sessions");
+    assert!(first >= WAIT * 2, "{first:?}");
+    model.assert_strict();
+}
