@@ -78,11 +78,15 @@ pub struct Thought {
 pub struct ToolCall {
     pub id: CallId,
     pub name: String,
-    /// The raw JSON text of the arguments, byte for byte as it came.
+    /// The raw JSON text of the arguments, byte for byte as it came; as it was mended, where it broke off.
     pub arguments: String,
-    /// The answer was cut by the output limit inside this call: it must not run.
+    /// The answer broke off inside this call, by the output limit or otherwise: it must not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// It stood in the answer's words or reasoning, and was not declared: before it changes anything a person is asked,
+    /// for it may have been quoted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub found: bool,
 }
 
 /// Why an answer ended.

@@ -118,6 +118,7 @@ bodies! {
     HookFinished(HookFinished) = "hook.finished";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
+    CallsRepaired(CallsRepaired) = "calls.repaired";
 }
 
 impl PartialEq for Body {
@@ -525,6 +526,27 @@ pub struct PlanResolved {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// `calls.repaired`: what was made of calls that the model got wrong. The first three name calls of the answer that
+/// follows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallsRepaired {
+    /// They stood in its words or its reasoning, and were not declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_up: Vec<CallId>,
+    /// Their arguments broke off, and were closed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<CallId>,
+    /// Their arguments came flat, and are nested before they run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<CallId>,
+    /// It repeats others, and does not run; its result follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<CallId>,
+    /// Somebody else has changed files that were read: what was called before may be called again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cleared: bool,
 }
 
 /// `todo.updated`: the whole list, as the model wrote it.

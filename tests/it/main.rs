@@ -39,6 +39,7 @@ mod protocol;
 mod provider;
 mod questions;
 mod reference;
+mod repair;
 mod replay_under_fire;
 mod rewind;
 mod rules;

@@ -425,6 +425,7 @@ impl Story {
             | Body::MessagePinned(_)
             | Body::Usage(_)
             | Body::HookFinished(_)
+            | Body::CallsRepaired(_)
             | Body::Notice(_) => {}
             Body::Unknown { kind, .. } => panic!("record {seq}: nobody writes `{kind}`"),
         }

@@ -323,6 +323,7 @@ impl Session {
             | Body::MessagePinned(_)
             | Body::HookFinished(_)
             | Body::Notice(_)
+            | Body::CallsRepaired(_)
             | Body::Unknown { .. } => {}
         }
     }

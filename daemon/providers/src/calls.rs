@@ -196,6 +196,7 @@ impl Calls {
                 name: slot.name,
                 arguments: slot.arguments,
                 cut,
+                found: false,
             }
         };
         slots.into_iter().enumerate().map(call).collect()

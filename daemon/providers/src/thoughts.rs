@@ -68,6 +68,7 @@ mod tests {
             name: "read".to_owned(),
             arguments: "{}".to_owned(),
             cut: false,
+            found: false,
         };
         let message = AssistantMessage {
             item: proto::ItemId("m1".into()),

@@ -150,6 +150,7 @@ impl Wire {
             unusable: None,
             price: facts.price,
             cache: facts.cache,
+            repair: entry.kind == "openai" && entry.repair.unwrap_or(true),
         }
     }
 }
@@ -293,6 +294,11 @@ impl Assembly for Wire {
 
     fn changed_by_others(&self, memory: &Arc<dyn Any + Send + Sync>) -> Option<String> {
         memory.downcast_ref::<tools::Memory>()?.changed_by_others()
+    }
+
+    fn has_changed(&self, memory: &Arc<dyn Any + Send + Sync>) -> bool {
+        let memory = memory.downcast_ref::<tools::Memory>();
+        memory.is_some_and(tools::Memory::has_changed)
     }
 
     fn changed_by_itself(&self, memory: &Arc<dyn Any + Send + Sync>) {

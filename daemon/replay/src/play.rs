@@ -241,6 +241,7 @@ fn calls(said: &Said, answered: u64) -> Vec<ToolCall> {
         name: call.name.clone(),
         arguments: call.arguments.clone(),
         cut: false,
+        found: false,
     };
     said.calls.iter().enumerate().map(call).collect()
 }

@@ -289,6 +289,7 @@ impl Actor {
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
             Happened::ChildSpawned(child) => self.step(Input::ChildSpawned(child)),
             Happened::ChildExited(child) => self.child_exited(child),
+            Happened::FilesChanged => self.step(Input::FilesChanged),
             Happened::Output => self.schedule_frame(),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{CallContext, Decision, Outcome, Spawn, Tool, Walls};
+use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, Walls};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::Verdict;
@@ -14,6 +14,7 @@ use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
 use turn::Judgement;
 use turn::input::Proposal;
+use turn::repair::flatten::Flat;
 use workspace::Workspace;
 
 use crate::arguments;
@@ -40,6 +41,8 @@ use stop::Never;
 pub struct Bench {
     pub session: Pid,
     pub tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    /// Those whose parameters are shown flat, and the way back.
+    pub flat: BTreeMap<&'static str, Flat>,
     pub workspace: Arc<Workspace>,
     pub memory: Arc<dyn std::any::Any + Send + Sync>,
     pub env: Arc<Vec<(String, String)>>,
@@ -140,7 +143,12 @@ impl Bench {
     fn found(&self, call: &ToolCall) -> Result<Found<'_>, Unfit> {
         let surroundings = self.surroundings();
         let tool = surroundings.tool(&call.name)?;
-        let raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
+        let mut raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
+        if let Some(flat) = self.flat.get(call.name.as_str())
+            && let Value::Object(nested) = flat.nest(Value::Object(std::mem::take(&mut raw)))
+        {
+            raw = nested;
+        }
         surroundings.found(tool, &raw)
     }
 
@@ -177,6 +185,9 @@ impl Bench {
         let found = self.found(call)?;
         let stands = self.stands(&**found.tool, Some(&call.id));
         let mut judged = self.surroundings().judge(&found, stands, standpoint);
+        if call.found {
+            asked_always(&mut judged.explanation.decision);
+        }
         let places = std::mem::take(&mut judged.places);
         let (decision, quiet) = (&judged.explanation.decision, self.quiet(call.id.clone()));
         let preview = if decision.verdict == Verdict::Ask {
@@ -218,6 +229,7 @@ impl Bench {
             }),
             stance: standpoint.stance,
             checkpoint,
+            files_changed: self.notes.has_news(),
         };
         let ready = Ready {
             tool: name.to_owned(),
@@ -290,6 +302,20 @@ impl Bench {
             |(_, path)| path.clone(),
         )
     }
+}
+
+/// A call that the model did not declare may have been quoted from what it read: where it changes anything, a person is
+/// asked, whatever the posture, and for this once.
+fn asked_always(decision: &mut Decision) {
+    if decision.read_only || decision.verdict == Verdict::Deny {
+        return;
+    }
+    decision.verdict = Verdict::Ask;
+    "found in the answer's words, not declared as a call".clone_into(&mut decision.rule);
+    "built-in".clone_into(&mut decision.layer);
+    decision.basis = Basis::AlwaysAsked;
+    decision.scopes.clear();
+    decision.confinement_suffices = false;
 }
 
 #[cfg(test)]

@@ -251,6 +251,8 @@ pub enum Happened {
     ChildExited(ChildExited),
     /// A running tool has printed.
     Output,
+    /// Somebody else has changed files that were read.
+    FilesChanged,
     RetryDue {
         item: ItemId,
         attempt: u32,

@@ -58,6 +58,7 @@ mod presence;
 mod prune;
 mod questions;
 mod queue;
+mod repair;
 mod resetting;
 mod rewind;
 mod search;

@@ -37,7 +37,7 @@ use crate::load::Ground;
 use crate::notes::Notes;
 use crate::setup::{Setup, tools_by_name};
 use crate::shells::Children;
-use crate::{keeping, opening, summary, walls};
+use crate::{keeping, opening, repair, summary, walls};
 
 /// What a session's actor is made from.
 pub struct Parts {
@@ -76,6 +76,9 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
+    if parts.setup.repair {
+        machine.mend_calls(repair::means(&parts.setup.tools));
+    }
     let mut journal = Journal::new(
         parts.file,
         parts.index,
@@ -195,6 +198,7 @@ fn bench(
     Bench {
         session: created.pid,
         tools: tools_by_name(&setup.tools),
+        flat: repair::flat(&setup.tools),
         notes: Notes::new(Arc::clone(assembly), Arc::clone(&memory)),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,

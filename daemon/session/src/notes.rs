@@ -49,10 +49,19 @@ impl Notes {
         ))
     }
 
-    /// What has changed by now is the session's own doing.
-    pub async fn absorb(&self) {
-        self.aside(|notes| notes.assembly.changed_by_itself(&notes.memory))
-            .await;
+    /// Whether others have changed anything that was not told yet. Blocks.
+    pub fn has_news(&self) -> bool {
+        self.assembly.has_changed(&self.memory)
+    }
+
+    /// What has changed by now is the session's own doing. Says whether anything had.
+    pub async fn absorb(&self) -> bool {
+        let absorb = |notes: &Self| {
+            let changed = notes.has_news();
+            notes.assembly.changed_by_itself(&notes.memory);
+            changed
+        };
+        self.aside(absorb).await.unwrap_or(false)
     }
 
     /// Looks at files beside the runtime. A look that fails is none.

@@ -3,6 +3,7 @@
 use contract::{Codec, Prefix, ToolSpec};
 use sha2::{Digest, Sha256};
 
+use crate::repair;
 use crate::setup::Setup;
 
 /// The shipped system prompt.
@@ -14,7 +15,11 @@ pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
     let stands =
         |spec: &&ToolSpec| !spec.deferred || setup.pinned.iter().any(|pinned| pinned == spec.name);
     let specs = setup.tools.iter().map(|tool| tool.spec());
-    let mut specs: Vec<_> = specs.filter(stands).cloned().collect();
+    let shown = |spec: &ToolSpec| match setup.repair {
+        true => repair::shown(spec),
+        false => spec.clone(),
+    };
+    let mut specs: Vec<_> = specs.filter(stands).map(shown).collect();
     specs.sort_by_key(|spec| spec.name);
     codec.prefix(&setup.model, SYSTEM.trim_end(), &specs)
 }

@@ -69,6 +69,8 @@ pub struct Setup {
     pub price: Option<catalog::Price>,
     /// How the vendor's cache works, as far as it is known.
     pub cache: catalog::Cache,
+    /// Whether calls are mended that the model gets wrong.
+    pub repair: bool,
 }
 
 /// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
@@ -189,6 +191,11 @@ pub trait Assembly: Send + Sync {
         remembered: Box<dyn std::any::Any + Send + Sync>,
     ) {
         let (_, _) = (memory, remembered);
+    }
+
+    /// Whether others have changed files that the session knows, and it was not told yet. Blocks.
+    fn has_changed(&self, _memory: &Arc<dyn std::any::Any + Send + Sync>) -> bool {
+        false
     }
 
     /// What others have changed of the files that the session has read, in words for the model; each change is told

@@ -6,6 +6,7 @@
 
 mod counting;
 mod hooked;
+mod repaired;
 mod tooled;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -141,14 +142,17 @@ fn sum(
         Err(error) => tracing::warn!(%error, "the usage books cannot be read"),
     }
     let mut hooked = hooked::Hooked::default();
+    let mut repaired = repaired::Repaired::default();
     for entry in listed.iter().filter(|_| sums.wanted.hooks) {
-        hooked.add(home, entry, &sums.wanted);
+        hooked.add(&mut repaired, home, entry, &sums.wanted);
     }
     let mut tooled = tooled::Tooled::default();
     for entry in listed.iter().filter(|_| sums.wanted.tools) {
         tooled.add(home, entry, &sums.wanted);
     }
+    let with_repairs = sums.wanted.hooks;
     let mut stats = sums.finish();
+    stats.repairs = with_repairs.then(|| repaired.finish());
     stats.hooks = hooked.finish();
     stats.tools = tooled.finish();
     Ok(stats)
@@ -245,6 +249,7 @@ impl Sums {
             hooks: Vec::new(),
             purposes: most(purposes.collect()),
             tools: Vec::new(),
+            repairs: None,
         }
     }
 }

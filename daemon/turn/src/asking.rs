@@ -16,6 +16,9 @@ use crate::input::{Answer, Effect};
 use crate::machine::{Asking, Calls, Phase, Step, Waits};
 use crate::words;
 
+/// Answers of nothing but repeated calls, until no more tools can be called in the turn.
+const CIRCLES_MAX: u32 = 2;
+
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
@@ -75,8 +78,12 @@ impl Step<'_> {
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
-        if limit > 0 && open.steps >= limit && !open.summing_up {
-            self.say(words::SUM_UP.to_owned(), None, None, Voice::Daemon);
+        let over = limit > 0 && open.steps >= limit;
+        // It was told once, with the results of its calls, that it goes in circles.
+        let stuck = open.circles >= CIRCLES_MAX;
+        if (over || stuck) && !open.summing_up {
+            let words = if over { words::SUM_UP } else { words::STUCK };
+            self.say(words.to_owned(), None, None, Voice::Daemon);
         }
         self.ask()
     }
@@ -110,6 +117,7 @@ impl Step<'_> {
         self.hold.too_long = 0;
         let finish = answer.finish.unwrap_or(Finish::Stop);
         self.usage(&asking, &answer);
+        let answer = self.mended(answer, finish);
         self.keep(asking.item, &answer, finish);
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
@@ -127,7 +135,7 @@ impl Step<'_> {
             return Phase::Idle;
         };
         if open.summing_up {
-            return self.end_turn(OutcomeKind::MaxSteps, None, None);
+            return self.end_summed_up();
         }
         if finish == Finish::ContentFilter {
             let failure = Failure::new(
@@ -190,7 +198,7 @@ impl Step<'_> {
 
     /// Calls with ids that no other call of the session has. Some vendors number the calls of each answer from 0: what
     /// comes late for an old call must not be taken for a new one's.
-    fn with_own_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
+    pub(crate) fn with_own_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
         let mut taken = HashSet::new();
         let mut own = calls.to_vec();
         for call in &mut own {

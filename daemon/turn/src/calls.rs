@@ -3,7 +3,6 @@
 
 use contract::{Basis, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
-use proto::outcome::OutcomeKind;
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
 use proto::record::{
@@ -25,10 +24,15 @@ impl Step<'_> {
     /// Begins with the calls of the newest answer, or goes on with them after a crash.
     pub fn begin_calls(&mut self, mut calls: Calls) -> Phase {
         if self.facts.open.as_ref().is_some_and(|open| open.summing_up) {
-            self.refuse_open_calls(words::NO_MORE_STEPS);
+            let stuck = self.facts.open.as_ref().is_some_and(|open| open.stuck);
+            self.refuse_open_calls(if stuck {
+                words::NO_MORE_CALLS
+            } else {
+                words::NO_MORE_STEPS
+            });
             // Only in an edited log: nothing of an answer that sums up is asked about.
             self.close_questions_where("the turn has ended", |_| true);
-            return self.end_turn(OutcomeKind::MaxSteps, None, None);
+            return self.end_summed_up();
         }
         self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
@@ -38,6 +42,7 @@ impl Step<'_> {
     pub fn close_what_cannot_run(&mut self, calls: &mut Calls) {
         self.close_where(calls, |open| match &open.stage {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
+            Stage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
             Stage::Answered { by, words } => Some(questions::outcome(*by, words)),
             Stage::KeptInside { .. } => open.as_blocked(),
@@ -124,6 +129,9 @@ impl Step<'_> {
             return Phase::Calls(calls);
         };
         match judgement {
+            Judgement::Refused(_) if self.goes_in_circles(&call, &call.name) => {
+                self.hold_back(&mut calls, &call);
+            }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
             Judgement::Decided {
                 decision,
@@ -136,6 +144,7 @@ impl Step<'_> {
                 plan,
                 stance,
                 checkpoint,
+                files_changed,
             } => {
                 if stance != self.facts.stance() {
                     // What the session may do has changed since it was looked at.
@@ -148,6 +157,10 @@ impl Step<'_> {
                     // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
+                }
+                if !files_changed && self.goes_in_circles(&call, &tool) {
+                    self.hold_back(&mut calls, &call);
+                    return self.proceed(calls);
                 }
                 let decided = Decided {
                     decision,

@@ -10,7 +10,8 @@ use proto::params::plan::Plan as Proposed;
 use proto::params::question::Question;
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{
-    ApprovalResolved, ChildSpawned, PlanResolved, Purpose, QuestionAnswered, SessionCreated, Todo,
+    ApprovalResolved, CallsRepaired, ChildSpawned, PlanResolved, Purpose, QuestionAnswered,
+    SessionCreated, Todo,
 };
 use proto::reset::Wire;
 use proto::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
@@ -273,16 +274,23 @@ impl Facts {
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
             Body::ChildSpawned(child) => {
+                self.clear_circles();
                 self.children.insert(child.pid, child.clone());
             }
             Body::ChildExited(child) => {
+                self.clear_circles();
                 self.children.remove(&child.pid);
             }
             Body::Notice(notice) => {
                 self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
                 self.half_rewound &= notice.text != words::HALF_REWOUND;
             }
-            Body::ToolFinished(finished) => self.apply_file_edited(finished),
+            Body::ToolFinished(finished) => {
+                self.apply_file_edited(finished);
+                if let Some(open) = &mut self.open {
+                    open.finished(finished);
+                }
+            }
             Body::HookFinished(_) | Body::Unknown { .. } => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();
@@ -338,6 +346,7 @@ impl Facts {
                     );
                 }
             }
+            Body::CallsRepaired(repaired) => self.apply_repaired(repaired),
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::ApprovalRequested(approval) => self.apply_requested(approval),
             Body::ApprovalResolved(resolved) => self.apply_resolved(resolved, record),
@@ -508,7 +517,11 @@ impl Facts {
                     // A person may say the same words; they mean nothing then.
                     let by_daemon = message.voice == Voice::Daemon;
                     open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
-                    open.summing_up |= by_daemon && message.text == words::SUM_UP;
+                    open.stuck |= by_daemon && message.text == words::STUCK;
+                    open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
+                    if !by_daemon {
+                        open.clear_circles();
+                    }
                 }
             }
             Body::Assistant(message) => {
@@ -556,10 +569,28 @@ impl Facts {
                     } else if open.denied.iter().any(|denied| denied.call == message.call) {
                         open.ok_since_denial = false;
                     }
-                    open.stage(&message.call, Stage::Closed);
+                    open.close(message);
                 }
             }
             _ => {}
+        }
+    }
+
+    fn apply_repaired(&mut self, repaired: &CallsRepaired) {
+        let Some(open) = &mut self.open else { return };
+        if repaired.cleared {
+            open.clear_circles();
+        }
+        let held = |call: &&mut OpenCall| Some(&call.call.id) == repaired.held_back.as_ref();
+        for call in open.calls.iter_mut().filter(held) {
+            call.held_back = true;
+        }
+    }
+
+    /// Something was said or done from outside of the turn: what was called before may be called again.
+    fn clear_circles(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.clear_circles();
         }
     }
 

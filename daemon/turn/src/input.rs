@@ -108,6 +108,8 @@ pub enum Input {
     JobEnded { number: u64, end: Box<JobEnd> },
     /// Who was to be told of the turn's end has been.
     EndTold,
+    /// Somebody else has changed files that the session has read.
+    FilesChanged,
     /// A call has ended.
     CallEnded {
         call: CallId,
@@ -192,6 +194,8 @@ pub enum Judgement {
         stance: Stance,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
         checkpoint: Option<CheckpointCreated>,
+        /// Somebody else has changed files that the session has read, and it does not know yet.
+        files_changed: bool,
     },
 }
 

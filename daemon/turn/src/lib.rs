@@ -13,6 +13,7 @@ mod guard;
 mod hold;
 pub mod input;
 pub mod machine;
+mod mending;
 mod recover;
 pub mod repair;
 mod rewinding;

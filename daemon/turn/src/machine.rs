@@ -47,6 +47,7 @@
 //! their own: preparing (references) and compacting.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proto::item::{UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
@@ -61,6 +62,7 @@ use crate::compacting::{Compacting, CompactionEnd};
 use crate::facts::Facts;
 use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
+use crate::repair::Means;
 
 /// Numbers that bound a turn. All are settings.
 #[derive(Clone, Copy, Debug)]
@@ -196,6 +198,8 @@ pub struct Machine {
     /// What stands before the words of the next prompt; taken by it.
     pub(crate) note: Option<String>,
     pub(crate) hold: Hold,
+    /// Calls are mended; by what is known of the tools.
+    pub(crate) means: Option<Arc<Means>>,
 }
 
 /// The effects of one step, gathered while facts change under them.
@@ -205,6 +209,7 @@ pub(crate) struct Step<'a> {
     pub context: &'a mut Option<String>,
     pub note: &'a mut Option<String>,
     pub hold: &'a mut Hold,
+    pub means: Option<Arc<Means>>,
     pub effects: Vec<Effect>,
     pub now: Now,
 }
@@ -220,6 +225,7 @@ impl Machine {
             context: None,
             note: None,
             hold: Hold::default(),
+            means: None,
         }
     }
 
@@ -233,6 +239,11 @@ impl Machine {
         let before = self.note.take();
         self.note =
             Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
+    }
+
+    /// Has calls mended that the model gets wrong.
+    pub fn mend_calls(&mut self, means: Means) {
+        self.means = Some(Arc::new(means));
     }
 
     /// Says whether somebody is to be told of each turn's end before anything follows it.
@@ -310,6 +321,7 @@ impl Machine {
             context: &mut self.context,
             note: &mut self.note,
             hold: &mut self.hold,
+            means: self.means.clone(),
             effects: Vec::new(),
             now,
         }
@@ -424,6 +436,7 @@ impl Step<'_> {
                 key_lost,
             } => self.broke(phase, error, *partial, jitter, key_lost),
             Input::RequestWaits { cause, in_ms } => self.request_waits(phase, &cause, in_ms),
+            Input::FilesChanged => self.files_changed(phase),
             Input::RequestSent => self.request_sent(phase),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
             Input::CredentialsArrived => self.credentials_arrived(phase),

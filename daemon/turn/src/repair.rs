@@ -5,16 +5,33 @@
 //! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
 //! arguments are nested again before it is judged. Scalars of a wrong type are mended where tools read their arguments.
 //!
-//! None of these is in force yet.
+//! What a session's tools are is said from outside ([`Means`]); without it nothing is mended. `mending` puts the passes
+//! into the turn.
 
 pub mod close;
 pub mod flatten;
 pub mod scavenge;
 pub mod storm;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
+
+use flatten::Flat;
+
+/// What has to be known of a session's tools before calls are mended, by their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Means(pub BTreeMap<String, Known>);
+
+/// One tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// It only looks at files: half of what it was asked does no harm.
+    pub may_run_half: bool,
+    /// How its parameters are shown, where that is not as they are.
+    pub flat: Option<Flat>,
+}
 
 /// JSON by which two values are equal if they mean the same: keys sorted, no blanks.
 pub(crate) fn canonical(value: &Value) -> String {

@@ -4,6 +4,7 @@ mod broken;
 mod chance;
 mod checker;
 mod checkpoints;
+mod circles;
 mod ending;
 mod escape;
 mod going_back;

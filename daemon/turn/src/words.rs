@@ -20,7 +20,10 @@ pub const GO_ON: &str = "The daemon was stopped in the middle of your answer abo
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
-pub const CUT_CALL: &str = "Not run: your answer was cut off by the output limit inside this call. Make a smaller call: write large files in several parts with `append`.";
+pub const NO_MORE_CALLS: &str = "Not run: no more tools can be called in this turn.";
+pub const IN_CIRCLES: &str = "Not run: this same call was made before. The last times it came to the same result, and no other call has changed anything since. Change course: do something else, or answer with what you have.";
+pub const STUCK: &str = "Again all your calls repeat earlier ones, so no more tools can be called in this turn. Say briefly what was done, what is left and what stands in the way.";
+pub const CUT_CALL: &str = "Not run: your answer broke off inside this call. Make a smaller call: write large files in several parts with `append`.";
 pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied. Do not try to get the same \
                                  effect with another tool or another spelling: do something else, or explain what you need.";
 pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved. Go on with the work; say in words what you are about to do.";

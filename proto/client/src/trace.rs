@@ -218,6 +218,10 @@ impl Trace {
             Body::CacheReset(reset) => What::CacheReset {
                 reason: short(&reset_words(&reset)),
             },
+            Body::CallsRepaired(repaired) => {
+                let data = serde_json::to_string(&repaired).unwrap_or_default();
+                other("calls.repaired", &data)
+            }
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
         now(at, what)

@@ -144,6 +144,7 @@ impl Transcript {
             | Body::PolicyDecided(_)
             | Body::Usage(_)
             | Body::Tool(_)
+            | Body::CallsRepaired(_)
             | Body::Unknown { .. } => Vec::new(),
             Body::SessionSet(set) => {
                 set_words(&set).map_or_else(Vec::new, |text| block(Tone::State, text))

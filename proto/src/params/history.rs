@@ -257,6 +257,10 @@ pub struct StatsOutput {
     /// deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRow>,
+    /// Calls that were mended. Only where hooks were asked for (both read whole logs), and of sessions that are not
+    /// deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<RepairCounts>,
 }
 
 /// What calls of one tool came to. A request is no tool's: what it used is in no row.
@@ -274,6 +278,19 @@ pub struct ToolRow {
     /// An estimate of the tokens by which the results made the conversation longer. They are read again, mostly from the
     /// vendor's cache, with each request that follows; that is not in it.
     pub result_tokens: u64,
+}
+
+/// How many calls were mended that models had got wrong, by what was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RepairCounts {
+    /// Not declared, and taken up.
+    pub taken_up: u64,
+    /// Broken off, and closed.
+    pub closed: u64,
+    /// Flat arguments, nested again.
+    pub nested: u64,
+    /// Repeated in circles, and not run.
+    pub held_back: u64,
 }
 
 /// What one hook did at one event.

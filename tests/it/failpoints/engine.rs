@@ -82,6 +82,7 @@ impl Bench {
             unusable: None,
             price: None,
             cache: Default::default(),
+            repair: false,
         }
     }
 }
@@ -293,5 +294,6 @@ fn call(said: u64, part: u64, tool: &str, arguments: &Value) -> ToolCall {
         name: tool.into(),
         arguments: arguments.to_string(),
         cut: false,
+        found: false,
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
             Ok(Part::Done(finish)) => came.done = Some(finish),
+            Ok(Part::Waiting { .. } | Part::Sent) => panic!("no wire says so"),
             Err(error) => (came.error, came.message) = (Some(error.kind), error.message),
         }
     }
@@ -148,6 +149,7 @@ fn call(id: &str, name: &str, arguments: &str, cut: bool) -> ToolCall {
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         cut,
+        found: false,
     }
 }
 

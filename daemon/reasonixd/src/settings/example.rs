@@ -89,6 +89,7 @@ fn example_of(field: &str) -> &'static str {
         "command" => "[]",
         "price" => "{ input = 0.15, cached = 0.003, output = 0.6 }",
         "max_concurrent" => "16",
+        "repair" => "true",
         _ => "false",
     }
 }

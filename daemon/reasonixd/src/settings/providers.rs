@@ -57,6 +57,9 @@ pub struct ProviderEntry {
     /// Requests of its key at a time, over all sessions.
     #[serde(default)]
     pub max_concurrent: Option<NonZeroU32>,
+    /// Whether calls are mended that its models get wrong.
+    #[serde(default)]
+    pub repair: Option<bool>,
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
@@ -132,6 +135,11 @@ pub const FIELDS: &[(&str, &str)] = &[
         "max_concurrent",
         "Requests that may be under way at a time with its key, over all sessions; others wait for their turn. Unset: \
          16. Not for `replay`.",
+    ),
+    (
+        "repair",
+        "Whether calls are mended that the models get wrong: not declared, broken off, going in circles, parameters too \
+         deep. Unset: true. Only for `openai`.",
     ),
 ];
 

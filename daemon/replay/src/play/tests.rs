@@ -144,6 +144,7 @@ async fn a_call_streams_and_comes_out_whole() {
         name: "read".to_owned(),
         arguments: r#"{"path":"a"}"#.to_owned(),
         cut: false,
+        found: false,
     };
     let usage = Reported {
         prompt_tokens: 5,

@@ -112,10 +112,13 @@ impl Run {
         if !matches!(watched, Watched::Nothing) {
             take_in(&mut outcome.changed, looked(&keeper, &watched).await);
         }
-        if changes {
-            notes.absorb().await;
+        if changes && notes.absorb().await {
+            let _ = happened.send(Happened::FilesChanged);
         }
         let mut told: Vec<String> = note.into_iter().collect();
+        if !told.is_empty() {
+            let _ = happened.send(Happened::FilesChanged);
+        }
         if let Some(finished) = asked_behind(after, &outcome).await {
             // What a hook has made of the files belongs to the call where it is taken back, and the model is
             // told of it: it knows them as they were before.

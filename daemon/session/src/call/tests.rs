@@ -181,6 +181,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     let spawn: Arc<dyn Spawn> = Arc::new(NoProcesses);
     let keeper = Keeper::new(Pid(1), top, Arc::clone(&workspace), Arc::clone(&spawn));
     Bench {
+        flat: BTreeMap::default(),
         keeper: Arc::new(keeper),
         session: Pid(1),
         tools: BTreeMap::from([("bash", bash)]),
@@ -207,6 +208,7 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
         name: "bash".into(),
         arguments: serde_json::json!({ "command": command }).to_string(),
         cut: false,
+        found: false,
     };
     let standpoint = Standpoint {
         outside: None,
@@ -348,6 +350,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             name: "copy_file".into(),
             arguments: serde_json::json!({"source": source, "destination": "c2"}).to_string(),
             cut: false,
+            found: false,
         };
         match bench.judge(&call, &standpoint, &Kept::default()).0 {
             Judgement::Decided { decision, .. } => {
@@ -355,5 +358,49 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             }
             Judgement::Refused(outcome) => panic!("{source} was refused: {}", outcome.text),
         }
+    }
+}
+
+/// Deep parameters stand flat in the prefix, and the tool gets them nested: also where a model nests them by itself.
+#[test]
+fn deep_parameters_are_shown_flat_and_come_nested() {
+    let text = serde_json::json!({"type": "string"});
+    let inner = |name: &str, below: Value| serde_json::json!({"type": "object", "properties": {name: below}});
+    let user = inner("profile", inner("name", text.clone()));
+    let spec = ToolSpec {
+        deferred: false,
+        name: "invite",
+        description: "Invites.",
+        schema: serde_json::json!({
+            "type": "object",
+            "properties": {"user": user, "mail": text},
+        }),
+        family: Family::Edit,
+        read_only: false,
+    };
+    let shown = crate::repair::shown(&spec).schema;
+    let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["mail", "user.profile.name"]);
+
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let mut bench = bench(&top);
+    let tool: Arc<dyn Tool> = Arc::new(Unrun(spec, None, Vec::new()));
+    bench.flat = crate::repair::flat(&[Arc::clone(&tool)]);
+    bench.tools.insert("invite", tool);
+    let nested = serde_json::json!({"mail": "m", "user": {"profile": {"name": "ann"}}});
+    for arguments in [
+        serde_json::json!({"mail": "m", "user.profile.name": "ann"}),
+        nested.clone(),
+    ] {
+        let call = ToolCall {
+            id: CallId("c".into()),
+            name: "invite".into(),
+            arguments: arguments.to_string(),
+            cut: false,
+            found: false,
+        };
+        let found = bench.found(&call).ok().unwrap();
+        assert_eq!(Value::Object(found.arguments), nested);
     }
 }

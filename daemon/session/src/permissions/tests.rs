@@ -155,6 +155,7 @@ fn judged(
         name: tool.to_owned(),
         arguments: arguments.to_string(),
         cut: false,
+        found: false,
     };
     match bench.judge(&call, standpoint, &Kept::default()).0 {
         Judgement::Decided { decision, .. } => Some(decision),

@@ -10,6 +10,7 @@ use store::format::RawRecord;
 use store::home::Home;
 
 use super::Wanted;
+use super::repaired::Repaired;
 
 /// Rows of an answer.
 const ROWS_MAX: usize = 200;
@@ -19,10 +20,19 @@ const ROWS_MAX: usize = 200;
 pub(super) struct Hooked(BTreeMap<(String, &'static str, String), HookRow>);
 
 impl Hooked {
-    /// Adds all that a session's log tells. Blocks.
-    pub(super) fn add(&mut self, home: &Home, entry: &Listed, wanted: &Wanted) {
+    /// Adds all that a session's log tells, of repaired calls too: it is read once. Blocks.
+    pub(super) fn add(
+        &mut self,
+        repaired: &mut Repaired,
+        home: &Home,
+        entry: &Listed,
+        wanted: &Wanted,
+    ) {
         let dir = home.session_dir(entry.session);
-        let read = store::log::read(&dir, &mut |raw| self.take(raw, wanted));
+        let read = store::log::read(&dir, &mut |raw| {
+            self.take(raw, wanted);
+            repaired.take(raw, wanted);
+        });
         if let Err(error) = read {
             let reason = store::reason(&error);
             tracing::warn!(pid = %entry.pid, reason, "what a session's hooks did cannot be counted");

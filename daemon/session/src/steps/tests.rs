@@ -55,6 +55,7 @@ impl Log {
             name: "bash".into(),
             arguments: "{}".into(),
             cut: false,
+            found: false,
         });
         self.add(Body::Assistant(AssistantMessage {
             item: ItemId(item.into()),

@@ -226,6 +226,7 @@ impl Scripted {
             unusable: None,
             price: None,
             cache: catalog::Cache::default(),
+            repair: false,
         }
     }
 }

@@ -51,6 +51,7 @@ impl Provider for Model {
                 name: (*name).to_owned(),
                 arguments: arguments.to_string(),
                 cut: false,
+                found: false,
             })));
         }
         let finish = if says.is_empty() {
@@ -253,6 +254,7 @@ impl Outside {
             unusable: None,
             price: None,
             cache: catalog::Cache::default(),
+            repair: false,
         }
     }
 }

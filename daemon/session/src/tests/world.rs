@@ -144,6 +144,7 @@ impl Outside {
             notices: Vec::new(),
             price: None,
             cache: catalog::Cache::default(),
+            repair: false,
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)

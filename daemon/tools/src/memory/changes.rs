@@ -41,6 +41,14 @@ impl Memory {
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
+    /// Whether others have changed anything that was not told yet. Blocks.
+    pub fn has_changed(&self) -> bool {
+        let changed = |(path, mut known): (PathBuf, Known)| self.change(&path, &mut known);
+        self.newest()
+            .into_iter()
+            .any(|file| changed(file).is_some())
+    }
+
     /// What has changed by now is the session's own doing: it is not told. Blocks.
     pub fn changed_by_itself(&self) {
         self.look(By::Itself);

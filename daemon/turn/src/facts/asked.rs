@@ -104,6 +104,9 @@ impl Facts {
     }
 
     pub(super) fn apply_answered(&mut self, answered: &QuestionAnswered, record: &Record) {
+        if !answered.unattended {
+            self.clear_circles();
+        }
         let asked = self.asked.remove(&answered.question_id);
         // What was never asked (in an edited log) says nothing about its call.
         if let (Some(asked), Some(open)) = (asked, &mut self.open) {
@@ -140,6 +143,9 @@ impl Facts {
     }
 
     pub(super) fn apply_resolved(&mut self, resolved: &ApprovalResolved, record: &Record) {
+        if !resolved.unattended {
+            self.clear_circles();
+        }
         let asked = self.pending.remove(&resolved.approval_id);
         // The question says which call it was about, whatever an edited log has its answer say.
         let call = asked

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use proto::item::{CallStatus, Finish, ToolCall};
+use proto::item::{CallStatus, Display, Finish, ToolCall, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{MissCause, ToolBlocked};
+use proto::record::{MissCause, ToolBlocked, ToolFinished};
 use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
 use super::since;
+use crate::repair::storm::{self, Storm};
 
 /// A turn that has started and not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +59,12 @@ pub struct OpenTurn {
     pub summing_up: bool,
     /// Why the vendor's cache did not serve requests of the turn: each is told once.
     pub missed: BTreeSet<MissCause>,
+    /// It is so because the model went in circles.
+    pub stuck: bool,
+    /// The newest calls that have their results, for calls that repeat them.
+    pub storm: Storm,
+    /// Answers, since a person spoke last, of which every call repeated others.
+    pub circles: u32,
 }
 
 /// A call of the newest answer.
@@ -72,6 +79,10 @@ pub struct OpenCall {
     pub input_sha256: String,
     /// The sandbox stopped it, and this is what it came to: its result, unless a person lets it run once outside.
     pub blocked: Option<Box<ToolBlocked>>,
+    /// It repeats others, and does not run.
+    pub held_back: bool,
+    /// Of a command: a digest of what it came to, without the time that it took.
+    pub came_to: Option<u64>,
 }
 
 impl OpenCall {
@@ -84,6 +95,8 @@ impl OpenCall {
             read_only: false,
             input_sha256: String::new(),
             blocked: None,
+            held_back: false,
+            came_to: None,
         }
     }
 }
@@ -188,6 +201,64 @@ impl OpenTurn {
             other.stage = Stage::Open;
         }
         self.stage(call, stage);
+    }
+
+    /// A call has its result: it is closed, and remembered where it may be repeated.
+    pub(super) fn close(&mut self, message: &ToolMessage) {
+        let open = self.calls.iter().find(|open| open.call.id == message.call);
+        let told = !matches!(
+            message.status,
+            CallStatus::Interrupted | CallStatus::Unknown
+        );
+        let remembered = |open: &&OpenCall| {
+            told && !open.held_back && open.tool != storm::EXEMPT && open.stage != Stage::Closed
+        };
+        if let Some(open) = open.filter(remembered) {
+            let call = storm::digest(&open.call.name, &open.call.arguments);
+            let writes = match &open.stage {
+                Stage::Started { read_only } => !read_only,
+                Stage::Blocked | Stage::KeptInside { .. } => true,
+                Stage::Open
+                | Stage::Asked(_)
+                | Stage::Approved { .. }
+                | Stage::Questioned(_)
+                | Stage::Proposed(_)
+                | Stage::Answered { .. }
+                | Stage::Denied { .. }
+                | Stage::Closed => false,
+            };
+            let result = open.came_to.unwrap_or_else(|| storm::hash(&message.text));
+            self.storm.note(call, result, writes);
+        }
+        let was_open = self.unanswered();
+        self.stage(&message.call, Stage::Closed);
+        if was_open && !self.unanswered() && self.calls.iter().all(|open| open.held_back) {
+            self.circles += 1;
+        }
+    }
+
+    /// A call has ended: what a command came to is remembered.
+    pub(super) fn finished(&mut self, finished: &ToolFinished) {
+        if let Display::Command {
+            exit_code,
+            signal,
+            output_bytes,
+            tail,
+            sandbox_stopped: _,
+        } = &finished.display
+        {
+            let came_to = storm::hash(&(exit_code, signal, output_bytes, tail));
+            let calls = self.calls.iter_mut();
+            for open in calls.filter(|open| open.call.id == finished.call) {
+                open.came_to = Some(came_to);
+            }
+        }
+    }
+
+    /// A person said something, or something else changed: what was called before may be called again.
+    pub(super) fn clear_circles(&mut self) {
+        self.storm.clear();
+        self.circles = 0;
     }
 
     pub(super) fn stage(&mut self, call: &CallId, stage: Stage) {

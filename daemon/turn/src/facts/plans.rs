@@ -31,6 +31,9 @@ impl Facts {
     }
 
     pub(super) fn apply_plan_resolved(&mut self, resolved: &PlanResolved, record: &Record) {
+        if !resolved.unattended {
+            self.clear_circles();
+        }
         // What was never proposed (in an edited log) says nothing, and allows nothing.
         if let Some(plan) = self.plans.remove(&resolved.plan_id) {
             self.take_answer(&plan, resolved);

@@ -37,6 +37,17 @@ pub fn close(arguments: &str) -> Closed {
     }
 }
 
+/// The arguments closed, where they are an object that breaks off. `None`: they are whole, or no beginning of an object,
+/// and stay as they came.
+#[must_use]
+pub fn mend(arguments: &str) -> Option<String> {
+    let text = arguments.trim();
+    if !text.starts_with('{') || is_json(text) {
+        return None;
+    }
+    closed(text).filter(|json| is_json(json))
+}
+
 fn is_json(text: &str) -> bool {
     // As it is read later: half a surrogate pair or a number out of range is none.
     serde_json::from_str::<serde_json::Value>(text).is_ok()

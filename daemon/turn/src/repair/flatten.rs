@@ -70,6 +70,14 @@ impl Flat {
         Value::Object(whole)
     }
 
+    /// Whether these arguments, as JSON, name a nested parameter by its flat name.
+    #[must_use]
+    pub fn is_used_by(&self, arguments: &str) -> bool {
+        let given: Option<Map<String, Value>> = serde_json::from_str(arguments).ok();
+        let deep = |name: &String| self.paths.get(name).is_some_and(|path| path.len() > 1);
+        given.is_some_and(|given| given.keys().any(deep))
+    }
+
     /// The name that the tool knows a parameter by that is not nested.
     fn first(&self, name: &str) -> String {
         match self.paths.get(name).map(Vec::as_slice) {

@@ -1,6 +1,7 @@
-//! Calls that go in circles: the same again and again, with nothing between that could have changed the answer.
+//! Calls that go in circles: the same again and again with the same result, and nothing between that could change it.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use super::canonical_text;
 
@@ -11,52 +12,72 @@ pub const WINDOW: usize = 6;
 pub const THRESHOLD: usize = 3;
 
 /// Reads what goes on by itself: the same call is a new question each time.
-const EXEMPT: &str = "bash_output";
+pub const EXEMPT: &str = "bash_output";
 
-/// The newest calls of a turn.
-#[derive(Clone, Debug, Default)]
+/// The newest calls of a turn that have their results, run or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Storm {
-    calls: VecDeque<Call>,
+    calls: VecDeque<Past>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Call {
-    tool: String,
-    arguments: String,
+/// A call as far as it is remembered: digests, so that large arguments cost nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    call: u64,
+    result: u64,
     writes: bool,
 }
 
+/// What two calls have in common that mean the same.
+#[must_use]
+pub fn digest(tool: &str, arguments: &str) -> u64 {
+    hash(&(tool, canonical_text(arguments)))
+}
+
+/// The digest of a thing: the same in each life of a build.
+pub(crate) fn hash(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
 impl Storm {
-    /// Notes a call, and says whether it is one too many: then it is not noted, and must not run. `writes`: it may
-    /// change things, so that another call behind it may find something new.
-    pub fn is_one_too_many(&mut self, tool: &str, arguments: &str, writes: bool) -> bool {
-        if tool == EXEMPT {
+    /// Whether this call is one too many, and must not run.
+    #[must_use]
+    pub fn is_one_too_many(&self, call: u64) -> bool {
+        let back = self.calls.iter().rev();
+        // Behind a change of something else it may find something new.
+        let mut same = back
+            .take_while(|past| past.call == call || !past.writes)
+            .filter(|past| past.call == call);
+        let Some(newest) = same.next() else {
             return false;
-        }
-        let call = Call {
-            tool: tool.to_owned(),
-            arguments: canonical_text(arguments),
-            writes,
         };
-        let before = self
-            .calls
-            .iter()
-            .rev()
-            .take_while(|other| **other == call || !other.writes)
-            .filter(|other| **other == call)
-            .count();
-        if before + 1 >= THRESHOLD {
-            return true;
-        }
-        self.calls.push_back(call);
+        // What came to something else the last time may do so again.
+        let alike = same.take_while(|past| past.result == newest.result);
+        alike.count() + 2 >= THRESHOLD
+    }
+
+    /// Notes a call and the digest of its result. `writes`: it may have changed things.
+    pub fn note(&mut self, call: u64, result: u64, writes: bool) {
+        self.calls.push_back(Past {
+            call,
+            result,
+            writes,
+        });
         if self.calls.len() > WINDOW {
             self.calls.pop_front();
         }
-        false
     }
 
-    /// A person said something: whatever was asked before may be asked again.
+    /// Whatever was asked before may be asked again.
     pub fn clear(&mut self) {
         self.calls.clear();
+    }
+
+    /// Whether nothing is remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
     }
 }

@@ -247,6 +247,7 @@ fn calls(number: u64, ids: &[&str]) -> (Option<u64>, Body) {
                 name: "write".into(),
                 arguments: "{}".into(),
                 cut: false,
+                found: false,
             })
             .collect(),
         thoughts: Vec::new(),

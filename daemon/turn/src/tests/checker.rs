@@ -9,7 +9,9 @@ use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::approval::{Approval, Decision};
 use proto::params::plan::{self, Plan};
 use proto::params::question::Question;
-use proto::record::{PlanResolved, PolicyDecided, ToolBlocked, ToolStarted, Unattended, Verdict};
+use proto::record::{
+    CallsRepaired, PlanResolved, PolicyDecided, ToolBlocked, ToolStarted, Unattended, Verdict,
+};
 use proto::state::{Mode, State};
 use proto::{ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, Seq, Stamp};
 
@@ -113,6 +115,8 @@ pub struct Open {
     outside: HashSet<CallId>,
     kept_inside: HashSet<CallId>,
     pub summing_up: bool,
+    /// It is so because the model went in circles.
+    pub stuck: bool,
     /// A person approved a plan in it, and nobody took that back.
     pub window: bool,
     /// A plan was proposed to nobody.
@@ -360,6 +364,7 @@ impl Checker {
             Body::SessionCreated(created) => {
                 (self.mode, self.read_only) = (created.mode, created.read_only);
             }
+            Body::CallsRepaired(repaired) => self.repaired(repaired),
             Body::HookFinished(_)
             | Body::Usage(_)
             | Body::Notice(_)
@@ -368,6 +373,17 @@ impl Checker {
             | Body::MessagePinned(_)
             | Body::Unknown { .. } => {}
         }
+    }
+
+    fn repaired(&mut self, repaired: &CallsRepaired) {
+        let Some(call) = &repaired.held_back else {
+            return;
+        };
+        let open = self.open.as_mut().expect("calls stand in a turn");
+        let new = open.unanswered.contains(call) && !open.started.contains_key(call);
+        assert!(new, "what has begun is not held back");
+        // It never runs, as one that was cut.
+        open.cut.insert(call.clone());
     }
 
     fn asks(&mut self, question: &Question) {
@@ -489,7 +505,10 @@ impl Checker {
             open.unanswered.is_empty(),
             "I2: every call has its result before the next message"
         );
-        if message.voice == Voice::Daemon && message.text == words::SUM_UP {
+        if message.voice == Voice::Daemon
+            && [words::SUM_UP, words::STUCK].contains(&message.text.as_str())
+        {
+            open.stuck = message.text == words::STUCK;
             open.summing_up = true;
         }
         self.last = Some(Last::User);
@@ -737,7 +756,8 @@ impl Checker {
         let blocked = left || open.unapproved;
         match ended.outcome {
             OutcomeKind::Blocked => assert!(
-                blocked && ended.reason == Some(Reason::Denied),
+                open.stuck && ended.reason.is_none()
+                    || blocked && ended.reason == Some(Reason::Denied),
                 "wrongly blocked"
             ),
             OutcomeKind::Completed => assert!(

@@ -291,6 +291,7 @@ fn what_was_kept_has_no_calls_and_is_no_answer_of_a_script() {
                     name: "write".into(),
                     arguments: "{".into(),
                     cut: true,
+                    found: false,
                 }],
                 thoughts: vec![proto::item::Thought {
                     kind: "anthropic".into(),

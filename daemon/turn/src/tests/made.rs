@@ -14,6 +14,7 @@ use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, Stamp};
 
 use crate::Judgement;
 use crate::input::Unattended;
+use crate::repair::{Known, Means};
 
 /// The first record of a session with these settings.
 pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
@@ -154,5 +155,16 @@ pub fn judgement(
         input_sha256: format!("{} {}", call.name, call.arguments),
         question,
         unattended,
+        files_changed: false,
     }
+}
+
+/// What repair knows of the tools of tests: `read` only looks at files.
+pub fn means() -> Means {
+    let tools = ["read", "write", "bash", "bash_output", "ask", "plan"];
+    let known = |tool: &str| Known {
+        may_run_half: tool == "read",
+        flat: None,
+    };
+    Means(tools.map(|tool| (tool.to_owned(), known(tool))).into())
 }

@@ -575,7 +575,7 @@ fn a_call_that_was_cut_does_not_run_after_a_crash_either() {
           started a | run a
         > ends a ok
           finished a ok | result a ok |
-          result b refused: Not run: your answer was cut off by the output limit inside this call |
+          result b refused: Not run: your answer broke off inside this call |
           ask
     ",
     );
@@ -589,7 +589,7 @@ fn a_call_that_was_cut_does_not_run_after_a_crash_either() {
           notice: The daemon stopped in the middle of this turn | finished b refused |
           finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
-          result b refused: Not run: your answer was cut off by the output limit inside this call |
+          result b refused: Not run: your answer broke off inside this call |
           turn ends interrupted (shutdown) | idle
     ",
     );

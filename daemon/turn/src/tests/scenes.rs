@@ -531,7 +531,7 @@ fn a_call_that_was_cut_does_not_run() {
           started a | run a
         > ends a ok
           finished a ok | result a ok |
-          result b refused: Not run: your answer was cut off by the output limit inside this call |
+          result b refused: Not run: your answer broke off inside this call |
           ask
     ",
     );

@@ -1,7 +1,7 @@
 //! Scenes as text: what happens stands behind `>`, what the machine makes of it stands below, `|` between.
 //!
 //! ```text
-//! > session headless mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
 //! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true
 //! > model says TEXT      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
@@ -35,7 +35,7 @@ use proto::{Body, ItemId, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
-use super::made::{ask, checkpoint, created, judgement, prompt_id};
+use super::made::{ask, checkpoint, created, judgement, means, prompt_id};
 use crate::compacting::{Job, JobEnd};
 use crate::compaction::Why;
 use crate::input::{Proposal, Unattended};
@@ -104,6 +104,8 @@ pub fn log_of(script: &str) -> Vec<Record> {
 struct Stage {
     machine: Machine,
     limits: Limits,
+    /// Calls are mended.
+    repair: bool,
     log: Vec<Record>,
     /// Where crashes have cut it off.
     cuts: Vec<u64>,
@@ -120,10 +122,17 @@ struct Stage {
 }
 
 impl Stage {
+    fn mend(&mut self) {
+        if self.repair {
+            self.machine.mend_calls(means());
+        }
+    }
+
     fn new() -> Self {
         let mut stage = Self {
             machine: Machine::new(Facts::default(), Limits::default()),
             limits: Limits::default(),
+            repair: false,
             log: Vec::new(),
             cuts: Vec::new(),
             now: Now {
@@ -146,7 +155,7 @@ impl Stage {
         self.limits = Limits::default();
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
-                None if setting == "told" => {}
+                None if ["told", "repair"].contains(&setting) => {}
                 None => record.kind = kind(setting),
                 Some(("mode", mode)) => record.mode = Mode::named(mode).expect("a mode"),
                 Some(("read_only", only)) => record.read_only = only == "true",
@@ -165,6 +174,10 @@ impl Stage {
         // Somebody is to be told of the ends of turns.
         let told = settings.split_whitespace().any(|setting| setting == "told");
         self.machine.tell_ends(told);
+        self.repair = settings
+            .split_whitespace()
+            .any(|setting| setting == "repair");
+        self.mend();
         self.log.clear();
         let effects = self.machine.record(Body::SessionCreated(record), self.now);
         self.keep(&effects);
@@ -256,6 +269,7 @@ impl Stage {
                 in_ms: None,
             },
             "sent" => Input::RequestSent,
+            "changed" => Input::FilesChanged,
             "told" => Input::EndTold,
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },
@@ -521,6 +535,7 @@ impl Stage {
         self.log.truncate(kept);
         self.cuts.push(kept as u64);
         self.machine = Machine::new(Facts::fold(&self.log), self.limits);
+        self.mend();
         self.now.mono_ms = 0;
         let kept = shown.map(|shown| self.kept(shown));
         self.machine.recover(policy, kept, self.now)

@@ -18,7 +18,7 @@ use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, S
 
 use super::chance::Chance;
 use super::checker::{Checker, Key};
-use super::made::{created, judgement, outcome, prompt_id};
+use super::made::{created, judgement, means, outcome, prompt_id};
 use crate::compacting::Job;
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
@@ -176,6 +176,9 @@ impl World {
     fn be_born(&mut self) {
         self.machine.set_context("Working directory: /w".into());
         self.machine.tell_ends(self.chance.once_in(2));
+        if self.chance.once_in(2) {
+            self.machine.mend_calls(means());
+        }
         let created = created(
             self.chance.one_of(&[Kind::Interactive, Kind::Headless]),
             self.chance.one_of(&[0, 0, 1, 2, 4]),
@@ -206,7 +209,8 @@ impl World {
             86 if !self.closing => self.compact(),
             87..90 => self.stop(),
             90..93 => self.something_late(),
-            93..95 => self.step(Input::CredentialsArrived),
+            93 => self.step(Input::CredentialsArrived),
+            94 => self.step(Input::FilesChanged),
             95 => self.time_is_up(),
             96..98 => self.crash(),
             98 => self.suspend(),
@@ -401,6 +405,7 @@ impl World {
                     name: "write".into(),
                     arguments: "{}".into(),
                     cut: false,
+                    found: false,
                 };
                 let judgement =
                     Box::new(judgement(&call, Verdict::Allow, Unattended::Wait, false, 0));
@@ -455,6 +460,9 @@ impl World {
             .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
         self.tell(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
+        if self.chance.once_in(2) {
+            self.machine.mend_calls(means());
+        }
         let suspended = self.shadow.suspended;
         self.machine.tell_ends(self.chance.once_in(2));
         let effects = self.machine.recover(policy, kept, self.now);

@@ -130,6 +130,7 @@ fn thinking_goes_back_as_it_was_signed_in_its_place() {
         name: "x".to_owned(),
         arguments: "{}".to_owned(),
         cut: false,
+        found: false,
     };
     assert_eq!(came.calls, [call], "a call without parameters");
 }

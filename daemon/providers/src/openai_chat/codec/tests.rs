@@ -64,6 +64,7 @@ fn assistant(text: &str, reasoning: &str, calls: &[(&str, &str, &str)]) -> Item 
         name: (*name).to_owned(),
         arguments: (*arguments).to_owned(),
         cut: false,
+        found: false,
     };
     Item::Assistant(AssistantMessage {
         item: ItemId::from("m1.2"),

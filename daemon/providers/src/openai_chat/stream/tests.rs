@@ -85,6 +85,7 @@ fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
             Ok(Part::Done(finish)) => came.done = Some(finish),
+            Ok(Part::Waiting { .. } | Part::Sent) => panic!("no wire says so"),
             Err(error) => came.error = Some(error),
         }
     }
@@ -119,6 +120,7 @@ fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         cut: false,
+        found: false,
     }
 }
 

@@ -26,6 +26,7 @@ fn call(id: &str, arguments: &str) -> ToolCall {
         name: "read".to_owned(),
         arguments: arguments.to_owned(),
         cut: false,
+        found: false,
     }
 }
 

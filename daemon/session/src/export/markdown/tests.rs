@@ -55,6 +55,7 @@ impl Story {
             name: (*name).into(),
             arguments: "{\"path\":\"x\"}".into(),
             cut: false,
+            found: false,
         });
         let calls: Vec<_> = calls.collect();
         self.then(Body::Assistant(AssistantMessage {

@@ -217,6 +217,7 @@ fn a_call(id: &CallId) -> ToolCall {
         name: "read".into(),
         arguments: "{}".into(),
         cut: false,
+        found: false,
     }
 }
 

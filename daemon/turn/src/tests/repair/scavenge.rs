@@ -27,6 +27,7 @@ fn declared(name: &str, arguments: &str) -> ToolCall {
         name: name.into(),
         arguments: arguments.into(),
         cut: false,
+        found: false,
     }
 }
 

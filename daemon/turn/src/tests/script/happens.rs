@@ -115,6 +115,7 @@ pub fn call(text: &str) -> ToolCall {
         name: name.to_owned(),
         arguments,
         cut,
+        found: false,
     }
 }
 

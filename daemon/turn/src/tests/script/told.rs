@@ -57,6 +57,16 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::Unknown { .. } => {
             return None;
         }
+        Body::CallsRepaired(repaired) => match &repaired.held_back {
+            Some(call) => format!("held back {call}"),
+            None if repaired.cleared => "what was called before may be called again".into(),
+            None => format!(
+                "taken up {} closed {} nested {}",
+                repaired.taken_up.len(),
+                repaired.closed.len(),
+                repaired.nested.len()
+            ),
+        },
         Body::SessionState(state) => match state.waiting_for {
             Some(what) => format!("waiting for {}", lower(what)),
             None => lower(state.state),
@@ -190,6 +200,7 @@ fn turn_ended(ended: &TurnEnded) -> String {
 fn user(message: &UserMessage) -> String {
     match (message.voice, message.text.as_str()) {
         (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
+        (Voice::Daemon, words::STUCK) => "daemon: stuck".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
         (Voice::Daemon, other) if words::told_by(other).is_some() => {

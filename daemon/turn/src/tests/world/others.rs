@@ -92,7 +92,8 @@ impl World {
             ..Reported::default()
         });
         match kind {
-            0..3 => answer.text = "words".into(),
+            0..2 => answer.text = "words".into(),
+            2 => answer.text = r#"{"name":"read","arguments":{"path":"9"}}"#.into(),
             3 => answer.reasoning = "thoughts".into(),
             4 => {}
             _ => {
@@ -127,8 +128,12 @@ impl World {
                 .chance
                 .one_of(&["read", "read", "write", "bash", "ask", "plan"])
                 .into(),
-            arguments: format!("{{\"path\":\"{}\"}}", self.chance.below(4)),
+            arguments: match self.chance.below(10) {
+                0 => "{\"path\":\"1".into(),
+                path => format!("{{\"path\":\"{}\"}}", path % 4),
+            },
             cut: false,
+            found: false,
         }
     }
 

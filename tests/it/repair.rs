@@ -1,0 +1,188 @@
+//! Calls that a model gets wrong, from the wire to the log: taken up, closed, held back; and left alone where it is
+//! switched off.
+
+use serde_json::{Value, json};
+use testkit::model::{Answer, Call, Model};
+use tests::House;
+
+use crate::scripted::{HASTE, Ran, run};
+
+/// A house whose only provider is this model, with more in its entry.
+fn house(model: &Model, more: &str) -> House {
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&format!("{}{more}", model.entry("model", None)));
+    house.files("//- a.txt\nold words\n");
+    house.daemon();
+    house
+}
+
+fn read() -> Answer {
+    Answer::call("read_file", json!({"path": "a.txt"}))
+}
+
+fn broken_off(name: &str, arguments: &str) -> Answer {
+    Answer::text("").with(Call {
+        id: None,
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    })
+}
+
+fn results(model: &Model) -> Vec<(String, String)> {
+    model.requests().pop().expect("a request").results()
+}
+
+/// Records of what was mended, without what was not.
+fn repairs(ran: &Ran) -> Vec<&Value> {
+    ran.all("calls.repaired")
+}
+
+#[test]
+fn a_call_that_stands_in_words_is_made_and_what_it_changes_is_asked() {
+    let words = r#"I look first. {"name": "read_file", "arguments": {"path": "a.txt"}}"#;
+    let writes = r#"<|DSML|invoke name="write_file"><|DSML|parameter name="path">b.txt</|DSML|parameter><|DSML|parameter name="content">x</|DSML|parameter></|DSML|invoke>"#;
+    let model = Model::start([
+        Answer::text(words),
+        Answer::text("Now the other.").reasoning(writes),
+        Answer::text("Done."),
+    ]);
+    let house = house(&model, "");
+    // A yes to everything is none to what may have been quoted.
+    let ran = run(&house, &["--on-ask", "allow"], "go");
+    assert_eq!(ran.text(), "Done.", "{ran:#?}");
+    let results = results(&model);
+    assert_eq!(results.len(), 2, "{results:?}");
+    assert!(results[0].1.contains("old words"), "{results:?}");
+    assert!(
+        results[1].1.contains("not declared as a call"),
+        "{results:?}"
+    );
+    assert!(!house.project().join("b.txt").exists());
+    let taken: Vec<_> = repairs(&ran)
+        .iter()
+        .map(|made| made["taken_up"].clone())
+        .collect();
+    assert_eq!(taken, [json!([results[0].0]), json!([results[1].0])]);
+    model.assert_strict();
+}
+
+#[test]
+fn a_call_that_breaks_off_is_closed_and_runs_only_where_half_does_no_harm() {
+    let model = Model::start([
+        broken_off("read_file", r#"{"path":"a.txt"#),
+        broken_off("write_file", r#"{"path":"b.txt","content":"half of"#),
+        broken_off("todo_write", r#"{"todos":["#),
+        broken_off("read_file", "no arguments"),
+        Answer::text("Done."),
+    ]);
+    let house = house(&model, "");
+    let ran = run(&house, &["--on-ask", "allow"], "go").expect(0, "completed");
+    let results = results(&model);
+    assert!(results[0].1.contains("old words"), "{results:?}");
+    for (_, text) in &results[1..3] {
+        assert!(text.contains("Make a smaller call"), "{results:?}");
+    }
+    assert!(!results[3].1.contains("smaller"), "{results:?}");
+    assert!(!house.project().join("b.txt").exists());
+    assert_eq!(repairs(&ran).len(), 3);
+    // What was mended goes back mended, what was not as it came.
+    let last = model.requests().pop().expect("a request");
+    let sent: Vec<_> = last
+        .messages()
+        .iter()
+        .filter_map(|message| message["tool_calls"][0]["function"]["arguments"].as_str())
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            r#"{"path":"a.txt"}"#,
+            r#"{"path":"b.txt","content":"half of"}"#,
+            r#"{"todos":[]}"#,
+            "no arguments"
+        ]
+    );
+    model.assert_prefix();
+}
+
+#[test]
+fn calls_in_circles_are_held_back_and_end_the_turn() {
+    let model = Model::start([
+        read(),
+        read(),
+        read(),
+        read(),
+        Answer::text("I could not find it."),
+    ]);
+    let house = house(&model, "");
+    let ran = run(&house, &[], "go").expect(3, "blocked");
+    assert_eq!(ran.text(), "I could not find it.");
+    let results = results(&model);
+    assert!(results[1].1.contains("old words"), "{results:?}");
+    for (_, text) in &results[2..] {
+        assert!(text.starts_with("Not run: this same call"), "{results:?}");
+    }
+    assert_eq!(repairs(&ran).len(), 2);
+    let stats = house.reasonix(&["stats", "--by", "hook", "--json"]).json();
+    let counted = json!({"taken_up": 0, "closed": 0, "nested": 0, "held_back": 2});
+    assert_eq!(stats["repairs"], counted);
+    let last = model.requests().pop().expect("a request");
+    assert_eq!(last.json["tool_choice"], "none");
+    model.assert_prefix();
+}
+
+#[test]
+fn a_file_that_others_change_may_be_read_again() {
+    let model = Model::start([
+        read(),
+        read(),
+        Answer::call("bash", json!({"command": "cat wait.pipe"})),
+        read(),
+        Answer::text("Done."),
+    ]);
+    let house = house(&model, "");
+    let pipe = house.project().join("wait.pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("run mkfifo").success());
+    let running = house.start(&["run", "--output-format", "jsonl", "go"]);
+    running.line("the command", |line| {
+        line.contains("tool.started") && line.contains("wait.pipe")
+    });
+    std::fs::write(house.project().join("a.txt"), "new words\n").expect("change a file");
+    std::fs::write(&pipe, "go on\n").expect("feed the pipe");
+    Ran::of(&running.done()).expect(0, "completed");
+    let results = results(&model);
+    assert!(results[3].1.contains("new words"), "{results:?}");
+}
+
+#[test]
+fn switched_off_nothing_is_mended() {
+    let model = Model::start([
+        read(),
+        read(),
+        read(),
+        broken_off("read_file", r#"{"path":"a.txt"#),
+        Answer::text(r#"{"name": "read_file", "arguments": {"path": "a.txt"}}"#),
+    ]);
+    let house = house(&model, "repair = false\n");
+    let ran = run(&house, &[], "go").expect(0, "completed");
+    assert_eq!(repairs(&ran), Vec::<&Value>::new());
+    let results = results(&model);
+    assert!(results[2].1.contains("old words"), "{results:?}");
+    assert!(!results[3].1.contains("old words"), "{results:?}");
+}
+
+/// The time that a command took stands in its result; it makes no other result of it.
+#[test]
+fn commands_go_in_circles_as_well() {
+    let list = || Answer::call("bash", json!({"command": "ls"}));
+    let model = Model::start([list(), list(), list(), Answer::text("Done.")]);
+    let house = house(&model, "");
+    let ran = run(&house, &["--on-ask", "allow"], "go").expect(0, "completed");
+    assert_eq!(repairs(&ran).len(), 1, "{:?}", results(&model));
+    let results = results(&model);
+    assert!(
+        results[2].1.starts_with("Not run: this same call"),
+        "{results:?}"
+    );
+}
