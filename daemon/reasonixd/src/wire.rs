@@ -150,7 +150,7 @@ impl Wire {
             unusable: None,
             price: facts.price,
             cache: facts.cache,
-            repair: entry.kind == "openai" && entry.repair.unwrap_or(true),
+            repair: entry.repairs_calls(),
         }
     }
 }

@@ -179,6 +179,12 @@ pub fn read(text: &str) -> Result<(ProviderEntry, Vec<Wrong>), toml::de::Error> 
 }
 
 impl ProviderEntry {
+    /// Whether calls are mended that its models get wrong.
+    #[must_use]
+    pub fn repairs_calls(&self) -> bool {
+        self.kind == "openai" && self.repair.unwrap_or(true)
+    }
+
     /// All models, the default first.
     #[must_use]
     pub fn all_models(&self) -> Vec<String> {
