@@ -380,7 +380,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     };
     let shown = crate::repair::shown(&spec).schema;
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(names, ["mail", "user.profile.name"]);
+    assert_eq!(names, ["user.profile.name", "mail"]);
 
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
