@@ -152,7 +152,7 @@ fn sum(
     }
     let with_repairs = sums.wanted.hooks;
     let mut stats = sums.finish();
-    stats.repairs = with_repairs.then(|| repaired.finish());
+    stats.repairs = with_repairs.then(|| Box::new(repaired.finish()));
     stats.hooks = hooked.finish();
     stats.tools = tooled.finish();
     Ok(stats)

@@ -260,7 +260,7 @@ pub struct StatsOutput {
     /// Calls that were mended. Only where hooks were asked for (both read whole logs), and of sessions that are not
     /// deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repairs: Option<RepairCounts>,
+    pub repairs: Option<Box<RepairCounts>>,
 }
 
 /// What calls of one tool came to. A request is no tool's: what it used is in no row.
