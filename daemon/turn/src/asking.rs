@@ -47,7 +47,7 @@ impl Step<'_> {
             read_only: settings.read_only,
         };
         let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
-        if self.facts.told != now && !summing_up {
+        if (self.facts.told != now || self.facts.told_again) && !summing_up {
             self.say(words::stance(now).to_owned(), None, None, Voice::Daemon);
         }
     }

@@ -57,8 +57,8 @@ pub(crate) enum Doing {
 pub(crate) enum Then {
     /// The open turn's next request.
     Ask,
-    /// Nothing: the session was at rest. With what was to stop it meanwhile.
-    Rest(Option<StopReason>),
+    /// Nothing: the session was at rest, and a person asked for it.
+    Rest,
 }
 
 /// A job that plans a reset, or writes it.
@@ -109,6 +109,13 @@ pub enum CompactionEnd {
     Failed(Failure),
 }
 
+impl Compacting {
+    /// Whether neither a job nor a request is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        matches!(&self.waits, Doing::Digest(asking) if asking.waits != Waits::Answer)
+    }
+}
+
 impl Step<'_> {
     /// Whether the context is to be compacted before the next request.
     pub(crate) fn is_near_full(&self) -> bool {
@@ -137,7 +144,7 @@ impl Step<'_> {
             trigger: Trigger::Manual,
             instructions,
         };
-        self.reset(why, Then::Rest(None), request_id)
+        self.reset(why, Then::Rest, request_id)
     }
 
     /// Brings back what the newest compaction has folded. Only at rest.
@@ -208,7 +215,7 @@ impl Step<'_> {
             JobEnd::Ask => self.ask_digest(compacting),
             JobEnd::Nothing(why) => {
                 // Not again before there is more that could be folded.
-                let step = self.facts.wire.context_window / 20;
+                let step = (self.facts.wire.context_window / 20).max(1);
                 self.hold.futile = self.facts.context_tokens.saturating_add(step);
                 if self.is_forced(&compacting) {
                     return self.too_full(compacting, self.facts.context_tokens);
@@ -233,18 +240,23 @@ impl Step<'_> {
     }
 
     fn write_reset(&mut self, compacting: Compacting, reset: CacheReset) -> Phase {
-        let done = reset.compaction.clone();
+        let (done, switches) = (reset.compaction.clone(), reset.wire.is_some());
         self.append(Body::CacheReset(CacheReset {
             request_id: compacting.request_id,
             ..reset
         }));
+        let seq = self.facts.seq;
+        if switches {
+            // It was counted in the window of another model.
+            self.hold.futile = 0;
+        }
         if let Some(done) = done {
             self.hold.failures = 0;
             self.hold.futile = 0;
             if done.mechanical {
                 self.notice(Level::Warning, words::MECHANICAL_DIGEST);
             }
-            self.hold.compacted = Some(CompactionEnd::Done(self.facts.seq, done));
+            self.hold.compacted = Some(CompactionEnd::Done(seq, done));
         }
         self.behind_reset(compacting)
     }
@@ -260,7 +272,19 @@ impl Step<'_> {
         self.send_digest(compacting, asking)
     }
 
+    /// In a pause the turn's request for a digest waits. At rest a person asked for it, also in a pause. In a hand-over the
+    /// next life begins anew.
     fn send_digest(&mut self, compacting: Compacting, asking: Asking) -> Phase {
+        if self.hold.suspending {
+            return self.leave_to_next_life(compacting);
+        }
+        if self.facts.settings.paused && compacting.then == Then::Ask {
+            let waits = Waits::Resume;
+            return Phase::Compacting(Compacting {
+                waits: Doing::Digest(Asking { waits, ..asking }),
+                ..compacting
+            });
+        }
         self.effects.push(Effect::AskDigest {
             item: asking.item.clone(),
             attempt: asking.attempt,
@@ -310,6 +334,13 @@ impl Step<'_> {
         };
         if partial.reported.is_some() {
             self.usage_of(&asking, partial, Purpose::Digest);
+        }
+        if self.hold.suspending {
+            let waits = Waits::Resume;
+            return self.leave_to_next_life(Compacting {
+                waits: Doing::Digest(Asking { waits, ..asking }),
+                ..compacting
+            });
         }
         if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
             let wait = error.retry_after.map_or(1_000, |after| {
@@ -361,6 +392,25 @@ impl Step<'_> {
         self.send_digest(compacting, asking)
     }
 
+    /// The pause is over: a request for a digest that waited for that is sent.
+    pub(crate) fn release_digest(&mut self, compacting: Compacting) -> Phase {
+        match compacting.waits.clone() {
+            Doing::Digest(asking) if asking.waits == Waits::Resume => {
+                let waits = Waits::Answer;
+                self.send_digest(compacting, Asking { waits, ..asking })
+            }
+            _ => Phase::Compacting(compacting),
+        }
+    }
+
+    /// The daemon hands over: nothing of it was logged, and the next life's request comes to the same.
+    pub(crate) fn leave_to_next_life(&mut self, compacting: Compacting) -> Phase {
+        match self.stop_compacting(compacting, StopReason::User) {
+            Some(_) => Phase::Idle,
+            None => Phase::Held,
+        }
+    }
+
     /// Nothing has changed. A compaction that is needed is tried again, and in the end done without the model.
     fn reset_failed(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         if compacting.why == Resetting::Rebase {
@@ -374,7 +424,7 @@ impl Step<'_> {
                 failure.message
             ),
         );
-        if self.is_forced(&compacting) && self.hold.failures <= FAILURES {
+        if self.is_forced(&compacting) && self.hold.failures <= FAILURES && !self.held() {
             let digest = match self.hold.failures >= FAILURES {
                 true => Digest::Mechanical,
                 false => Digest::Wanted,
@@ -386,7 +436,7 @@ impl Step<'_> {
             });
         }
         // Not in the way of the turn: it is tried again when there is more to fold.
-        let step = self.facts.wire.context_window / 50;
+        let step = (self.facts.wire.context_window / 50).max(1);
         self.hold.futile = self.facts.context_tokens.saturating_add(step);
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
         self.behind_reset(compacting)
@@ -396,7 +446,7 @@ impl Step<'_> {
     fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         match compacting.then {
             Then::Ask => self.end_turn(OutcomeKind::Failed, None, Some(failure)),
-            Then::Rest(_) => self.behind_reset(compacting),
+            Then::Rest => self.behind_reset(compacting),
         }
     }
 
@@ -416,7 +466,7 @@ impl Step<'_> {
         );
         match compacting.then {
             Then::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
-            Then::Rest(_) => {
+            Then::Rest => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
                 self.behind_reset(compacting)
             }
@@ -425,6 +475,10 @@ impl Step<'_> {
 
     /// The provider finds a request too long: the context is compacted and the request made again, within bounds.
     pub(crate) fn too_long(&mut self) -> Option<Phase> {
+        if self.held() {
+            // The request is made again, and found too long again.
+            return Some(Phase::Held);
+        }
         self.hold.too_long += 1;
         (self.hold.too_long <= TOO_LONG).then(|| self.compact_first(Trigger::TooLong))
     }
@@ -433,15 +487,8 @@ impl Step<'_> {
         match compacting.then {
             Then::Ask if self.held() => Phase::Held,
             Then::Ask => self.ask(),
-            Then::Rest(Some(reason @ (StopReason::Term | StopReason::Kill))) => {
-                self.stop_at_rest(reason)
-            }
-            Then::Rest(Some(StopReason::Shutdown)) => {
-                self.hold.rests = true;
-                Phase::Idle
-            }
-            Then::Rest(_) if self.wants_turn() => self.start_next(),
-            Then::Rest(_) => Phase::Idle,
+            Then::Rest if self.wants_turn() => self.start_next(),
+            Then::Rest => Phase::Idle,
         }
     }
 
@@ -462,6 +509,6 @@ impl Step<'_> {
             "Compact again when the session is at rest.",
         );
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
-        matches!(compacting.then, Then::Rest(_)).then_some(reason)
+        (compacting.then == Then::Rest).then_some(reason)
     }
 }

@@ -79,6 +79,10 @@ pub struct Facts {
     pub planned: VecDeque<(PlanResolved, Stamp)>,
     /// What the model knows of what the session may do.
     pub told: Told,
+    /// It was ever told so in the conversation.
+    pub was_told: bool,
+    /// A compaction may have folded that: it is to be told again.
+    pub told_again: bool,
     /// What the model has set out to do.
     pub todos: Vec<Todo>,
     /// Which records make up the conversation.
@@ -497,8 +501,11 @@ impl Facts {
         match &record.body {
             Body::User(message) => {
                 self.spoken += 1;
-                if message.voice == Voice::Daemon {
-                    self.told = words::told_by(&message.text).unwrap_or(self.told);
+                if message.voice == Voice::Daemon
+                    && let Some(told) = words::told_by(&message.text)
+                {
+                    self.told = told;
+                    (self.was_told, self.told_again) = (true, false);
                 }
                 if self.opening.is_none() {
                     self.opening.clone_from(&message.context);

@@ -76,10 +76,8 @@ impl Phase {
             Self::Idle | Self::Held => true,
             Self::Asking(asking) => !asking.waits.is_in_flight(),
             Self::Calls(calls) => calls.running.is_empty(),
-            Self::Compacting(_)
-            | Self::Stopping { .. }
-            | Self::Rewinding { .. }
-            | Self::Ending { .. } => false,
+            Self::Compacting(compacting) => compacting.is_quiet(),
+            Self::Stopping { .. } | Self::Rewinding { .. } | Self::Ending { .. } => false,
         }
     }
 }
@@ -155,12 +153,16 @@ impl Step<'_> {
                 asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
                 self.release_request(asking, cause)
             }
-            Phase::Compacting(_) => {
+            Phase::Compacting(_) if self.is_run_to_exit() => {
+                self.exit_with_turn();
+                phase
+            }
+            Phase::Compacting(compacting) => {
                 let (running, in_turn) = (State::Running, self.facts.open.is_some());
                 let state = if in_turn { running } else { State::Idle };
                 self.state(state, None, cause, None);
                 self.run_clock();
-                phase
+                self.release_digest(compacting)
             }
             Phase::Calls(calls) => {
                 match self.facts.waits_for_person() {
@@ -228,7 +230,12 @@ impl Step<'_> {
     /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.
     pub(crate) fn suspend(&mut self, phase: Phase) -> Phase {
         self.hold.suspending = true;
-        self.unsend(phase)
+        match self.unsend(phase) {
+            Phase::Compacting(compacting) if compacting.is_quiet() => {
+                self.leave_to_next_life(compacting)
+            }
+            other => other,
+        }
     }
 
     /// The time for that is up. A request is made again by the next life, which goes on from what was shown of its
@@ -253,13 +260,7 @@ impl Step<'_> {
                 self.effects.push(Effect::CancelTelling);
                 phase
             }
-            // Nothing of it was logged: the next life makes the request again, and comes to the same.
-            Phase::Compacting(compacting) => {
-                match self.stop_compacting(compacting, StopReason::User) {
-                    Some(_) => Phase::Idle,
-                    None => Phase::Held,
-                }
-            }
+            Phase::Compacting(compacting) => self.leave_to_next_life(compacting),
             Phase::Idle
             | Phase::Held
             | Phase::Rewinding { .. }

@@ -601,6 +601,7 @@ impl Step<'_> {
             (outcome, reason)
         };
         self.hold.clock = None;
+        self.hold.too_long = 0;
         let duration_ms = open.ran_ms(self.now.wall);
         let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
         let told = self.hold.tell_ends && !unheard;

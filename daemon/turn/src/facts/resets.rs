@@ -5,8 +5,8 @@ use proto::record::SessionCreated;
 use proto::reset::{CacheReset, Compaction, Piece, Wire};
 use proto::{ItemId, Record, Seq};
 
+use super::Facts;
 use super::view::Base;
-use super::{Facts, Told};
 
 /// A compaction that can be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,8 @@ impl Facts {
         if let Some(wire) = &reset.wire {
             self.generation += u64::from(wire.provider != self.wire.provider);
             self.wire.clone_from(wire);
+            // It was counted in the window of another model.
+            self.spared = 0;
         }
         if let Some(undone) = reset.undoes {
             let before = self.view.clone();
@@ -96,18 +98,23 @@ impl Facts {
             }
         }
         if let Some(pieces) = &reset.base {
+            // What a compaction keeps stays as it was rendered.
+            let generation = match reset.compaction {
+                Some(_) => self.view.generation(),
+                None => self.generation,
+            };
             self.view.push_base(Base {
                 seq: record.seq,
                 pieces: pieces.iter().map(|piece| own(piece, record.seq)).collect(),
-                generation: self.generation,
+                generation,
             });
         }
         if let Some(done) = &reset.compaction {
             self.compactions += 1;
             self.context_tokens = done.tokens_after;
             self.spared = 0;
-            // What it was told may be folded: it is told again.
-            self.told = Told::default();
+            // What it was told may be folded, or stand there still: it is told again.
+            self.told_again = self.was_told;
             self.compacted = Some(Undoable {
                 seq: record.seq,
                 done: done.clone(),

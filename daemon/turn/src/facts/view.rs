@@ -70,11 +70,12 @@ impl View {
         self.bases.push(base);
     }
 
-    /// Takes away what this reset has put in the place of messages. False: it stands no more.
+    /// Takes away what this reset has put in the place of messages, and what was made from that since. False: it stands no
+    /// more.
     pub(super) fn drop_base(&mut self, seq: Seq) -> bool {
-        let before = self.bases.len();
-        self.bases.retain(|base| base.seq != seq);
-        self.bases.len() < before
+        let place = self.bases.iter().position(|base| base.seq == seq);
+        self.bases.truncate(place.unwrap_or(self.bases.len()));
+        place.is_some()
     }
 
     /// Whether this reset's base stands.
@@ -111,6 +112,8 @@ pub struct Counts {
     pub context_tokens: u64,
     pub todos: Vec<Todo>,
     pub told: Told,
+    pub was_told: bool,
+    pub told_again: bool,
 }
 
 /// A rewind, with what was before it.
@@ -295,6 +298,8 @@ impl Facts {
             context_tokens: self.context_tokens,
             todos: self.todos.clone(),
             told: self.told,
+            was_told: self.was_told,
+            told_again: self.told_again,
         }
     }
 
@@ -304,6 +309,8 @@ impl Facts {
         self.context_tokens = counts.context_tokens;
         self.todos = counts.todos;
         self.told = counts.told;
+        self.was_told = counts.was_told;
+        self.told_again = counts.told_again;
     }
 
     pub(super) fn apply_rewound(&mut self, rewound: &SessionRewound, record: &Record) {

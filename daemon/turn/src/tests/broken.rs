@@ -5,12 +5,15 @@ use proto::item::{AssistantMessage, Finish, ToolCall, ToolMessage};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::session::When;
 use proto::record::{PromptQueued, SessionExited, ToolStarted, TurnStarted, Verdict};
+use proto::reset::{CacheReset, Wire};
 use proto::state::Kind;
 use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
 
 use super::made::{created, judgement, outcome, prompt_id, reply};
 use super::storm::storms;
 use super::world::log_of;
+use crate::compacting::{Job, JobEnd, Resetting};
+use crate::compaction::Why;
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
@@ -106,6 +109,7 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
                         ..Answer::default()
                     })));
                 }
+                Effect::Reset(job) => happens.push(reset(&machine, &job)),
                 Effect::Judge { call } => {
                     let mut judgement =
                         judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
@@ -146,6 +150,28 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
     assert!(machine.facts().queue.is_empty(), "and all is worked off");
     assert!(asked > 0, "the model was asked");
     (!lost).then_some(machine)
+}
+
+/// Another model is asked; a compaction comes to nothing.
+fn reset(machine: &Machine, job: &Job) -> Input {
+    let facts = machine.facts();
+    let end = match job.why {
+        Resetting::Compaction { .. } => JobEnd::Nothing(Why::TooLittle),
+        Resetting::Rebase => JobEnd::Reset(CacheReset {
+            base: Some(facts.pieces_upto(job.upto)),
+            wire: Some(Wire {
+                provider: facts.settings.provider.clone(),
+                model: facts.settings.model.clone(),
+                effort: facts.settings.effort.clone(),
+                ..facts.wire.clone()
+            }),
+            ..CacheReset::default()
+        }),
+    };
+    Input::JobEnded {
+        number: job.number,
+        end: Box::new(end),
+    }
 }
 
 /// What a request shows is a valid conversation, whatever rewinds have hidden.

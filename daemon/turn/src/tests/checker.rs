@@ -19,7 +19,7 @@ use crate::words;
 
 mod shown;
 
-pub use shown::Shown;
+pub use shown::{Place, Shown};
 
 /// A call, for ever: ids are the session's own, turns only make messages readable.
 pub type Key = (u64, CallId);

@@ -52,7 +52,7 @@ proptest! {
 #[test]
 fn the_storm_reaches_everything() {
     let mut seen = BTreeSet::new();
-    for seed in 0..400 {
+    for seed in 0..800 {
         for record in log_of(seed, 150) {
             seen.insert(record.body.kind().to_owned());
             match &record.body {
@@ -80,6 +80,19 @@ fn the_storm_reaches_everything() {
                 Body::ToolStarted(started) if started.outside => seen.insert("outside".into()),
                 Body::ApprovalRequested(asked) if asked.escape.is_some() => {
                     seen.insert("asked to let it out".into())
+                }
+                Body::Usage(usage) => seen.insert(format!(
+                    "{:?}, in a turn {}",
+                    usage.purpose,
+                    record.turn.is_some()
+                )),
+                Body::CacheReset(reset) => {
+                    if let Some(done) = &reset.compaction {
+                        let how = if done.mechanical { "list" } else { "digest" };
+                        seen.insert(format!("{:?} {how}", done.trigger));
+                    }
+                    let rendered = reset.base.is_some();
+                    seen.insert(format!("{}, rendered {rendered}", reset.reason))
                 }
                 Body::SessionRewound(rewound) => {
                     let (undo, shown) = (rewound.undoes.is_some(), rewound.shown.is_some());
@@ -128,6 +141,21 @@ fn the_storm_reaches_everything() {
         "rewound, undo true, shown true",
         "rewound, undo true, shown false",
     ];
+    let resets = [
+        "rewind, rendered false",
+        "compaction, rendered true",
+        "compaction undone, rendered false",
+        "switch, rendered true",
+        "switch, rendered false",
+        "Auto digest",
+        "Auto list",
+        "Manual digest",
+        "Manual list",
+        "TooLong digest",
+        "TooLong list",
+        "Digest, in a turn true",
+        "Digest, in a turn false",
+    ];
     let states = ["Idle", "Running", "Waiting", "Paused"];
     let finishes = [
         "Stop",
@@ -145,7 +173,11 @@ fn the_storm_reaches_everything() {
     ];
     let wanted = kinds.chain(outcomes).chain(statuses).chain(others);
     let wanted = wanted.chain(states).chain(finishes).chain(notices);
-    let wanted = wanted.chain(answers).chain(rewinds).chain(outside);
+    let wanted = wanted
+        .chain(answers)
+        .chain(rewinds)
+        .chain(outside)
+        .chain(resets);
     let missing: Vec<_> = wanted.filter(|name| !seen.contains(*name)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
 }

@@ -17,12 +17,13 @@ use proto::state::Kind;
 use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, Stamp};
 
 use super::chance::Chance;
-use super::checker::{Checker, Key};
+use super::checker::{Checker, Key, Place};
 use super::made::{created, judgement, means, outcome, prompt_id};
-use crate::compacting::Job;
+use crate::compacting::Digest;
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
 
+mod compacting;
 mod going_back;
 mod holds;
 mod others;
@@ -54,7 +55,9 @@ pub struct World {
     /// The answer that was asked for last in this life.
     tried: Option<ItemId>,
     /// The newest request's messages, and how many cache resets were before it.
-    sent: Option<(u64, Vec<Seq>)>,
+    sent: Option<(u64, Vec<Place>)>,
+    /// What requests were made of, and how far the log went then.
+    requests: Vec<(Seq, Vec<Place>)>,
     prompts: u64,
     calls: u64,
     /// The daemon goes down: clients are refused.
@@ -73,7 +76,7 @@ pub struct World {
 struct Outside {
     request: Option<(ItemId, bool)>,
     /// A job that changes earlier bytes of requests.
-    job: Option<Job>,
+    job: Option<compacting::Work>,
     /// The request in flight is for a digest.
     digest: bool,
     /// It is not sent yet: it waits for its turn.
@@ -163,6 +166,7 @@ impl World {
             shown: HashMap::new(),
             tried: None,
             sent: None,
+            requests: Vec::new(),
             prompts: 0,
             calls: 0,
             closing: false,
@@ -179,11 +183,12 @@ impl World {
         if self.chance.once_in(2) {
             self.machine.mend_calls(means());
         }
-        let created = created(
+        let mut created = created(
             self.chance.one_of(&[Kind::Interactive, Kind::Headless]),
             self.chance.one_of(&[0, 0, 1, 2, 4]),
             self.chance.one_of(&[0, 60_000]),
         );
+        created.context_window = self.chance.one_of(&[0, 1_000, 1_000, 1_000]);
         let effects = self.machine.record(Body::SessionCreated(created), self.now);
         self.perform(effects);
         self.durable = self.seq();
@@ -206,8 +211,8 @@ impl World {
             72..76 if !self.closing => self.pause(),
             76..84 if !self.closing => self.people(),
             84..86 if !self.closing => self.rewind(),
-            86 if !self.closing => self.compact(),
-            87..90 => self.stop(),
+            86..88 if !self.closing => self.compact(),
+            88..90 => self.stop(),
             90..93 => self.something_late(),
             93 => self.step(Input::CredentialsArrived),
             94 => self.step(Input::FilesChanged),
@@ -451,7 +456,11 @@ impl World {
         }
         self.cuts.retain(|cut| *cut < self.durable);
         self.cuts.push(self.durable);
+        let elements = std::mem::take(&mut self.check.shown.elements);
         self.check = Checker::of(&self.log, &self.cuts);
+        self.check.shown.elements = elements;
+        let end = self.durable;
+        self.requests.retain(|(upto, _)| upto.0 <= end);
         self.tainted.extend(self.check.half_done());
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
@@ -498,6 +507,20 @@ impl World {
                 effect,
                 Effect::Ask { .. } | Effect::Judge { .. } | Effect::Run { .. }
             );
+            let in_turn = self.check.open.is_some();
+            let resets = match &effect {
+                Effect::AskDigest { .. } => true,
+                // What the model has written is put in its place.
+                Effect::Reset(job) => !matches!(job.digest, Digest::Written(_)),
+                _ => false,
+            };
+            // At rest a person asks for it, also in a pause.
+            assert!(
+                !(resets && in_turn && self.check.paused),
+                "a reset begins in a pause"
+            );
+            let asks = matches!(effect, Effect::AskDigest { .. });
+            assert!(!(asks && self.handing), "a request in a hand-over");
             assert!(
                 !(starts && self.check.paused),
                 "something starts in a pause"
@@ -528,9 +551,10 @@ impl World {
                     tool_choice,
                     ..
                 } => self.ask(upto, item, tool_choice),
-                Effect::Reset(job) => self.outside.job = Some(job),
+                Effect::Reset(job) => self.job_begins(job),
                 Effect::AskDigest { item, .. } => {
                     assert!(self.outside.request.is_none(), "one request at a time");
+                    self.check.shown.is_valid();
                     self.outside.request = Some((item, true));
                     self.outside.digest = true;
                 }
@@ -671,6 +695,7 @@ impl World {
             *self.machine.facts(),
             "a fold of the whole log knows the same"
         );
+        self.history_holds();
         // Whatever was left waiting (an exit, a recovery that waits for a person) goes on with the next prompt.
         self.prompt(When::Queue);
         self.quiet();

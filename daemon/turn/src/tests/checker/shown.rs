@@ -1,14 +1,22 @@
 //! The conversation as somebody keeps it who writes down turns, not runs of records: what a request must show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proto::item::{Finish, Voice};
 use proto::params::history::What;
-use proto::record::{Purpose, SessionRewound, Todo};
+use proto::record::{Purpose, SessionRewound, Todo, Usage};
+use proto::reset::{CacheReset, Compaction, Piece};
 use proto::state::Mode;
 use proto::{Body, CallId, Record, Seq};
 
 use crate::{Facts, words};
+
+/// A message of a request: a record, or an element of a reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    Record(Seq),
+    Element(Seq, u32),
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
@@ -17,6 +25,15 @@ pub struct Shown {
     /// The turns that are shown, oldest first.
     pub visible: Vec<u64>,
     rewinds: Vec<Rewind>,
+    /// What stands in the place of messages, oldest first.
+    bases: Vec<Base>,
+    /// What the elements of resets say. Beside the log: told by whoever makes them.
+    pub elements: HashMap<(Seq, u32), Body>,
+    now: Moment,
+    /// What was before each turn.
+    before_turns: BTreeMap<u64, Moment>,
+    /// The newest compaction, until a turn that began behind it has ended.
+    newest: Option<(Seq, Compaction)>,
     /// A rewind has changed the conversation, and the cache reset that belongs to it is not there yet. It stands directly
     /// behind, unless the daemon died between the two.
     reset_due: bool,
@@ -29,8 +46,26 @@ pub struct Shown {
 struct Rewind {
     seq: Seq,
     before: Vec<u64>,
+    bases: Vec<Base>,
+    now: Moment,
     undoing: bool,
     undone: bool,
+}
+
+/// What goes back with the conversation, and stands in no message.
+#[derive(Clone, Debug, Default)]
+struct Moment {
+    /// Digests that were written.
+    digests: u64,
+    tokens: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Base {
+    seq: Seq,
+    messages: Vec<Place>,
+    /// The turns that it was made from.
+    turns: Vec<u64>,
 }
 
 impl Shown {
@@ -40,36 +75,102 @@ impl Shown {
             assert!(reset, "{:?} follows in its place", record.body);
         }
         match &record.body {
-            Body::TurnStarted(_) => self.visible.extend(record.turn),
-            // The digest of a compaction may be asked for at rest.
-            Body::Usage(usage) if usage.purpose == Purpose::Digest => {
-                if let Some(turn) = record.turn {
-                    self.turns.entry(turn).or_default().push(record.clone());
-                }
+            Body::TurnStarted(_) => {
+                let turn = record.turn.expect("a turn has a number");
+                self.before_turns.insert(turn, self.now.clone());
+                self.visible.push(turn);
             }
-            Body::User(_)
-            | Body::Assistant(_)
-            | Body::Tool(_)
-            | Body::TodoUpdated(_)
-            | Body::Usage(_) => {
+            Body::TurnEnded(_) => {
+                let newest = self.newest.take();
+                let began = self.began(record.turn.expect("a turn has a number"));
+                self.newest = newest.filter(|(seq, _)| *seq > began);
+            }
+            Body::User(_) | Body::Assistant(_) | Body::Tool(_) | Body::TodoUpdated(_) => {
                 let turn = record.turn.expect("it stands in a turn");
                 self.turns.entry(turn).or_default().push(record.clone());
             }
+            Body::Usage(usage) => self.used(usage, record),
             Body::SessionRewound(rewound) => self.rewound(rewound, record),
-            Body::CacheReset(reset) if reset.reason.starts_with("compaction") => {
-                self.resets += 1;
-            }
-            Body::CacheReset(_) => {
-                assert!(self.reset_due, "nothing else is a cache reset");
-                self.reset_due = false;
-                self.resets += 1;
-            }
+            Body::CacheReset(reset) => self.reset(reset, record),
             _ => {}
         }
     }
 
+    /// A digest may be asked for at rest, an answer only in a turn.
+    fn used(&mut self, usage: &Usage, record: &Record) {
+        match usage.purpose {
+            Purpose::Digest => self.now.digests += 1,
+            _ => {
+                assert!(record.turn.is_some(), "it stands in a turn");
+                if usage.reported {
+                    self.now.tokens = usage.prompt_tokens + usage.output_tokens;
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self, reset: &CacheReset, record: &Record) {
+        let told = std::mem::take(&mut self.reset_due);
+        let does = reset.base.is_some() || reset.undoes.is_some() || reset.wire.is_some();
+        assert_ne!(told, does, "a reset is a rewind's, or changes something");
+        self.resets += 1;
+        if let Some(undone) = reset.undoes {
+            let (newest, done) = self.newest.take().expect("there is one to take back");
+            assert_eq!(newest, undone, "the newest compaction is taken back");
+            let place = self.bases.iter().position(|base| base.seq == undone);
+            let place = place.expect("only what stands is taken back");
+            // What came later was made from it.
+            self.bases.truncate(place);
+            self.now.tokens = self.now.tokens.max(done.tokens_before);
+        }
+        if let Some(pieces) = &reset.base {
+            let before = self.messages();
+            let messages = self.places(pieces, record.seq);
+            for place in &messages {
+                let own = matches!(place, Place::Element(reset, _) if *reset == record.seq);
+                assert!(own || before.contains(place), "{place:?} was not there");
+            }
+            self.bases.push(Base {
+                seq: record.seq,
+                messages,
+                turns: self.visible.clone(),
+            });
+        }
+        if let Some(done) = &reset.compaction {
+            self.now.tokens = done.tokens_after;
+            self.newest = Some((record.seq, done.clone()));
+        }
+    }
+
+    /// The messages that these pieces stand for. `own`: the reset that says them.
+    pub fn places(&self, pieces: &[Piece], own: Seq) -> Vec<Place> {
+        let mut places = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Element { reset, element } => {
+                    let reset = if reset.0 == 0 { own } else { *reset };
+                    places.push(Place::Element(reset, *element));
+                }
+                Piece::Run(first, last) => {
+                    let all = self.turns.values().flatten();
+                    let messages = all.filter(|record| is_message(&record.body));
+                    let among = messages.filter(|record| (*first..=*last).contains(&record.seq));
+                    places.extend(among.map(|record| Place::Record(record.seq)));
+                }
+            }
+        }
+        places
+    }
+
+    fn began(&self, turn: u64) -> Seq {
+        let said = self.turns.get(&turn).and_then(|said| said.first());
+        said.map_or(Seq(u64::MAX), |record| record.seq)
+    }
+
     fn rewound(&mut self, rewound: &SessionRewound, record: &Record) {
         let before = self.visible.clone();
+        let mut moment = None;
+        let mut bases = None;
         let undone = rewound.undoes.map(|seq| {
             let newest = self
                 .rewinds
@@ -78,11 +179,15 @@ impl Shown {
             let rewind = newest.expect("only what was done is taken back");
             assert_eq!(rewind.seq, seq, "the newest rewind is taken back first");
             rewind.undone = true;
+            moment = Some(rewind.now.clone());
+            bases = Some(rewind.bases.clone());
             rewind.before.clone()
         });
         self.rewinds.push(Rewind {
             seq: record.seq,
-            before,
+            before: before.clone(),
+            bases: self.bases.clone(),
+            now: self.now.clone(),
             undoing: undone.is_some(),
             undone: false,
         });
@@ -94,6 +199,17 @@ impl Shown {
         match undone {
             Some(before) => self.visible = before,
             None => self.visible.retain(|turn| *turn <= rewound.to_turn),
+        }
+        let hidden = before.iter().find(|turn| !self.visible.contains(turn));
+        let then = hidden.map(|turn| self.before_turns[turn].clone());
+        self.now = moment.or(then).unwrap_or_else(|| self.now.clone());
+        let visible = &self.visible;
+        match bases {
+            Some(bases) => self.bases = bases,
+            None => {
+                let left = |base: &Base| base.turns.iter().all(|turn| visible.contains(turn));
+                self.bases.retain(left);
+            }
         }
         let newest = self.visible.last().copied().unwrap_or_default();
         assert_eq!(newest, rewound.to_turn, "the newest turn is named");
@@ -115,18 +231,46 @@ impl Shown {
         turns.filter_map(|turn| self.turns.get(turn)).flatten()
     }
 
-    /// The messages of the conversation, in their order.
-    pub fn messages(&self) -> Vec<Seq> {
+    /// The messages of the conversation, in their order, whatever stands in their place.
+    fn originals(&self) -> Vec<Seq> {
         let messages = self.said().filter(|record| is_message(&record.body));
         messages.map(|record| record.seq).collect()
+    }
+
+    /// The messages of a request, in their order.
+    pub fn messages(&self) -> Vec<Place> {
+        let base = self.bases.last();
+        let since = base.map_or(Seq(0), |base| base.seq);
+        let later = self.originals().into_iter().filter(|seq| *seq > since);
+        let base = base.map(|base| base.messages.clone()).unwrap_or_default();
+        base.into_iter().chain(later.map(Place::Record)).collect()
+    }
+
+    /// What a message says.
+    pub fn says(&self, place: Place) -> &Body {
+        match place {
+            Place::Element(reset, element) => &self.elements[&(reset, element)],
+            Place::Record(seq) => {
+                let mut all = self.turns.values().flatten();
+                let record = all.find(|record| record.seq == seq);
+                &record.expect("it was said").body
+            }
+        }
+    }
+
+    /// What the newest compaction that can be taken back has folded.
+    pub fn undoable(&self) -> Option<Seq> {
+        let (seq, _) = self.newest.as_ref()?;
+        let stands = self.bases.iter().any(|base| base.seq == *seq);
+        stands.then_some(*seq)
     }
 
     /// The strictest provider takes it: each call has its one result before anything else is said (I2).
     pub fn is_valid(&self) {
         assert!(!self.reset_due, "a rewind is a cache reset");
         let mut unanswered: Vec<CallId> = Vec::new();
-        for record in self.said() {
-            match &record.body {
+        for place in self.messages() {
+            match self.says(place) {
                 Body::User(_) => assert_eq!(unanswered, [], "I2: words before a result"),
                 Body::Assistant(message) => {
                     assert_eq!(unanswered, [], "I2: an answer before a result");
@@ -136,16 +280,17 @@ impl Shown {
                     assert_eq!(unanswered.first(), Some(&message.call), "I2: a result");
                     unanswered.remove(0);
                 }
-                _ => {}
+                other => panic!("{other:?} is no message"),
             }
         }
+        assert_eq!(unanswered, [], "I2: a call without its result");
     }
 
     /// The model has been told last what the session may do now.
     pub fn tells(&self, mode: Mode, read_only: bool) {
         let mut told = (Mode::Normal, false);
-        for record in self.said() {
-            match &record.body {
+        for place in self.messages() {
+            match self.says(place) {
                 Body::User(message) if message.voice == Voice::Daemon => {
                     if let Some(words) = words::told_by(&message.text) {
                         told = (words.mode, words.read_only);
@@ -168,10 +313,16 @@ impl Shown {
         let messages = all.filter(|record| is_message(&record.body));
         let kept: Vec<Seq> = messages.map(|record| record.seq).collect();
         let kept: Vec<Seq> = kept.into_iter().filter(in_runs).collect();
-        assert_eq!(kept, self.messages(), "what a request would show");
+        assert_eq!(kept, self.originals(), "what is shown");
+        let pieces = facts.pieces_upto(facts.seq);
+        assert_eq!(
+            self.places(&pieces, facts.seq),
+            self.messages(),
+            "what a request would show"
+        );
         let marks: Vec<_> = facts.marks.iter().map(|mark| mark.turn).collect();
         assert_eq!(marks, self.visible, "the turns that can be gone back to");
-        let (mut answered, mut spoken, mut tokens) = (0, 0, 0);
+        let (mut answered, mut spoken) = (self.now.digests, 0);
         let mut todos: Vec<Todo> = Vec::new();
         for record in self.said() {
             match &record.body {
@@ -179,16 +330,13 @@ impl Shown {
                 Body::Assistant(said) => {
                     answered += u64::from(said.finish != Finish::Interrupted);
                 }
-                Body::Usage(usage) if usage.reported => {
-                    tokens = usage.prompt_tokens + usage.output_tokens;
-                }
                 Body::TodoUpdated(updated) => todos.clone_from(&updated.todos),
                 _ => {}
             }
         }
         assert_eq!(facts.answered, answered, "answers of the conversation");
         assert_eq!(facts.spoken, spoken, "words of the conversation");
-        assert_eq!(facts.context_tokens, tokens, "its size");
+        assert_eq!(facts.context_tokens, self.now.tokens, "its size");
         assert_eq!(facts.todos, todos, "what it has set out to do");
         let undo = self
             .rewinds
@@ -198,6 +346,11 @@ impl Shown {
             facts.undoable().map(|rewind| rewind.seq),
             undo.map(|rewind| rewind.seq),
             "what can be taken back"
+        );
+        assert_eq!(
+            facts.undoable_compaction().map(|undoable| undoable.seq),
+            self.undoable(),
+            "the compaction that can be taken back"
         );
     }
 

@@ -99,6 +99,8 @@ impl World {
                 "I1: a request extends the one before it: {before:?}, {now:?}"
             );
         }
+        let upto = self.machine.facts().seq;
+        self.requests.push((upto, now.clone()));
         self.sent = Some((self.check.shown.resets, now));
     }
 }

@@ -11,13 +11,11 @@ use proto::params::session::When;
 use proto::record::{
     ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
 };
-use proto::reset::{CacheReset, Compaction};
+use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{ApprovalId, CallId, ErrorName, Failure, ItemId, Pid, PlanId, PromptId, QuestionId};
+use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
 
 use super::{Running, World};
-use crate::compacting::{Job, JobEnd};
-use crate::compaction::Why;
 use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
@@ -43,6 +41,9 @@ impl World {
             return;
         };
         let breaks = gave_up || !self.peace && self.chance.once_in(4);
+        if !breaks && self.outside.digest {
+            return self.digest();
+        }
         if !breaks {
             let mut answer = self.answer();
             if without_tools && !self.chance.once_in(4) {
@@ -72,12 +73,16 @@ impl World {
             Answer::default()
         };
         let (jitter, key_lost) = (self.chance.part(), self.chance.once_in(2));
+        let (digest, before) = (self.outside.digest, self.log.len());
         self.step(Input::Broke {
             error,
             partial: Box::new(partial),
             jitter,
             key_lost,
         });
+        if digest {
+            self.nothing_came(before);
+        }
     }
 
     pub(super) fn answer(&mut self) -> Answer {
@@ -87,7 +92,7 @@ impl World {
         };
         let kind = if self.peace { 0 } else { self.chance.below(10) };
         answer.reported = (kind % 2 == 0).then_some(Reported {
-            prompt_tokens: 10,
+            prompt_tokens: self.chance.one_of(&[10, 10, 700, 850, 950]),
             output_tokens: 2,
             ..Reported::default()
         });
@@ -137,48 +142,10 @@ impl World {
         }
     }
 
-    /// A reset is planned, or comes to nothing.
-    pub(super) fn job_ends(&mut self) {
-        let Some(job) = self.outside.job.take() else {
-            return;
-        };
-        let end = match self.chance.below(if self.peace { 1 } else { 6 }) {
-            0 | 1 => JobEnd::Reset(self.compaction(&job)),
-            2 => JobEnd::Nothing(Why::TooLittle),
-            3 => JobEnd::Full(9),
-            4 => JobEnd::Failed(Failure::new(ErrorName::Storage, "no", "")),
-            _ => JobEnd::Ask,
-        };
-        let (number, end) = (job.number, Box::new(end));
-        self.step(Input::JobEnded { number, end });
-    }
-
-    /// A compaction that leaves all as it is: what goes is not the machine's to decide.
-    fn compaction(&mut self, job: &Job) -> CacheReset {
-        CacheReset {
-            reason: "compaction".into(),
-            base: Some(self.machine.facts().pieces_upto(job.upto)),
-            compaction: Some(Compaction::default()),
-            ..CacheReset::default()
-        }
-    }
-
-    /// A person compacts, or takes that back.
-    pub(super) fn compact(&mut self) {
-        let request_id = None;
-        match self.chance.once_in(2) {
-            true => self.step(Input::Compact {
-                instructions: String::new(),
-                request_id,
-            }),
-            false => self.step(Input::UndoCompaction { request_id }),
-        }
-    }
-
     // People.
 
     pub(super) fn people(&mut self) {
-        match self.chance.below(16) {
+        match self.chance.below(17) {
             0..3 => self.prompt(When::Queue),
             3..6 => self.prompt(When::Steer),
             6..8 => {
@@ -198,8 +165,21 @@ impl World {
             }
             13 => self.set(),
             14 => self.child(),
+            15 => self.pin(),
             _ => self.step(Input::Close { request_id: None }),
         }
+    }
+
+    /// A message is to stay word for word, or no longer. It is for the plan of a compaction to know.
+    fn pin(&mut self) {
+        let pin = Body::MessagePinned(Pinned {
+            item: ItemId(format!("m1.{}", self.chance.below(4))),
+            pinned: self.chance.once_in(2),
+            by: "ann".into(),
+            request_id: None,
+        });
+        let effects = self.machine.record(pin, self.now);
+        self.perform(effects);
     }
 
     /// A prompt that waits, or none that does.
@@ -244,6 +224,14 @@ impl World {
                 .once_in(2)
                 .then(|| self.chance.one_of(&[Mode::Normal, Mode::Plan, Mode::Plan])),
             read_only: self.chance.once_in(4).then(|| self.chance.once_in(4)),
+            model: self
+                .chance
+                .once_in(3)
+                .then(|| self.chance.one_of(&["p/m", "p/n", "q/m"]).to_owned()),
+            effort: self
+                .chance
+                .once_in(6)
+                .then(|| self.chance.one_of(&["", "high"]).to_owned()),
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
             ..SessionSet::default()

@@ -1,0 +1,271 @@
+//! Jobs that change earlier bytes of requests, and what they come to: compactions and other models, at any moment.
+
+use proto::item::{Finish, UserMessage, Voice};
+use proto::reset::{CacheReset, Compaction, Piece, Wire};
+use proto::{Body, ErrorName, Failure, ItemId, Record, Seq};
+
+use super::World;
+use crate::Input;
+use crate::compacting::{Digest, Job, JobEnd, Resetting};
+use crate::compaction::{Why, shorten};
+use crate::tests::checker::Place;
+
+/// A job that is under way.
+#[derive(Clone, Debug)]
+pub struct Work {
+    pub job: Job,
+    /// Who is to be asked, as of when it began.
+    wire: Wire,
+    /// The messages are rendered too.
+    renders: bool,
+}
+
+/// A message as it will stand in requests, and where it stands in the log.
+type Made = (Vec<Piece>, Vec<Body>);
+
+impl World {
+    /// A job begins.
+    pub(super) fn job_begins(&mut self, job: Job) {
+        assert!(self.outside.request.is_none(), "one thing at a time");
+        assert_eq!(job.upto.0, self.seq(), "the whole conversation is read");
+        let facts = self.machine.facts();
+        let settings = &facts.settings;
+        let wire = Wire {
+            provider: settings.provider.clone(),
+            model: settings.model.clone(),
+            effort: settings.effort.clone(),
+            ..facts.wire.clone()
+        };
+        let renders = facts.wants_rendering();
+        self.outside.job = Some(Work { job, wire, renders });
+    }
+
+    /// A job is done, or comes to nothing.
+    pub(super) fn job_ends(&mut self) {
+        let Some(work) = self.outside.job.take() else {
+            return;
+        };
+        let by_chance = if self.peace { 0 } else { self.chance.below(8) };
+        let rebase = work.job.why == Resetting::Rebase;
+        let asked = work.job.digest != Digest::Wanted;
+        let (end, elements) = match by_chance {
+            0..3 if rebase => self.switched(&work),
+            _ if rebase => (failed(), Vec::new()),
+            0..3 => self.compacted(&work),
+            3 => (JobEnd::Nothing(Why::TooLittle), Vec::new()),
+            4 => (JobEnd::Full(9), Vec::new()),
+            5 => (failed(), Vec::new()),
+            _ if asked => self.compacted(&work),
+            _ => (JobEnd::Ask, Vec::new()),
+        };
+        let resets = matches!(end, JobEnd::Reset(_)) && self.machine.is_compacting();
+        if resets {
+            let at = self.machine.facts().seq.next();
+            let elements = elements.into_iter().zip(0..);
+            let elements = elements.map(|(body, element)| ((at, element), body));
+            self.check.shown.elements.extend(elements);
+        }
+        let (number, before) = (work.job.number, self.log.len());
+        let awaited = self.machine.is_compacting();
+        self.step(Input::JobEnded {
+            number,
+            end: Box::new(end),
+        });
+        let reset = self.log.get(before).map(|record| &record.body);
+        let logged = matches!(reset, Some(Body::CacheReset(_)));
+        assert!(!logged || awaited, "what nobody waits for is not logged");
+        if !resets {
+            self.nothing_came(before);
+        }
+    }
+
+    /// What comes to nothing is logged in usage and notices alone; what follows is the session's next step.
+    pub(super) fn nothing_came(&self, before: usize) {
+        let aside = |record: &&Record| matches!(record.body, Body::Usage(_) | Body::Notice(_));
+        let mut behind = self.log[before..].iter().skip_while(aside);
+        let next = behind.next().map(|record| &record.body);
+        let goes_on = match next {
+            None | Some(Body::TurnEnded(_) | Body::TurnStarted(_) | Body::SessionSuspended(_)) => {
+                true
+            }
+            Some(Body::SessionReopened(_) | Body::SessionState(_)) => true,
+            Some(Body::User(message)) => message.voice != Voice::Prompt,
+            Some(_) => false,
+        };
+        assert!(goes_on, "it came to nothing, and then: {next:?}");
+    }
+
+    /// Everything rendered for who is to be asked; or only another prefix.
+    fn switched(&mut self, work: &Work) -> (JobEnd, Vec<Body>) {
+        let mut elements = Vec::new();
+        let base = work.renders.then(|| {
+            for place in self.check.shown.messages() {
+                elements.push(self.check.shown.says(place).clone());
+            }
+            (0..elements.len()).map(element).collect()
+        });
+        let reset = CacheReset {
+            reason: "switch".into(),
+            base,
+            wire: Some(work.wire.clone()),
+            ..CacheReset::default()
+        };
+        (JobEnd::Reset(reset), elements)
+    }
+
+    /// Some units of old messages fall away, a digest stands in their place, and some results are cut.
+    fn compacted(&mut self, work: &Work) -> (JobEnd, Vec<Body>) {
+        let Resetting::Compaction { trigger, .. } = work.job.why else {
+            panic!("another model is no compaction");
+        };
+        let places = self.check.shown.messages();
+        let (mut pieces, mut elements): Made = (Vec::new(), Vec::new());
+        let tail = self.tail(&places);
+        let mut folds = false;
+        for (at, place) in places.iter().enumerate() {
+            if at == tail {
+                let number = self.machine.facts().compactions + 1;
+                pieces.push(element(elements.len()));
+                elements.push(digest(number));
+            }
+            let says = self.check.shown.says(*place);
+            // A call and its results go together.
+            folds = match says {
+                Body::Tool(_) => folds,
+                Body::User(said) if said.voice != Voice::Daemon => false,
+                _ => self.chance.once_in(2),
+            };
+            match says.clone() {
+                _ if at < tail && folds => {}
+                Body::Tool(tool) if at < tail && self.chance.once_in(3) => {
+                    pieces.push(element(elements.len()));
+                    let long = proto::item::ToolMessage {
+                        text: tool.text.clone() + &"x".repeat(3_000),
+                        ..tool
+                    };
+                    let short = shorten(&long, Some(Seq(1)));
+                    elements.push(Body::Tool(short.expect("it is long")));
+                }
+                _ => match *place {
+                    Place::Element(reset, element) => {
+                        pieces.push(Piece::Element { reset, element });
+                    }
+                    Place::Record(seq) => pieces.push(Piece::Run(seq, seq)),
+                },
+            }
+        }
+        let context = self.machine.facts().context_tokens;
+        let reset = CacheReset {
+            reason: "compaction".into(),
+            base: Some(pieces),
+            compaction: Some(Compaction {
+                trigger,
+                tokens_before: context,
+                tokens_after: context / 2,
+                mechanical: work.job.digest == Digest::Mechanical,
+                ..Compaction::default()
+            }),
+            ..CacheReset::default()
+        };
+        (JobEnd::Reset(reset), elements)
+    }
+
+    /// Where the messages begin that stay as they are: not at a result, and the newest is one of them.
+    fn tail(&mut self, places: &[Place]) -> usize {
+        let newest = places.len().saturating_sub(1);
+        let mut tail = self.chance.below(newest + 1);
+        let is_result = |at: usize| {
+            let says = places.get(at).map(|place| self.check.shown.says(*place));
+            matches!(says, Some(Body::Tool(_)))
+        };
+        while is_result(tail) {
+            tail -= 1;
+        }
+        tail
+    }
+
+    /// A person compacts, or takes that back.
+    pub(super) fn compact(&mut self) {
+        let request_id = None;
+        let compacts = self.machine.is_compacting();
+        let rests = self.machine.is_idle() && !self.handing;
+        if self.chance.once_in(2) {
+            self.step(Input::Compact {
+                instructions: String::new(),
+                request_id,
+            });
+            let begins = self.machine.is_compacting() && !compacts;
+            assert_eq!(begins, rests, "at rest it begins, and only then");
+            return;
+        }
+        let (before, at_rest) = (self.log.len(), self.machine.is_idle());
+        let undone = self.check.shown.undoable().filter(|_| at_rest);
+        let whole = self.check.shown.messages();
+        self.step(Input::UndoCompaction { request_id });
+        match undone {
+            None => assert_eq!(self.log.len(), before, "there is nothing to take back"),
+            Some(undone) => {
+                let facts = self.machine.facts();
+                let then = facts.pieces_upto(Seq(undone.0 - 1));
+                let then = self.check.shown.places(&then, undone);
+                let since = |place: &&Place| matches!(place, Place::Record(seq) if *seq > undone);
+                let since = whole.iter().filter(since).copied();
+                let all: Vec<_> = then.into_iter().chain(since).collect();
+                let now = self.check.shown.messages();
+                let switched = whole
+                    .iter()
+                    .any(|place| matches!(place, Place::Element(reset, _) if *reset > undone));
+                assert!(
+                    switched || now == all,
+                    "what was before, and what came since"
+                );
+            }
+        }
+    }
+
+    /// What requests were made of can be told as long as the log is there.
+    pub(super) fn history_holds(&self) {
+        for (upto, places) in &self.requests {
+            let pieces = self.machine.facts().pieces_upto(*upto);
+            let then = self.check.shown.places(&pieces, *upto);
+            assert_eq!(then, *places, "what the request up to {upto} was made of");
+        }
+    }
+
+    /// The model's digest, whole or not.
+    pub(super) fn digest(&mut self) {
+        let mut answer = self.answer();
+        answer.calls.clear();
+        if self.peace {
+            answer.text = "digest".into();
+        }
+        if self.peace || !self.chance.once_in(4) {
+            answer.finish = Some(Finish::Stop);
+        }
+        let before = self.log.len();
+        self.step(Input::Answered(Box::new(answer)));
+        self.nothing_came(before);
+    }
+}
+
+fn failed() -> JobEnd {
+    JobEnd::Failed(Failure::new(ErrorName::Storage, "no", ""))
+}
+
+/// An element of the reset that is being made.
+fn element(number: usize) -> Piece {
+    Piece::Element {
+        reset: Seq(0),
+        element: u32::try_from(number).expect("small"),
+    }
+}
+
+fn digest(number: u64) -> Body {
+    Body::User(UserMessage {
+        item: ItemId(format!("d{number}")),
+        prompt_id: None,
+        text: "what was before".into(),
+        context: None,
+        voice: Voice::Daemon,
+    })
+}
