@@ -122,11 +122,15 @@ pub enum Part {
 /// Plans a compaction of these messages, in their order.
 #[must_use]
 pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
-    let window = terms.window();
+    let before = terms.before(messages);
+    let window = match terms.window {
+        // Not known: the one that this would fill to four fifths.
+        0 => before.saturating_mul(5) / 4,
+        window => window,
+    };
     let units = units(messages);
     let all = Sketch::new(messages, terms, &units, window * TAILS[0] / 100);
     let shortened = all.shortened();
-    let before = terms.before(messages);
     let freed = |after: u64| before.saturating_sub(after) * 100 >= window * FREES;
     if !terms.instructed
         && shortened.count > 0
@@ -152,14 +156,21 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
         }
     }
     let by_itself = terms.trigger != Trigger::Manual;
+    let lands = |after: u64| after * 100 < window * LANDS_UNDER;
+    // Where only the newest messages are too many, they are older soon: a request that is not refused is sent.
+    let newest = Sketch::new(messages, terms, &units, 0);
+    let stuck = terms.trigger == Trigger::TooLong || !lands(newest.after_all());
     let Some((sketch, fold, after)) = best else {
-        return match by_itself && before * 100 >= window * LANDS_UNDER {
+        return match by_itself && stuck && !lands(before) {
             true => Planned::Full { kept: before },
             false => Planned::Nothing(Why::NothingToFold),
         };
     };
-    if by_itself && after * 100 >= window * LANDS_UNDER {
-        return Planned::Full { kept: after };
+    if by_itself && !lands(after) {
+        return match stuck {
+            true => Planned::Full { kept: after },
+            false => Planned::Nothing(Why::TooLittle),
+        };
     }
     if terms.trigger == Trigger::Auto && !freed(after) {
         return Planned::Nothing(Why::TooLittle);
@@ -175,11 +186,15 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
 }
 
 impl Terms {
-    /// The window; where it is not known, the one that the newest request would fill to four fifths.
-    fn window(&self) -> u64 {
-        match self.window {
-            0 => self.context.saturating_mul(5) / 4,
-            window => window,
+    /// Tokens of the digest, with what is named again behind it.
+    fn digest_tokens(&self) -> u64 {
+        let text = self.digest.as_deref().unwrap_or_default();
+        let whole = digest::wrapped(text, &self.restated, self.mechanical);
+        let whole = self.measure.tokens(whole.len() as u64);
+        match text.trim().is_empty() {
+            // It is not written yet.
+            true => whole.saturating_add(DIGEST_TOKENS),
+            false => whole,
         }
     }
 
@@ -274,12 +289,16 @@ impl<'a> Sketch<'a> {
 
     fn after_folding(&self, fold: &[usize]) -> u64 {
         let folded: u64 = fold.iter().map(|at| self.messages[*at].bytes).sum();
-        let digest = match &self.terms.digest {
-            Some(text) if !text.is_empty() => self.terms.measure.tokens(text.len() as u64),
-            // It is not written yet.
-            Some(_) | None => DIGEST_TOKENS,
-        };
-        self.without(folded).saturating_add(digest)
+        self.without(folded)
+            .saturating_add(self.terms.digest_tokens())
+    }
+
+    /// Tokens that would be left if the tail were folded too.
+    fn after_all(&self) -> u64 {
+        let stays = |at: usize| self.stays.get(at).is_some_and(|stays| *stays);
+        let places = 0..self.messages.len();
+        let fold: Vec<_> = places.filter(|at| !stays(*at)).collect();
+        self.after_folding(&fold)
     }
 
     /// Tokens that are left without so many bytes of the messages.
@@ -411,3 +430,6 @@ fn seq_of(piece: &Piece) -> Option<Seq> {
         Piece::Element { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,488 @@
+//! What every plan of a compaction holds to, whatever the conversation is.
+
+use proptest::prelude::*;
+use proto::CallId;
+use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage};
+
+use super::*;
+
+/// One token is four bytes of wire here.
+const MEASURE: Measure = Measure {
+    bytes: 4,
+    tokens: 1,
+};
+
+/// A conversation in the making.
+#[derive(Default)]
+struct Talk {
+    messages: Vec<Message>,
+    calls: usize,
+}
+
+impl Talk {
+    fn add(&mut self, item: Item, bytes: usize) {
+        let seq = Seq(self.messages.len() as u64 * 2 + 1);
+        self.messages.push(Message {
+            piece: Piece::Run(seq, seq),
+            item,
+            bytes: bytes as u64,
+            follows: true,
+        });
+    }
+
+    fn next(&self) -> ItemId {
+        ItemId(format!("m{}.1", self.messages.len()))
+    }
+
+    fn user(&mut self, voice: Voice, text: String) {
+        let bytes = text.len();
+        let item = Item::User(UserMessage {
+            item: self.next(),
+            prompt_id: None,
+            text,
+            context: None,
+            voice,
+        });
+        self.add(item, bytes);
+    }
+
+    fn says(&mut self, text: String, results: &[usize]) {
+        let calls = results.iter().zip(self.calls..);
+        let calls: Vec<_> = calls.map(|(_, call)| CallId(format!("c{call}"))).collect();
+        self.calls += results.len();
+        let bytes = text.len() + 40;
+        let item = Item::Assistant(AssistantMessage {
+            item: self.next(),
+            text,
+            reasoning: String::new(),
+            calls: calls
+                .iter()
+                .map(|id| ToolCall {
+                    id: id.clone(),
+                    name: "read".into(),
+                    arguments: "{}".into(),
+                    cut: false,
+                })
+                .collect(),
+            thoughts: Vec::new(),
+            finish: Finish::Stop,
+        });
+        self.add(item, bytes);
+        for (length, call) in results.iter().zip(calls) {
+            let item = Item::Tool(ToolMessage {
+                item: self.next(),
+                call,
+                tool: "read".into(),
+                status: CallStatus::Ok,
+                text: "r".repeat(*length),
+            });
+            self.add(item, *length);
+        }
+    }
+}
+
+/// A part of a conversation.
+#[derive(Clone, Debug)]
+enum Bit {
+    User(usize),
+    Steer(usize),
+    Daemon,
+    Words(usize),
+    Calls(Vec<usize>),
+    Digest(usize),
+}
+
+fn bit() -> impl Strategy<Value = Bit> {
+    prop_oneof![
+        3 => (1_usize..30_000).prop_map(Bit::User),
+        1 => (1_usize..2_000).prop_map(Bit::Steer),
+        1 => Just(Bit::Daemon),
+        3 => (1_usize..10_000).prop_map(Bit::Words),
+        6 => prop::collection::vec(0_usize..20_000, 1..4).prop_map(Bit::Calls),
+        1 => (1_usize..4_000).prop_map(Bit::Digest),
+    ]
+}
+
+fn talk(bits: &[Bit]) -> Vec<Message> {
+    let mut talk = Talk::default();
+    for bit in bits {
+        match bit {
+            Bit::User(length) => talk.user(Voice::Prompt, "u".repeat(*length)),
+            Bit::Steer(length) => talk.user(Voice::Steer, "s".repeat(*length)),
+            Bit::Daemon => talk.user(Voice::Daemon, "go on".into()),
+            Bit::Words(length) => talk.says("w".repeat(*length), &[]),
+            Bit::Calls(results) => talk.says(String::new(), results),
+            Bit::Digest(length) => {
+                let text = digest::wrapped(&"d".repeat(*length), &Restated::default(), false);
+                talk.user(Voice::Daemon, text);
+            }
+        }
+    }
+    talk.messages
+}
+
+fn terms(trigger: Trigger, window: u64) -> Terms {
+    Terms {
+        trigger,
+        instructed: false,
+        window,
+        context: 0,
+        measure: MEASURE,
+        prefix_bytes: 4_000,
+        pins: BTreeSet::new(),
+        number: 1,
+        digest: Some("what was before".into()),
+        mechanical: false,
+        restated: Restated::default(),
+    }
+}
+
+fn trigger() -> impl Strategy<Value = Trigger> {
+    prop_oneof![
+        Just(Trigger::Auto),
+        Just(Trigger::Manual),
+        Just(Trigger::TooLong)
+    ]
+}
+
+fn item(part: &Part, messages: &[Message]) -> Item {
+    match part {
+        Part::New(item) => item.clone(),
+        Part::Keep(piece) => {
+            let all = messages.iter().find(|message| message.piece == *piece);
+            all.expect("only what was there is kept").item.clone()
+        }
+    }
+}
+
+/// The messages that a plan leads to.
+fn items(parts: &[Part], messages: &[Message]) -> Vec<Item> {
+    parts.iter().map(|part| item(part, messages)).collect()
+}
+
+/// Each call has its one result before anything else is said (I2).
+fn is_valid(items: &[Item]) -> bool {
+    let mut open: Vec<CallId> = Vec::new();
+    for item in items {
+        match item {
+            Item::Tool(tool) if open.first() == Some(&tool.call) => {
+                open.remove(0);
+            }
+            Item::Tool(_) => return false,
+            _ if !open.is_empty() => return false,
+            Item::Assistant(answer) => {
+                open = answer.calls.iter().map(|call| call.id.clone()).collect();
+            }
+            Item::User(_) => {}
+        }
+    }
+    open.is_empty()
+}
+
+/// What has to stay as it is.
+fn must_stay(message: &Message, pins: &BTreeSet<ItemId>) -> bool {
+    let digest = matches!(&message.item, Item::User(user) if digest::is_digest(user));
+    let spoken = is_spoken(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
+    digest || spoken || is_pinned(id(message), pins)
+}
+
+/// The messages as the next compaction finds them.
+fn found_next(parts: &[Part], messages: &[Message], reset: u64) -> Vec<Message> {
+    let mut element = 0;
+    let mut found = Vec::new();
+    for part in parts {
+        match part {
+            Part::Keep(piece) => {
+                let message = messages.iter().find(|message| message.piece == *piece);
+                found.push(message.expect("it was there").clone());
+            }
+            Part::New(item) => {
+                let bytes = match item {
+                    Item::User(user) => user.text.len(),
+                    Item::Tool(tool) => tool.text.len(),
+                    Item::Assistant(answer) => answer.text.len(),
+                };
+                found.push(Message {
+                    piece: Piece::Element {
+                        reset: Seq(reset),
+                        element,
+                    },
+                    item: item.clone(),
+                    bytes: bytes as u64,
+                    follows: false,
+                });
+                element += 1;
+            }
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_keeps_its_promises(
+        bits in prop::collection::vec(bit(), 0..40),
+        trigger in trigger(),
+        window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
+        instructed in any::<bool>(),
+        pinned in prop::collection::vec(0_usize..40, 0..3),
+    ) {
+        let messages = talk(&bits);
+        let mut terms = Terms { instructed, ..terms(trigger, window) };
+        terms.pins = pinned.iter().map(|at| ItemId(format!("m{at}"))).collect();
+        let before = terms.before(&messages);
+        let window = if window == 0 { before * 5 / 4 } else { window };
+        let Planned::Done { parts, done } = plan(&messages, &terms) else {
+            return Ok(());
+        };
+        let after = items(&parts, &messages);
+        prop_assert!(is_valid(&after), "I2");
+        // What has to stay does, in its order.
+        let kept: Vec<_> = parts.iter().filter_map(|part| match part {
+            Part::Keep(piece) => Some(piece.clone()),
+            Part::New(_) => None,
+        }).collect();
+        let mut places = messages.iter().map(|message| &message.piece);
+        prop_assert!(kept.iter().all(|piece| places.any(|other| other == piece)), "in order");
+        for message in messages.iter().filter(|message| must_stay(message, &terms.pins)) {
+            prop_assert!(kept.contains(&message.piece), "{:?} stays", id(message));
+        }
+        prop_assert_eq!(done.kept, kept.len() as u64);
+        prop_assert_eq!(done.kept + done.shortened + done.folded, messages.len() as u64);
+        prop_assert_eq!(done.tokens_before, before);
+        // The newest stays, and behind the digest stand whole units.
+        prop_assert_eq!(kept.last(), messages.last().map(|message| &message.piece));
+        let digests = after.iter().filter(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
+        prop_assert_eq!(digests.count(), usize::from(done.folded > 0));
+        let place = after.iter().position(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
+        if let Some(next) = place.and_then(|place| after.get(place + 1)) {
+            prop_assert!(!matches!(next, Item::Tool(_)), "the tail begins with a message of its own");
+        }
+        if done.folded == 0 {
+            prop_assert!(done.shortened > 0 && !instructed, "nothing folded, nothing shortened");
+            prop_assert!(done.tokens_after * 100 <= window * SHORTENED_TO);
+            prop_assert!((before - done.tokens_after) * 100 >= window * FREES);
+            prop_assert!(done.digest.is_empty() && done.archive.is_empty());
+        } else {
+            prop_assert_eq!(done.shortened, 0);
+            prop_assert!(!done.digest.is_empty());
+        }
+        if trigger != Trigger::Manual {
+            prop_assert!(done.tokens_after * 100 < window * LANDS_UNDER);
+        }
+        if trigger == Trigger::Auto {
+            prop_assert!((before - done.tokens_after) * 100 >= window * FREES);
+        }
+        // It is about what is really left.
+        let left: u64 = found_next(&parts, &messages, 1).iter().map(|message| message.bytes).sum();
+        let left = MEASURE.tokens(terms.prefix_bytes + left);
+        prop_assert!(left.abs_diff(done.tokens_after) <= 100 * (1 + done.shortened), "{left} {}", done.tokens_after);
+        // The archive holds what was folded, and nothing else.
+        let among = |seq: Seq| done.archive.iter().any(|(first, last)| (*first..=*last).contains(&seq));
+        for message in &messages {
+            let gone = !kept.contains(&message.piece);
+            let seq = seq_of(&message.piece).expect("a record");
+            prop_assert_eq!(done.folded > 0 && gone, among(seq));
+        }
+    }
+
+    /// Before the digest is written the same messages are to be folded as afterwards, where it is as long as was thought.
+    #[test]
+    fn what_is_asked_for_is_what_is_folded(
+        bits in prop::collection::vec(bit(), 0..30),
+        trigger in trigger(),
+        window in 8_000_u64..120_000,
+    ) {
+        let messages = talk(&bits);
+        let asks = Terms { digest: None, ..terms(trigger, window) };
+        if let Planned::Ask { fold } = plan(&messages, &asks) {
+            let text = "d".repeat(usize::try_from(DIGEST_TOKENS * 4).expect("small"));
+            let written = Terms { digest: Some(text), ..asks };
+            let Planned::Done { done, .. } = plan(&messages, &written) else {
+                return Err(TestCaseError::fail("it was asked for"));
+            };
+            prop_assert_eq!(done.folded, fold.len() as u64);
+        }
+    }
+
+    /// User facts and earlier digests are there, word for word, after five compactions in a row.
+    #[test]
+    fn five_compactions_keep_what_people_said(talks in prop::collection::vec(prop::collection::vec(bit(), 3..15), 5)) {
+        let mut planted = Vec::new();
+        let mut messages: Vec<Message> = Vec::new();
+        for (number, bits) in (1_u64..).zip(&talks) {
+            let fact = format!("the port is {number}");
+            let mut talk = Talk { messages: Vec::new(), calls: 1_000 * usize::try_from(number).expect("small") };
+            talk.user(Voice::Prompt, fact.clone());
+            let mut more = talk.messages;
+            more.extend(self::talk(bits));
+            let mut last = Talk { messages: Vec::new(), calls: 0 };
+            last.says("done".into(), &[]);
+            more.extend(last.messages);
+            // Calls are named anew in each part, so that no two are called the same.
+            for (at, mut message) in more.into_iter().enumerate() {
+                rename(&mut message.item, number);
+                let seq = Seq(number * 10_000 + at as u64);
+                message.piece = Piece::Run(seq, seq);
+                messages.push(message);
+            }
+            planted.push(fact);
+            let digest = format!("digest {number}");
+            let terms = Terms { number, digest: Some(digest.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
+            let Planned::Done { parts, done } = plan(&messages, &terms) else {
+                continue;
+            };
+            if done.folded > 0 {
+                planted.push(digest);
+            }
+            messages = found_next(&parts, &messages, number);
+            let all: Vec<_> = messages.iter().map(|message| message.item.clone()).collect();
+            prop_assert!(is_valid(&all), "I2");
+            for fact in &planted {
+                let said = messages.iter().any(|message| matches!(&message.item, Item::User(user) if user.text.contains(fact)));
+                prop_assert!(said, "{fact} is gone");
+            }
+        }
+    }
+}
+
+fn rename(item: &mut Item, number: u64) {
+    match item {
+        Item::Assistant(answer) => {
+            for call in &mut answer.calls {
+                call.id = CallId(format!("{}_{number}", call.id));
+            }
+        }
+        Item::Tool(tool) => tool.call = CallId(format!("{}_{number}", tool.call)),
+        Item::User(_) => {}
+    }
+}
+
+/// A long turn: a prompt, steps that read, and the last words.
+fn long(steps: usize, bytes: usize) -> Vec<Message> {
+    let mut talk = Talk::default();
+    talk.user(Voice::Prompt, "mend it".into());
+    for _ in 0..steps {
+        talk.says("I look.".into(), &[bytes]);
+    }
+    talk.messages
+}
+
+#[test]
+fn shortened_results_are_enough_where_they_land_well() {
+    // 80 results of 4,000 bytes: 80,000 tokens of 100,000.
+    let messages = long(80, 4_000);
+    let Planned::Done { parts, done } = plan(&messages, &terms(Trigger::Auto, 100_000)) else {
+        panic!("it is worth it");
+    };
+    assert_eq!((done.folded, done.digest.as_str()), (0, ""));
+    assert!(done.shortened > 50, "{done:?}");
+    let cut = parts.iter().find_map(|part| match part {
+        Part::New(Item::Tool(tool)) => Some(tool.text.as_str()),
+        _ => None,
+    });
+    let cut = cut.expect("some are cut");
+    assert!(cut.contains("2500 characters were left out"), "{cut}");
+    assert!(cut.contains("record 5 of this session's log"), "{cut}");
+    // With words of what to keep, a digest is wanted.
+    let instructed = Terms {
+        instructed: true,
+        digest: None,
+        ..terms(Trigger::Auto, 100_000)
+    };
+    assert!(matches!(plan(&messages, &instructed), Planned::Ask { .. }));
+}
+
+#[test]
+fn small_gains_are_left_alone_unless_a_person_asks() {
+    let mut messages = long(20, 1_500);
+    let mut tail = Talk::default();
+    tail.user(Voice::Prompt, "u".repeat(12_000));
+    tail.user(Voice::Prompt, "u".repeat(12_000));
+    messages.extend(tail.messages);
+    for (at, message) in messages.iter_mut().enumerate() {
+        message.piece = Piece::Run(Seq(at as u64 + 1), Seq(at as u64 + 1));
+    }
+    let auto = terms(Trigger::Auto, 100_000);
+    assert_eq!(plan(&messages, &auto), Planned::Nothing(Why::TooLittle));
+    let Planned::Done { done, .. } = plan(&messages, &terms(Trigger::Manual, 30_000)) else {
+        panic!("by hand it is done at any fill");
+    };
+    assert!(done.folded > 0);
+}
+
+#[test]
+fn what_may_not_go_fills_it() {
+    let mut talk = Talk::default();
+    for _ in 0..20 {
+        talk.user(Voice::Prompt, "u".repeat(15_000));
+        talk.says("w".repeat(2_000), &[]);
+    }
+    let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
+    assert!(
+        matches!(auto, Planned::Full { kept } if kept > 60_000),
+        "{auto:?}"
+    );
+}
+
+#[test]
+fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
+    let mut talk = Talk::default();
+    talk.user(Voice::Prompt, "mend it".into());
+    talk.says(String::new(), &[340_000]);
+    let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
+    assert_eq!(auto, Planned::Nothing(Why::NothingToFold));
+    // Refused, it can be made no shorter.
+    let refused = plan(&talk.messages, &terms(Trigger::TooLong, 100_000));
+    assert!(matches!(refused, Planned::Full { .. }), "{refused:?}");
+    // Once it is older it goes.
+    talk.says("That is long.".into(), &[]);
+    let later = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
+    assert!(matches!(later, Planned::Done { .. }), "{later:?}");
+}
+
+#[test]
+fn an_unknown_window_is_taken_for_little_more_than_there_is() {
+    let messages = long(30, 8_000);
+    let refused = plan(&messages, &terms(Trigger::TooLong, 0));
+    let Planned::Done { done, .. } = refused else {
+        panic!("it is tried: {refused:?}");
+    };
+    assert!(
+        done.tokens_after * 100 < done.tokens_before * 75,
+        "{done:?}"
+    );
+}
+
+#[test]
+fn what_is_named_again_counts() {
+    let messages = long(30, 1_900);
+    let mut with_plan = terms(Trigger::Manual, 100_000);
+    let Planned::Done { done: without, .. } = plan(&messages, &with_plan) else {
+        panic!("by hand");
+    };
+    with_plan.restated.plan = Some("p".repeat(8_000));
+    let Planned::Done { done: with, .. } = plan(&messages, &with_plan) else {
+        panic!("by hand");
+    };
+    assert!(with.digest.contains("## The approved plan"));
+    assert!(with.tokens_after >= without.tokens_after + 2_000);
+}
+
+#[test]
+fn without_the_model_a_list_is_made() {
+    let mut talk = Talk::default();
+    talk.user(
+        Voice::Prompt,
+        format!("Mend the door\n{}", "u".repeat(20_000)),
+    );
+    talk.says("I look at it.".into(), &[10, 10]);
+    talk.says("Done.".into(), &[]);
+    let fold: Vec<usize> = (0..talk.messages.len()).collect();
+    let list = digest::mechanical(&talk.messages, &fold);
+    for said in ["Mend the door", "read: 2 times", "I look at it.", "Done."] {
+        assert!(list.contains(said), "{said}: {list}");
+    }
+}
