@@ -294,9 +294,9 @@ impl Step<'_> {
                 })
             }
             ErrorKind::ContextLength => {
-                if let Some(phase) = self.too_long() {
+                if self.may_be_shortened() {
                     self.supersede(&asking, &partial);
-                    return phase;
+                    return self.too_long();
                 }
                 self.keep_partial(asking, Some(partial));
                 let failure = failure_of(&error);

@@ -240,14 +240,15 @@ impl Step<'_> {
     }
 
     fn write_reset(&mut self, compacting: Compacting, reset: CacheReset) -> Phase {
-        let (done, switches) = (reset.compaction.clone(), reset.wire.is_some());
+        let done = reset.compaction.clone();
+        let window = self.facts.wire.context_window;
         self.append(Body::CacheReset(CacheReset {
             request_id: compacting.request_id,
             ..reset
         }));
         let seq = self.facts.seq;
-        if switches {
-            // It was counted in the window of another model.
+        if window != self.facts.wire.context_window {
+            // It was counted in another window.
             self.hold.futile = 0;
         }
         if let Some(done) = done {
@@ -473,14 +474,19 @@ impl Step<'_> {
         }
     }
 
-    /// The provider finds a request too long: the context is compacted and the request made again, within bounds.
-    pub(crate) fn too_long(&mut self) -> Option<Phase> {
+    /// Whether a request that the provider finds too long is made again.
+    pub(crate) fn may_be_shortened(&self) -> bool {
+        self.held() || self.hold.too_long < TOO_LONG
+    }
+
+    /// The provider finds a request too long: the context is compacted, and the request made again.
+    pub(crate) fn too_long(&mut self) -> Phase {
         if self.held() {
             // The request is made again, and found too long again.
-            return Some(Phase::Held);
+            return Phase::Held;
         }
         self.hold.too_long += 1;
-        (self.hold.too_long <= TOO_LONG).then(|| self.compact_first(Trigger::TooLong))
+        self.compact_first(Trigger::TooLong)
     }
 
     fn behind_reset(&mut self, compacting: Compacting) -> Phase {

@@ -2,7 +2,7 @@
 //! still in a pause.
 //!
 //! There is one gate for each kind of start, and each asks `Step::held`: `start_next` (turns), `ask_again` (requests),
-//! `resend` (their next tries), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
+//! `resend` (their next tries), `send_digest` (requests for digests), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
 //! for them). What was held is done by `Step::release`. A rewind starts nothing that a pause holds; a hand-over does not
 //! let it begin, and waits for one that has begun (`rewinding`).
 

@@ -8,6 +8,7 @@
 //! |---|---|---|---|---|---|---|---|
 //! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
 //! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
+//! | `Compacting` | queued | the digest: is put in its place; or nothing changes, and what was to follow follows | asks for the digest again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
 //! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
 //! | `Held` | queued | – | – | – | – | – | ends |
 //! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
@@ -19,6 +20,11 @@
 //!
 //! A person answers an approval (yes or no to a call that is shown), the questions of a call, or its plan. All may be open
 //! at a time. A call whose questions or plan are open is a reader that takes long: readers behind it run, writers wait.
+//!
+//! `Compacting` is before a request whose earlier bytes change: the context is near its end, the provider found the request
+//! too long, or another model is to be asked. Then `Asking`; where the new model is not usable, or what has to stay is too
+//! much, the turn ends. A person compacts at rest, also in a pause; then the queue goes on. What works at it outside is a
+//! job (`JobEnded`), and between two jobs the request for a digest. It is no state, and only what is whole is logged.
 //!
 //! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session
 //! is as idle, paused or exited as it was, and people see `session.rewound`. What waits in the queue goes on when it is
@@ -35,6 +41,7 @@
 //! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
 //! | `Asking`, not sent yet | – | it is dropped, and sent again | it is made |
 //! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
+//! | `Compacting` | a job, and the digest that is awaited; at rest, where a person asked for it, all of it | the request for a digest, its next try; then the next request → `Held` | the request for the digest is sent |
 //! | `Calls` | calls that run; denials, answers to questions of the model | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
 //! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
 //! | `Rewinding` | all: the session has gone back | the queue | as at rest, once it is over |
@@ -42,9 +49,10 @@
 //! | `Ending` | the telling | the queue | – |
 //!
 //! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
-//! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends.
+//! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends. A
+//! compaction that has no digest yet is left to the next life, which begins anew.
 //! Stops work in both as ever. What recovery does in each phase stands in `recover`. Later widenings join as phases of
-//! their own: preparing (references) and compacting.
+//! their own: preparing (references).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

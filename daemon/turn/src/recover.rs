@@ -9,6 +9,8 @@
 //! | in a request of which nothing was kept | the same request again, with steering that came since | the turn ends `interrupted` |
 //! | in a request of which text was kept | the text is kept as an interrupted answer; the daemon says to go on from it; steering; asks | the text is kept; the turn ends `interrupted` |
 //! | with that text, the daemon's words not there yet | they follow; asks | the turn ends `interrupted` |
+//! | before a request, in a compaction or a change of the model | nothing of it was logged: as in a request, which comes to the same | the turn ends `interrupted` |
+//! | at rest, in a compaction | nothing has changed, and nothing is done; as without a turn | the same |
 //! | with an answer in words, whole | the turn ends, or goes on, as it would have | the turn ends `interrupted` |
 //! | with an answer that was given up | the turn was about to end, and ends `interrupted`; then as without a turn | the same |
 //! | with calls of an answer that was to sum up | result: no more steps; the turn ends `max_steps` | the turn ends `interrupted` |

@@ -5,6 +5,7 @@ mod chance;
 mod checker;
 mod checkpoints;
 mod circles;
+mod compacting;
 mod ending;
 mod escape;
 mod going_back;

@@ -80,9 +80,11 @@ impl Facts {
         self.reset_due = false;
         if let Some(wire) = &reset.wire {
             self.generation += u64::from(wire.provider != self.wire.provider);
+            if wire.context_window != self.wire.context_window {
+                // It was counted in another window.
+                self.spared = 0;
+            }
             self.wire.clone_from(wire);
-            // It was counted in the window of another model.
-            self.spared = 0;
         }
         if let Some(undone) = reset.undoes {
             let before = self.view.clone();

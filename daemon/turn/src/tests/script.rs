@@ -1,9 +1,9 @@
 //! Scenes as text: what happens stands behind `>`, what the machine makes of it stands below, `|` between.
 //!
 //! ```text
-//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1      (first, where it is not the plain one)
-//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true
-//! > model says TEXT      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000      (first, where it is not the plain one)
+//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m
+//! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE] [as TOOL INPUT]
@@ -17,10 +17,11 @@
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
-//! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks
+//! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks|switches [to less]
 //! > pause | resume        > suspend [now]                    > child 9 runs | ends     (told as its records are)
 //! > rewind to 1 [files|all] | rewind undo         (words alone, unless it says otherwise; nothing comes of it before)
-//! > rewound | not rewound | files kept             > what is shown        (the messages of the next request)
+//! > rewound | not rewound | files kept             > what is shown        (the messages, whatever stands in their place)
+//! > what is sent          (what the next request is made of)      > what came of it       (of the newest compaction)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
@@ -29,14 +30,14 @@
 use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
-use proto::reset::{CacheReset, Compaction};
+use proto::reset::{CacheReset, Compaction, Piece, Wire};
 use proto::state::{Kind, Mode};
 use proto::{Body, ItemId, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, judgement, means, prompt_id};
-use crate::compacting::{Job, JobEnd};
+use crate::compacting::{CompactionEnd, Digest, Job, JobEnd};
 use crate::compaction::Why;
 use crate::input::{Proposal, Unattended};
 use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
@@ -161,6 +162,7 @@ impl Stage {
                 Some(("read_only", only)) => record.read_only = only == "true",
                 Some(("max_steps", steps)) => record.max_steps = number(steps),
                 Some(("timeout_ms", ms)) => record.timeout_ms = number(ms),
+                Some(("window", tokens)) => record.context_window = number(tokens),
                 Some(("tries", tries)) => {
                     self.limits.retry_tries = tries.parse().expect("a number")
                 }
@@ -221,6 +223,8 @@ impl Stage {
             },
             "uncompact" => Input::UndoCompaction { request_id: None },
             "job" => self.job_ends(what),
+            "what" if what == "is sent" => return vec![self.sent()],
+            "what" if what == "came of it" => return vec![self.came()],
             "what" => return self.shown(),
             "ends" => ends(what),
             "stop" => stop(what),
@@ -295,13 +299,42 @@ impl Stage {
     /// `resets`, `nothing`, `full`, `fails`, `asks`.
     fn job_ends(&self, what: &str) -> Input {
         let job = self.job.as_ref().expect("a job has begun");
+        let facts = self.machine.facts();
         let end = match what {
-            "resets" => JobEnd::Reset(CacheReset {
-                reason: "compaction".into(),
-                base: Some(Vec::new()),
-                compaction: Some(Compaction::default()),
-                ..CacheReset::default()
-            }),
+            "resets" => {
+                // All but the newest message is folded.
+                let shown = |record: &&Record| facts.view.shows(record.seq);
+                let newest = self.log.iter().rev().filter(shown);
+                let newest = newest.into_iter().find(|record| item(record).is_some());
+                let newest = newest.expect("something was said").seq;
+                JobEnd::Reset(CacheReset {
+                    reason: "compaction".into(),
+                    base: Some(vec![element(0), Piece::Run(newest, newest)]),
+                    compaction: Some(Compaction {
+                        tokens_before: facts.context_tokens,
+                        tokens_after: facts.context_tokens / 4,
+                        mechanical: job.digest == Digest::Mechanical,
+                        ..Compaction::default()
+                    }),
+                    ..CacheReset::default()
+                })
+            }
+            "switches" | "switches to less" => {
+                let less = u64::from(what == "switches to less") * 100;
+                let count = u32::from(facts.wants_rendering());
+                JobEnd::Reset(CacheReset {
+                    reason: "switch".into(),
+                    base: (count > 0).then(|| vec![element(0)]),
+                    wire: Some(Wire {
+                        provider: facts.settings.provider.clone(),
+                        model: facts.settings.model.clone(),
+                        effort: facts.settings.effort.clone(),
+                        context_window: facts.wire.context_window.saturating_sub(less),
+                        ..facts.wire.clone()
+                    }),
+                    ..CacheReset::default()
+                })
+            }
             "nothing" => JobEnd::Nothing(Why::TooLittle),
             "full" => JobEnd::Full(900),
             "fails" => JobEnd::Failed(Failure::new(ErrorName::Storage, "no", "")),
@@ -353,12 +386,7 @@ impl Stage {
                 .any(|(first, last)| *first <= seq && seq <= *last)
         };
         let records = self.log.iter().filter(|record| shown(record.seq));
-        let items = records.filter_map(|record| match &record.body {
-            Body::User(message) => Some(message.item.to_string()),
-            Body::Assistant(message) => Some(message.item.to_string()),
-            Body::Tool(message) => Some(message.item.to_string()),
-            _ => None,
-        });
+        let items = records.filter_map(item);
         let todos = facts.todos.iter().map(|todo| todo.content.as_str());
         let todos: Vec<_> = todos.collect();
         let items: Vec<_> = items.collect();
@@ -374,6 +402,36 @@ impl Stage {
             todos.join(" ")
         );
         vec![items, counts.trim_end().to_owned()]
+    }
+
+    /// What a request would be made of now.
+    fn sent(&self) -> String {
+        let facts = self.machine.facts();
+        let mut sent = Vec::new();
+        for piece in facts.pieces_upto(facts.seq) {
+            match piece {
+                Piece::Element { .. } => sent.push("element".to_owned()),
+                Piece::Run(first, last) => {
+                    let records = self.log.iter();
+                    let among = records.filter(|record| (first..=last).contains(&record.seq));
+                    sent.extend(among.filter_map(item));
+                }
+            }
+        }
+        sent.join(" ")
+    }
+
+    /// How the newest compaction ended, for whoever waits for it.
+    fn came(&mut self) -> String {
+        match self.machine.take_compaction_end() {
+            None => "nothing is known".into(),
+            Some(CompactionEnd::Done(seq, _)) => {
+                let record = self.log.iter().find(|record| record.seq == seq);
+                format!("done: {}", record.map_or("?", |record| record.body.kind()))
+            }
+            Some(CompactionEnd::Nothing(why)) => format!("{why:?}"),
+            Some(CompactionEnd::Failed(failure)) => failure.message,
+        }
     }
 
     fn prompt(&mut self, text: &str, when: When) -> Input {
@@ -556,4 +614,20 @@ impl Stage {
         };
         (item, answer)
     }
+}
+
+/// The id of a message.
+fn item(record: &Record) -> Option<String> {
+    match &record.body {
+        Body::User(message) => Some(message.item.to_string()),
+        Body::Assistant(message) => Some(message.item.to_string()),
+        Body::Tool(message) => Some(message.item.to_string()),
+        _ => None,
+    }
+}
+
+/// An element of the reset that is being made.
+fn element(element: u32) -> Piece {
+    let reset = Seq(0);
+    Piece::Element { reset, element }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::provider::{ErrorKind, ProviderError};
+use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
 use proto::params::plan;
@@ -67,6 +67,10 @@ pub fn set(what: &str) -> Input {
             read_only: Some(value == "true"),
             ..SessionSet::default()
         },
+        "model" => SessionSet {
+            model: Some(value.to_owned()),
+            ..SessionSet::default()
+        },
         "paused" => SessionSet {
             paused: Some(value == "true"),
             ..SessionSet::default()
@@ -77,9 +81,15 @@ pub fn set(what: &str) -> Input {
 
 pub fn model(what: &str) -> Input {
     let (does, what) = what.split_once(' ').unwrap_or((what, ""));
+    let (what, tokens) = what.split_once(" using ").unwrap_or((what, ""));
+    let reported = (!tokens.is_empty()).then(|| Reported {
+        prompt_tokens: number(tokens),
+        ..Reported::default()
+    });
     let says = |text: &str, finish| Answer {
         text: text.to_owned(),
         finish: Some(finish),
+        reported,
         ..Answer::default()
     };
     let answer = match does {
