@@ -53,12 +53,15 @@ pub(crate) enum Doing {
 }
 
 /// What follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// The open turn's next request.
     Ask,
     /// Nothing: the session was at rest, and a person asked for it.
     Rest,
+    /// At rest, the compaction that a person asked for, with what they want to be kept: the messages had to be rendered for
+    /// who is asked before that.
+    Compact(String),
 }
 
 /// A job that plans a reset, or writes it.
@@ -140,6 +143,13 @@ impl Step<'_> {
         if !matches!(phase, Phase::Idle) || self.facts.open.is_some() || self.hold.suspending {
             return phase;
         }
+        if !self.facts.is_rendered() {
+            return self.reset(Resetting::Rebase, Then::Compact(instructions), request_id);
+        }
+        self.compact_by_hand(instructions, request_id)
+    }
+
+    fn compact_by_hand(&mut self, instructions: String, request_id: Option<RequestId>) -> Phase {
         let why = Resetting::Compaction {
             trigger: Trigger::Manual,
             instructions,
@@ -242,8 +252,9 @@ impl Step<'_> {
     fn write_reset(&mut self, compacting: Compacting, reset: CacheReset) -> Phase {
         let done = reset.compaction.clone();
         let window = self.facts.wire.context_window;
+        let request_id = compacting.request_id.filter(|_| done.is_some());
         self.append(Body::CacheReset(CacheReset {
-            request_id: compacting.request_id,
+            request_id,
             ..reset
         }));
         let seq = self.facts.seq;
@@ -447,7 +458,11 @@ impl Step<'_> {
     fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         match compacting.then {
             Then::Ask => self.end_turn(OutcomeKind::Failed, None, Some(failure)),
-            Then::Rest => self.behind_reset(compacting),
+            Then::Rest | Then::Compact(_) => {
+                self.hold.compacted = Some(CompactionEnd::Failed(failure));
+                let then = Then::Rest;
+                self.behind_reset(Compacting { then, ..compacting })
+            }
         }
     }
 
@@ -467,7 +482,7 @@ impl Step<'_> {
         );
         match compacting.then {
             Then::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
-            Then::Rest => {
+            Then::Rest | Then::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
                 self.behind_reset(compacting)
             }
@@ -490,9 +505,13 @@ impl Step<'_> {
     }
 
     fn behind_reset(&mut self, compacting: Compacting) -> Phase {
-        match compacting.then {
+        match compacting.then.clone() {
             Then::Ask if self.held() => Phase::Held,
             Then::Ask => self.ask(),
+            Then::Compact(_) if self.hold.suspending => self.leave_to_next_life(compacting),
+            Then::Compact(instructions) => {
+                self.compact_by_hand(instructions, compacting.request_id)
+            }
             Then::Rest if self.wants_turn() => self.start_next(),
             Then::Rest => Phase::Idle,
         }
@@ -515,6 +534,6 @@ impl Step<'_> {
             "Compact again when the session is at rest.",
         );
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
-        (compacting.then == Then::Rest).then_some(reason)
+        (compacting.then != Then::Ask).then_some(reason)
     }
 }

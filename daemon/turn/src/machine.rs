@@ -23,7 +23,8 @@
 //!
 //! `Compacting` is before a request whose earlier bytes change: the context is near its end, the provider found the request
 //! too long, or another model is to be asked. Then `Asking`; where the new model is not usable, or what has to stay is too
-//! much, the turn ends. A person compacts at rest, also in a pause; then the queue goes on. What works at it outside is a
+//! much, the turn ends. A person compacts at rest, also in a pause; then the queue goes on. Messages that stand
+//! there for another provider, since a rewind went back over the change, are rendered before that. What works at it outside is a
 //! job (`JobEnded`), and between two jobs the request for a digest. It is no state, and only what is whole is logged.
 //!
 //! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session

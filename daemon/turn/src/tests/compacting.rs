@@ -427,7 +427,7 @@ fn the_originals_come_back_also_where_another_model_was_asked_since() {
 }
 
 #[test]
-fn what_is_kept_of_a_stale_rendering_is_rendered_with_the_next_request() {
+fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
     check(&format!(
         "{ROOM}
         > set model=q/m
@@ -442,12 +442,20 @@ fn what_is_kept_of_a_stale_rendering_is_rendered_with_the_next_request() {
           back at turn 1 | cache reset: rewind
         > compact
           reset, job 2: Wanted
-        > job resets
-          cache reset: compaction
-        > user three
-          turn starts | running | prompt: three | reset, job 3: Wanted
+        > job fails
+        > what came of it
+          no
+        > compact
+          reset, job 3: Wanted
         > job switches
-          cache reset: switch | ask
+          cache reset: switch | reset, job 4: Wanted
+        > user three
+        > job asks
+          ask for a digest, try 1
+        > model says What was.
+          reset, job 5: Written(\"What was.\")
+        > job resets
+          cache reset: compaction | turn starts | running | prompt: three | ask
     "
     ));
 }

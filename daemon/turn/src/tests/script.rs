@@ -303,13 +303,20 @@ impl Stage {
         let end = match what {
             "resets" => {
                 // All but the newest message is folded.
-                let shown = |record: &&Record| facts.view.shows(record.seq);
-                let newest = self.log.iter().rev().filter(shown);
-                let newest = newest.into_iter().find(|record| item(record).is_some());
-                let newest = newest.expect("something was said").seq;
+                let pieces = facts.pieces_upto(facts.seq);
+                let newest = pieces.iter().rev().find_map(|piece| match piece {
+                    Piece::Element { .. } => Some(piece.clone()),
+                    Piece::Run(first, last) => {
+                        let among = |record: &&Record| (*first..=*last).contains(&record.seq);
+                        let mut records = self.log.iter().rev().filter(among);
+                        let newest = records.find(|record| item(record).is_some())?.seq;
+                        Some(Piece::Run(newest, newest))
+                    }
+                });
+                let newest = newest.expect("something was said");
                 JobEnd::Reset(CacheReset {
                     reason: "compaction".into(),
-                    base: Some(vec![element(0), Piece::Run(newest, newest)]),
+                    base: Some(vec![element(0), newest]),
                     compaction: Some(Compaction {
                         tokens_before: facts.context_tokens,
                         tokens_after: facts.context_tokens / 4,

@@ -62,6 +62,7 @@ impl Talk {
                     name: "read".into(),
                     arguments: "{}".into(),
                     cut: false,
+                    found: false,
                 })
                 .collect(),
             thoughts: Vec::new(),
