@@ -189,7 +189,9 @@ impl World {
         let request_id = None;
         let compacts = self.machine.is_compacting();
         let rests = self.machine.is_idle() && !self.handing;
-        if self.chance.once_in(2) {
+        // What can be taken back mostly is.
+        let odds = 1 + self.check.shown.undoable().map_or(0, |_| 3);
+        if self.chance.below(odds) == 0 && !self.chance.once_in(4) {
             self.step(Input::Compact {
                 instructions: String::new(),
                 request_id,

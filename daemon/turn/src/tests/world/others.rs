@@ -145,7 +145,7 @@ impl World {
     // People.
 
     pub(super) fn people(&mut self) {
-        match self.chance.below(17) {
+        match self.chance.below(18) {
             0..3 => self.prompt(When::Queue),
             3..6 => self.prompt(When::Steer),
             6..8 => {
@@ -163,7 +163,7 @@ impl World {
                     request_id: None,
                 }));
             }
-            13 => self.set(),
+            13 | 16 => self.set(),
             14 => self.child(),
             15 => self.pin(),
             _ => self.step(Input::Close { request_id: None }),
@@ -226,7 +226,7 @@ impl World {
             read_only: self.chance.once_in(4).then(|| self.chance.once_in(4)),
             model: self
                 .chance
-                .once_in(3)
+                .once_in(2)
                 .then(|| self.chance.one_of(&["p/m", "p/n", "q/m"]).to_owned()),
             effort: self
                 .chance
