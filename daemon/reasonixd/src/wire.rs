@@ -137,7 +137,14 @@ impl Wire {
                 retry_tries: settings.retry_tries,
                 retry_total_ms: settings.retry_total_ms,
                 compact_percent: settings.compact_percent,
-                cache_ttl_ms: codec.cache_ttl_ms(),
+                cache_block: facts
+                    .cache
+                    .block_tokens
+                    .unwrap_or(Limits::default().cache_block),
+                cache_ttl_ms: match facts.cache.ttl_seconds {
+                    Some(seconds) => seconds.saturating_mul(1_000),
+                    None => codec.cache_ttl_ms(),
+                },
                 ..Limits::default()
             },
             allow_write: settings.allow_write.clone(),
@@ -149,7 +156,6 @@ impl Wire {
             notices,
             unusable: None,
             price: facts.price,
-            cache: facts.cache,
             repair: entry.repairs_calls(),
         }
     }

@@ -116,6 +116,7 @@ impl Actor {
             self.provider = swap.setup.provider;
             self.key_variable = swap.setup.key_variable;
             self.own_key = swap.setup.own_key;
+            self.machine.set_limits(swap.setup.limits);
             self.price = swap.setup.price.map(Arc::new);
             self.prefix = Arc::new(swap.prefix);
         }

@@ -67,8 +67,6 @@ pub struct Setup {
     pub unusable: Option<String>,
     /// What requests to the model cost; `None`: not known.
     pub price: Option<catalog::Price>,
-    /// How the vendor's cache works, as far as it is known.
-    pub cache: catalog::Cache,
     /// Whether calls are mended that the model gets wrong.
     pub repair: bool,
 }

@@ -255,6 +255,11 @@ impl Machine {
         self.means = Some(Arc::new(means));
     }
 
+    /// Another model is asked, with other limits, from the next request on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Says whether somebody is to be told of each turn's end before anything follows it.
     pub fn tell_ends(&mut self, wanted: bool) {
         self.hold.tell_ends = wanted;

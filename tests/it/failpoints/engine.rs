@@ -81,7 +81,6 @@ impl Bench {
             notices: Vec::new(),
             unusable: None,
             price: None,
-            cache: Default::default(),
             repair: false,
         }
     }

@@ -57,7 +57,7 @@ impl Rebuilt {
                 Piece::Run(first, last) => {
                     let mut there = placed.range(*first..=*last).map(|(_, new)| *new);
                     if let Some(first) = there.next() {
-                        pieces.push(Piece::Run(first, there.last().unwrap_or(first)));
+                        pieces.push(Piece::Run(first, there.next_back().unwrap_or(first)));
                     }
                 }
                 Piece::Element { reset, element } => {

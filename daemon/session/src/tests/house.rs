@@ -225,7 +225,6 @@ impl Scripted {
             notices: Vec::new(),
             unusable: None,
             price: None,
-            cache: catalog::Cache::default(),
             repair: false,
         }
     }

@@ -253,7 +253,6 @@ impl Outside {
             notices: Vec::new(),
             unusable: None,
             price: None,
-            cache: catalog::Cache::default(),
             repair: false,
         }
     }

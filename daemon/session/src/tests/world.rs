@@ -143,7 +143,6 @@ impl Outside {
             workspace_root: None,
             notices: Vec::new(),
             price: None,
-            cache: catalog::Cache::default(),
             repair: false,
             unusable: self
                 .provider_gone

@@ -10,6 +10,7 @@ use proto::{Body, ErrorName, Failure};
 use serde::Deserialize;
 
 use super::{Log, storage};
+use crate::base;
 use crate::cached::Cached;
 use crate::frozen::{self, Measure};
 use crate::prefix;
@@ -105,6 +106,19 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
                 Body::SessionCreated(created) => {
                     let own = raw.own.and_then(|own| serde_json::from_str(own.get()).ok());
                     first = own.map(|OwnPrefix { prefix }| (created.clone(), prefix));
+                }
+                Body::CacheReset(reset) => {
+                    // Who is asked from there on is asked with another prefix.
+                    if let (Some(wire), Some(prefix), Some((created, before))) =
+                        (&reset.wire, base::prefix(raw), &mut first)
+                    {
+                        *before = prefix;
+                        created.provider.clone_from(&wire.provider);
+                        created.provider_kind.clone_from(&wire.provider_kind);
+                        created.model.clone_from(&wire.model);
+                        created.effort.clone_from(&wire.effort);
+                        created.prefix_sha256.clone_from(&wire.prefix_sha256);
+                    }
                 }
                 Body::Usage(usage) if usage.purpose == Purpose::Answer => {
                     let measure = Measure {

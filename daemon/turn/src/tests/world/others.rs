@@ -24,7 +24,8 @@ impl World {
     // The model.
 
     pub(super) fn model(&mut self) {
-        if self.outside.request.is_some() {
+        // A digest that waits for its turn is as one that is written: nobody is shown it.
+        if self.outside.request.is_some() && !self.outside.digest {
             if self.outside.gated && (self.peace || !self.chance.once_in(4)) {
                 self.outside.gated = false;
                 return self.step(Input::RequestSent);
