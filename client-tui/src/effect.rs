@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use proto::params::approval::{self, Approval};
+use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, DeleteParams, ForkOutput, ForkParams, RewindOutput,
@@ -105,6 +106,8 @@ pub enum Call {
         session: String,
         undo: bool,
     },
+    Compact(CompactParams),
+    Pin(PinParams),
     Rewind(RewindParams),
     Fork(ForkParams),
     Inspect(InspectParams),
@@ -129,6 +132,10 @@ pub type Waiting = (Vec<Approval>, Vec<Question>, Vec<Plan>);
 /// What became of an effect. Failures of all of them are [`Trouble`]s.
 #[derive(Debug)]
 pub enum Answer {
+    Compacted {
+        params: CompactParams,
+        result: Result<CompactOutput, Trouble>,
+    },
     /// `Create`, with the prompt that it was made with, which is given back where it failed.
     Created {
         prompt: String,

@@ -8,9 +8,10 @@ use client::{CallError, Client};
 use proto::methods::{
     ApprovalAnswer, ApprovalList, ConfigCheck, HookList, HookReload, PlanAnswer, PlanList,
     ProcessKill, ProcessList, ProviderList, QuestionAnswer, QuestionList, RulesList, RulesRevoke,
-    SessionCheckpoints, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionGet,
-    SessionInspect, SessionInterrupt, SessionList, SessionPrompt, SessionReorder, SessionRewind,
-    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
+    SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork,
+    SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPin, SessionPrompt,
+    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
+    TrustSet,
 };
 use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
@@ -91,7 +92,12 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             result: asked::<RulesRevoke>(client, &params).await,
             rule: params.rule,
         },
+        Call::Compact(params) => Answer::Compacted {
+            result: asked::<SessionCompact>(client, &params).await,
+            params,
+        },
         // Calls whose success is told by an event.
+        Call::Pin(ref params) => done(plain::<SessionPin>(client, params).await, call),
         Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
         Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),
         Call::Approve(ref params) => done(plain::<ApprovalAnswer>(client, params).await, call),

@@ -1,8 +1,9 @@
 //! `reasonix compact`: old messages folded into a digest, and back.
 
+use client::transcript::compacted_words;
 use proto::RequestId;
 use proto::methods::SessionCompact;
-use proto::params::compact::{CompactOutput, CompactParams};
+use proto::params::compact::CompactParams;
 
 use crate::exit::Error;
 use crate::{output, reach};
@@ -44,33 +45,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if args.json {
         output::json(&done)?;
     } else {
-        output::progress(&words(&params, &done));
+        let words = compacted_words(params.preview, params.undo, &done);
+        output::progress(&format!("· {words}"));
     }
     Ok(u8::from(done.why.is_some()))
-}
-
-fn words(params: &CompactParams, done: &CompactOutput) -> String {
-    if let Some(why) = &done.why {
-        return format!("· nothing is done: {why}");
-    }
-    let Some(of) = &done.compaction else {
-        return "· it was done before".to_owned();
-    };
-    let tokens = format!("about {} → {} tokens", of.tokens_before, of.tokens_after);
-    let mut parts = vec![tokens];
-    for (count, what) in [
-        (of.folded, "messages folded"),
-        (of.shortened, "results shortened"),
-        (of.kept, "kept word for word"),
-    ] {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
-    }
-    let what = match (params.preview, params.undo) {
-        (true, _) => "it would come to",
-        (_, true) => "taken back",
-        _ => "compacted",
-    };
-    format!("· {what}: {}", parts.join(", "))
 }

@@ -109,6 +109,10 @@ super::catalog! {
     SlashPause = "start nothing new", "不再开始新的步骤";
     SlashContinue = "go on after a pause", "暂停后继续";
     SlashRename = "give the session a name", "为会话命名";
+    SlashCompact = "fold old messages into a digest, or undo that", "把旧消息压缩为摘要，或撤销";
+    SlashPin = "keep a turn word for word in every compaction", "压缩时逐字保留某一回合";
+    SlashModel = "ask another model from the next request on", "从下一次请求起换用其他模型";
+    SlashEffort = "how hard the model thinks", "模型思考的力度";
     SlashPosture = "how questions about calls are answered", "工具调用询问的处理方式";
     SlashPermissions = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
     SlashPlan = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";

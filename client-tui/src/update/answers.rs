@@ -1,13 +1,17 @@
 //! What became of effects.
 
+use client::transcript::compacted_words;
 use proto::outcome::UsageTotals;
+use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::config::{TrustOutput, TrustSetParams};
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
     StatsParams, StatsRow, What,
 };
+use proto::params::session::SetParams;
 use proto::params::session::{CreateOutput, InspectOutput};
 use proto::record::RewoundResult;
+use proto::{ErrorName, RequestId};
 
 use super::{commands, composer, daemon, hooks, list, pager, permissions};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
@@ -93,6 +97,7 @@ fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Interrupted(_)
         | Answer::Checkpoints { .. }
         | Answer::Rewound { .. }
+        | Answer::Compacted { .. }
         | Answer::Inspected(_)
         | Answer::Stats { .. }
         | Answer::Hooks { .. }
@@ -153,6 +158,7 @@ fn told(model: &mut Model, answer: Answer) {
         } => {}
         Answer::Done { what, result } => done(model, &what, result),
         Answer::Rewound { params, result } => rewound(model, &params, result),
+        Answer::Compacted { params, result } => compacted(model, &params, result),
         Answer::Inspected(Ok(inspected)) => context(model, &inspected),
         // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
         Answer::Trust {
@@ -303,7 +309,41 @@ fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
             Ok(()),
         ) => taken_back(model, &params.session, text),
         (_, Ok(())) => {}
+        (Call::Set(params), Err(trouble)) if trouble.name == Some(ErrorName::ConfirmNeeded) => {
+            confirm(model, params, &trouble);
+        }
         (_, Err(trouble)) => model.trouble(&trouble),
+    }
+}
+
+/// The vendor's cache starts anew with a change: whether that is meant.
+fn confirm(model: &mut Model, params: &SetParams, trouble: &Trouble) {
+    let yes = Call::Set(Box::new(SetParams {
+        confirm: true,
+        request_id: Some(RequestId::new()),
+        ..params.clone()
+    }));
+    super::approval::keep(model);
+    model.dialog = Some(Dialog::Confirm(Confirm {
+        title: crate::messages::dialog::Msg::TitleConfirm,
+        words: vec![client::text::line(&trouble.what)],
+        then: Then::Do(vec![Effect::Call(yes)]),
+        scroll: 0,
+        since: model.now,
+        drawn: false,
+        back: None,
+    }));
+}
+
+/// What the record of it does not say: what it would come to, or why nothing was done.
+fn compacted(model: &mut Model, params: &CompactParams, result: Result<CompactOutput, Trouble>) {
+    match result {
+        Ok(done) if params.preview || done.why.is_some() => {
+            let words = compacted_words(params.preview, params.undo, &done);
+            model.transcript.say(Tone::Info, words);
+        }
+        Ok(_) => {}
+        Err(trouble) => model.trouble(&trouble),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Slash commands, done.
 
+use proto::ItemId;
 use proto::hello::Role;
 use proto::item::Display;
+use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
 use proto::params::history::{
     DeleteParams, ExportFormat, ForkParams, RewindOutput, RewindParams, StatsParams, What,
@@ -135,6 +137,21 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Pause => signal(session, Signal::Pause),
         Command::Continue => signal(session, Signal::Resume),
         Command::Rename => rename(session, arguments),
+        Command::Compact => compact(session, arguments),
+        Command::Pin => pin(model, session, arguments),
+        Command::Model => asks(SetParams {
+            session,
+            model: Some(arguments.to_owned()),
+            ..SetParams::default()
+        }),
+        Command::Effort => asks(SetParams {
+            session,
+            effort: Some(match arguments {
+                "auto" => String::new(),
+                effort => effort.to_owned(),
+            }),
+            ..SetParams::default()
+        }),
         Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
@@ -193,6 +210,43 @@ fn rename(session: String, name: &str) -> Vec<Effect> {
         request_id: Some(RequestId::new()),
         ..SetParams::default()
     })))
+}
+
+/// Another model, or another effort. Before the vendor's cache starts anew it is asked whether that is meant.
+fn asks(params: SetParams) -> Vec<Effect> {
+    called(Call::Set(Box::new(SetParams {
+        request_id: Some(RequestId::new()),
+        ..params
+    })))
+}
+
+/// `preview`, `undo`, or words of what the digest is to keep.
+fn compact(session: String, arguments: &str) -> Vec<Effect> {
+    let (preview, undo) = (arguments == "preview", arguments == "undo");
+    let words = (!preview && !undo && !arguments.is_empty()).then(|| arguments.to_owned());
+    called(Call::Compact(CompactParams {
+        session,
+        instructions: words,
+        preview,
+        undo,
+        request_id: (!preview).then(RequestId::new),
+    }))
+}
+
+/// A turn by its number; without one, the newest.
+fn pin(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
+    let newest = model.session.as_ref().map_or(0, |session| session.turns);
+    let item = match (arguments, arguments.parse::<u64>()) {
+        ("", _) => ItemId(format!("m{newest}")),
+        (_, Ok(turn)) => ItemId(format!("m{turn}")),
+        (item, Err(_)) => ItemId(item.to_owned()),
+    };
+    called(Call::Pin(PinParams {
+        session,
+        item,
+        unpin: false,
+        request_id: Some(RequestId::new()),
+    }))
 }
 
 fn signal(session: String, signal: Signal) -> Vec<Effect> {

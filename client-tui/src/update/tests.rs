@@ -213,6 +213,50 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Set(set) if set.name.as_deref() == Some("two words"))
             );
         }
+        Command::Compact => {
+            let effects = say(&mut model, "/compact keep the colours");
+            assert!(
+                matches!(call(&effects), Call::Compact(params) if params.instructions.as_deref() == Some("keep the colours"))
+            );
+            let effects = say(&mut model, "/compact undo");
+            assert!(matches!(call(&effects), Call::Compact(params) if params.undo));
+            let effects = say(&mut model, "/compact preview");
+            assert!(
+                matches!(call(&effects), Call::Compact(params) if params.preview && params.request_id.is_none())
+            );
+        }
+        Command::Pin => {
+            let effects = say(&mut model, "/pin 2");
+            assert!(matches!(call(&effects), Call::Pin(params) if params.item.0 == "m2"));
+        }
+        Command::Model => {
+            let effects = say(&mut model, "/model other/one");
+            let Call::Set(set) = call(&effects) else {
+                panic!("it sets the model");
+            };
+            assert_eq!(set.model.as_deref(), Some("other/one"));
+            let trouble = Trouble {
+                what: "The cache starts anew.".into(),
+                hint: String::new(),
+                name: Some(proto::ErrorName::ConfirmNeeded),
+            };
+            let what = Call::Set(set.clone());
+            let answer = Answer::Done {
+                what,
+                result: Err(trouble),
+            };
+            let asked = Event::Answered { follow: 0, answer };
+            assert!(
+                super::scene::take(&mut model, vec![asked]).is_empty(),
+                "it asks first"
+            );
+            let effects = press(&mut model, &["y"]);
+            assert!(matches!(call(&effects), Call::Set(set) if set.confirm));
+        }
+        Command::Effort => {
+            let effects = say(&mut model, "/effort auto");
+            assert!(matches!(call(&effects), Call::Set(set) if set.effort.as_deref() == Some("")));
+        }
         Command::Posture => {
             let effects = say(&mut model, "/posture auto");
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
@@ -543,7 +587,7 @@ fn the_nearest_command_is_named() {
     let table = [
         ("/sess", "/sessions?"),
         ("/undp", "/undo?"),
-        ("/modle", "/help"),
+        ("/modle", "/model?"),
         ("/rewnid", "/rewind?"),
         ("/exi", "/exit?"),
         ("/xyzzy", "`/help`"),

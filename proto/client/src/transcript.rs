@@ -22,7 +22,9 @@ use crate::growing::{Growing, Rest, Synced};
 pub use history::{file_lines, origin_words, rewound_words};
 pub use plan::{plan_pieces, planned_words};
 pub use question::{answered_words, ask_lines, question_pieces, reply_words};
-pub use words::{exit_words, hook_words, outcome_words, pin_words, reset_words, resolved_words};
+pub use words::{
+    compacted_words, exit_words, hook_words, outcome_words, pin_words, reset_words, resolved_words,
+};
 use words::{first_words, set_words, state_words, status_words};
 
 /// Who or what speaks.

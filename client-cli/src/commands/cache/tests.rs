@@ -39,7 +39,7 @@ fn the_end_of_the_cache_is_counted_down() {
 #[test]
 fn sums_and_prefix_stand_below() {
     let lines = summary(&told(None, None), Stamp(0));
-    let sums = "2 requests: 1.0k of 3.0k prompt tokens from the cache (33.3 %); 1 reset, 1 miss, 0 rewrites";
+    let sums = "2 requests: 1000 of 3000 prompt tokens from the cache (33.3 %); 1 reset, 1 miss, 0 rewrites";
     assert_eq!(lines[0], sums);
     assert_eq!(lines[1], "prefix: 12 kB, sha256 abc");
 }

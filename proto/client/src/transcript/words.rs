@@ -6,8 +6,9 @@ use proto::hook::{HookFinished, HookOutcome};
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
+use proto::params::compact::CompactOutput;
 use proto::record::{ApprovalResolved, ChildExited, SessionSet, SessionState};
-use proto::reset::{CacheReset, Pinned};
+use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::{Mode, State, WaitingFor};
 use serde_json::Value;
 
@@ -83,20 +84,42 @@ pub fn reset_words(reset: &CacheReset) -> String {
     let Some(done) = &reset.compaction else {
         return reset.reason.clone();
     };
-    let mut words = format!(
-        "{}, about {} to {} tokens",
-        reset.reason, done.tokens_before, done.tokens_after
-    );
+    format!("{}, {}", reset.reason, compaction_words(done))
+}
+
+/// What a compaction came to, or would, or what was taken back.
+#[must_use]
+pub fn compacted_words(preview: bool, undo: bool, done: &CompactOutput) -> String {
+    if let Some(why) = &done.why {
+        return format!("nothing is done: {why}");
+    }
+    let Some(of) = &done.compaction else {
+        return "it was done before".to_owned();
+    };
+    let what = match (preview, undo) {
+        (true, _) => "it would come to",
+        (_, true) => "taken back",
+        _ => "compacted",
+    };
+    format!("{what}: {}", compaction_words(of))
+}
+
+/// Its numbers.
+fn compaction_words(done: &Compaction) -> String {
+    let mut parts = vec![format!(
+        "about {} to {} tokens",
+        done.tokens_before, done.tokens_after
+    )];
     for (count, what) in [
         (done.folded, "messages folded"),
         (done.shortened, "results shortened"),
         (done.kept, "kept word for word"),
     ] {
         if count > 0 {
-            words.push_str(&format!(", {count} {what}"));
+            parts.push(format!("{count} {what}"));
         }
     }
-    words
+    parts.join(", ")
 }
 
 /// That a message stays word for word in every compaction, or no longer.
