@@ -14,6 +14,10 @@ pub struct CacheReset {
     /// records that are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Vec<Piece>>,
+    /// It was taken over from the session that this one was forked from: what stood before it is not all here, or was
+    /// rendered for another provider.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carried: bool,
     /// The reset that is taken back: what it put in the place of messages no longer stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,

@@ -283,3 +283,68 @@ fn a_session_goes_on_with_another_vendor_and_back() {
     first.assert_strict();
     second.assert_strict();
 }
+
+/// Every second answer is words with a thought; the others look for a file.
+fn thoughtful() -> Script {
+    Script::by(|request: &Request| match request.answered() % 2 {
+        0 => {
+            Answer::call("glob", serde_json::json!({"pattern": "*.none"})).reasoning("Let me see.")
+        }
+        number => Answer::text(format!("Said {number}.")).reasoning("So it is."),
+    })
+}
+
+#[test]
+fn a_fork_goes_back_to_before_another_vendor_was_asked() {
+    let (first, second) = (Model::start(thoughtful()), Model::start(thoughtful()));
+    let house = two_vendors(&first, &second);
+    let pid = run(&house, &[], "Prompt A.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Prompt B.").expect(0, "completed");
+    works(&house, &["model", &pid, "second", "--yes"]);
+    run(&house, &["-s", &pid], "Prompt C.").expect(0, "completed");
+    works(&house, &["fork", &pid, "--name", "other"]);
+    works(&house, &["rewind", "other", "1", "--conversation"]);
+    run(&house, &["-s", "other"], "Prompt D.").expect(0, "completed");
+    let last = text(&second.requests().pop().expect("requests"));
+    assert!(last.contains("Prompt A.") && last.contains("Prompt D."));
+    assert!(!last.contains("Prompt B.") && !last.contains("Prompt C."));
+    first.assert_strict();
+    second.assert_strict();
+}
+
+#[test]
+fn thoughts_of_another_entry_of_the_same_kind_are_left_out() {
+    for wire in [Wire::Messages, Wire::Responses] {
+        let (first, second) = (Model::start(thoughtful()), Model::start(thoughtful()));
+        let house = House::new();
+        house.settings(HASTE);
+        house.provider(&first.entry_of(wire, "first", None));
+        house.provider(&second.entry_of(wire, "second", None));
+        house.daemon();
+        let pid = run(&house, &[], "Prompt A.").expect(0, "completed").pid();
+        works(&house, &["model", &pid, "second", "--yes"]);
+        run(&house, &["-s", &pid], "Prompt B.").expect(0, "completed");
+        works(&house, &["rewind", &pid, "1", "--conversation"]);
+        run(&house, &["-s", &pid], "Prompt C.").expect(0, "completed");
+        first.assert_strict();
+        second.assert_strict();
+    }
+}
+
+#[test]
+fn a_long_prompt_that_goes_is_named_to_who_writes_the_digest() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let long = format!("Build the tower.\n{}", "stones ".repeat(5_000));
+    let pid = run(&house, &[], &long).expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    works(&house, &["compact", &pid]);
+    let asked = model.requests().pop().expect("the digest");
+    assert!(
+        asked.last_text().contains("- Build the tower."),
+        "{}",
+        asked.last_text()
+    );
+    model.assert_strict();
+}

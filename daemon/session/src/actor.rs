@@ -119,6 +119,8 @@ pub(crate) struct Actor {
     pub reset_own: Option<String>,
     /// Who is asked from that record on.
     pub swap: Option<Box<Swap>>,
+    /// The request for a digest, as a job has just made it.
+    pub digest_made: Option<Vec<u8>>,
     /// The request for a digest.
     pub digest_request: Option<Arc<[u8]>>,
     /// Who waits for the end of a compaction.

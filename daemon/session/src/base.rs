@@ -5,11 +5,15 @@ use std::ops::Range;
 
 use contract::Prefix;
 use contract::codec::FragmentRole;
-use proto::Body;
 use proto::item::Item;
+use proto::reset::{CacheReset, Piece};
+use proto::{Body, Seq, Stamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use store::format::RawRecord;
+use store::log::LogFile;
+
+use crate::journal::MessageAt;
 
 /// A message that a reset puts in the place of others.
 #[derive(Clone, Debug)]
@@ -89,18 +93,77 @@ pub fn elements(raw: &RawRecord<'_>) -> Vec<ElementAt> {
     places.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
+/// How many elements of its own a reset names.
+pub fn names(reset: &CacheReset) -> usize {
+    let own = reset.base.iter().flatten();
+    own.filter(|piece| matches!(piece, Piece::Element { reset: Seq(0), .. }))
+        .count()
+}
+
 /// The prefix that a reset leaves, where it leaves another.
 pub fn prefix(raw: &RawRecord<'_>) -> Option<Prefix> {
     read(raw)?.prefix
 }
 
-/// One of the messages that a reset puts in the place of others.
-pub fn message(raw: &RawRecord<'_>, element: u32) -> Option<Item> {
-    let own = read(raw)?;
-    item(own.elements.get(usize::try_from(element).ok()?)?)
+/// All messages that a reset puts in the place of others. `None` in the place of one that this build cannot read.
+fn messages(raw: &RawRecord<'_>) -> Vec<Option<Item>> {
+    let own = read(raw).map(|own| own.elements).unwrap_or_default();
+    own.iter().map(item).collect()
 }
 
-/// The same, with its wire bytes.
+/// Reads messages back from where they stand. The elements of a reset stand in one line: it is read once for all that
+/// follow each other.
+pub struct Reader<'a> {
+    file: &'a LogFile,
+    newest: Option<(Seq, Stamp, Vec<Option<Item>>)>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(file: &'a LogFile) -> Self {
+        Self { file, newest: None }
+    }
+
+    /// The message, and when its record was made. Blocks.
+    ///
+    /// # Errors
+    /// The log cannot be read, or no message stands there.
+    pub fn message(&mut self, part: &MessageAt) -> Result<(Item, Stamp), String> {
+        if let Piece::Element { reset, element } = &part.piece
+            && let Some((of, at, items)) = &self.newest
+            && of == reset
+        {
+            return Ok((nth(items, *reset, *element)?, *at));
+        }
+        let line = self
+            .file
+            .fetch(&part.line)
+            .map_err(|error| format!("cannot read the log: {error}"))?;
+        let raw = store::format::decode(&line)
+            .map_err(|error| format!("a line of the log is damaged: {error}"))?;
+        match &part.piece {
+            Piece::Run(_, _) => {
+                let record = raw.record().map_err(|error| error.to_string())?;
+                let item = message_of(record.body);
+                let item = item.ok_or_else(|| format!("record {} is no message", raw.seq))?;
+                Ok((item, raw.at))
+            }
+            Piece::Element { reset, element } => {
+                let items = messages(&raw);
+                let item = nth(&items, *reset, *element)?;
+                self.newest = Some((*reset, raw.at, items));
+                Ok((item, raw.at))
+            }
+        }
+    }
+}
+
+fn nth(items: &[Option<Item>], reset: Seq, element: u32) -> Result<Item, String> {
+    let place = usize::try_from(element).unwrap_or(usize::MAX);
+    let item = items.get(place).cloned().flatten();
+    item.ok_or_else(|| format!("element {element} of record {reset} cannot be read"))
+}
+
+/// One of the messages that a reset puts in the place of others, with its wire bytes.
 pub fn element(raw: &RawRecord<'_>, element: u32) -> Option<Element> {
     let own = read(raw)?;
     let found = own.elements.get(usize::try_from(element).ok()?)?;

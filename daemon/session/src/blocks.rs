@@ -10,7 +10,7 @@ use proto::{ItemId, Stamp};
 use turn::compaction::{Measure, is_digest, is_pinned};
 
 use crate::asking::Material;
-use crate::base;
+use crate::base::Reader;
 
 /// Messages that are listed, the newest; those before are one block.
 const LISTED: usize = 1_000;
@@ -65,27 +65,20 @@ fn blocks(
             ..block(BlockKind::Older, bytes.sum())
         });
     }
+    let mut reader = Reader::new(&material.file);
     for part in &material.parts[older..] {
-        let line = material
-            .file
-            .fetch(&part.line)
-            .map_err(|error| format!("cannot read the log: {error}"))?;
-        let raw = store::format::decode(&line)
-            .map_err(|error| format!("a line of the log is damaged: {error}"))?;
-        let (seq, item) = match &part.piece {
-            Piece::Run(seq, _) => {
-                let record = raw.record().map_err(|error| error.to_string())?;
-                (Some(*seq), base::message_of(record.body))
-            }
-            Piece::Element { element, .. } => (None, base::message(&raw, *element)),
+        let (item, at) = reader.message(part)?;
+        let seq = match &part.piece {
+            Piece::Run(seq, _) => Some(*seq),
+            Piece::Element { .. } => None,
         };
-        let id = item.as_ref().map(id_of);
+        let id = id_of(&item);
         blocks.push(Block {
             seq,
-            at: Some(raw.at),
-            pinned: id.as_ref().is_some_and(&is_pinned),
-            item: id,
-            ..block(kind(part.role, item.as_ref()), part.fragment.len() as u64)
+            at: Some(at),
+            pinned: is_pinned(&id),
+            item: Some(id),
+            ..block(kind(part.role, &item), part.fragment.len() as u64)
         });
     }
     let mut upto = 0_u64;
@@ -111,9 +104,9 @@ fn block(kind: BlockKind, bytes: u64) -> Block {
     }
 }
 
-fn kind(role: FragmentRole, item: Option<&Item>) -> BlockKind {
+fn kind(role: FragmentRole, item: &Item) -> BlockKind {
     match (role, item) {
-        (FragmentRole::User, Some(Item::User(user))) if is_digest(user) => BlockKind::Digest,
+        (FragmentRole::User, Item::User(user)) if is_digest(user) => BlockKind::Digest,
         (FragmentRole::User, _) => BlockKind::User,
         (FragmentRole::Assistant, _) => BlockKind::Assistant,
         (FragmentRole::Tool, _) => BlockKind::Tool,

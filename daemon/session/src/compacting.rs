@@ -17,6 +17,7 @@ use crate::answers::refuse;
 use crate::asking::{self, Ask, Gather, Source};
 use crate::commands::{Command, Happened, Reply};
 use crate::handle::SessionHandle;
+use crate::repair;
 use crate::resetting::{self, Done, Wanted, Workpiece};
 
 impl Actor {
@@ -84,7 +85,7 @@ impl Actor {
                     effort: settings.effort.clone(),
                     ..facts.wire.clone()
                 },
-                is_other_vendor: settings.provider != facts.wire.provider,
+                is_other_vendor: settings.provider != facts.wire.provider || !facts.is_rendered(),
                 is_other: settings.provider != facts.wire.provider
                     || settings.model != facts.wire.model
                     || settings.effort != facts.wire.effort,
@@ -99,12 +100,11 @@ impl Actor {
     /// A job has ended: what belongs to its record is there when the machine makes that.
     pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
         (self.reset_own, self.swap) = (done.own, done.swap);
-        if let Some(request) = done.request {
-            self.digest_request = Some(request.into());
-        }
+        self.digest_made = done.request;
         let end = Box::new(done.end);
         self.step(Input::JobEnded { number, end });
-        (self.reset_own, self.swap) = (None, None);
+        // The end of a job that nobody waits for leaves nothing.
+        (self.reset_own, self.swap, self.digest_made) = (None, None, None);
     }
 
     /// The record of a reset is made: who is asked from here on is in its place.
@@ -112,6 +112,7 @@ impl Actor {
         if reset.wire.is_some()
             && let Some(swap) = self.swap.take()
         {
+            self.machine.mend_calls(repair::wanted(&swap.setup));
             self.codec = swap.setup.codec;
             self.provider = swap.setup.provider;
             self.key_variable = swap.setup.key_variable;
@@ -125,6 +126,9 @@ impl Actor {
 
     /// Sends the request for a digest.
     pub(crate) fn ask_digest(&mut self, item: ItemId, attempt: u32) {
+        if let Some(made) = self.digest_made.take() {
+            self.digest_request = Some(made.into());
+        }
         let Some(body) = self.digest_request.clone() else {
             // Only a bug leads here: the machine asks when the job has made it.
             tracing::error!(session = %self.id, "a digest is asked for that was not prepared");
@@ -252,11 +256,11 @@ impl Actor {
         if self.machine.is_compacting() {
             return;
         }
+        self.digest_request = None;
         let end = self.machine.take_compaction_end();
         let Some(reply) = self.compact_reply.take() else {
             return;
         };
-        self.digest_request = None;
         match end {
             Some(CompactionEnd::Done(seq, done)) => {
                 let output = CompactOutput {

@@ -30,7 +30,7 @@ use crate::names;
 use crate::supervisor::{Supervisor, blocking};
 
 /// The kinds of records that a fork begins with.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "turn.started",
     "turn.ended",
     "message.user",
@@ -40,6 +40,7 @@ const TAKEN: [&str; 9] = [
     "tool.started",
     "tool.finished",
     "todo.updated",
+    "message.pinned",
 ];
 
 /// Bytes that are written at once: 8 MiB.

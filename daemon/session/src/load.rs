@@ -78,6 +78,15 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         }
         match raw.record() {
             Ok(record) => {
+                if let Body::CacheReset(reset) = &record.body
+                    && let Some((_, found)) = elements.last()
+                    && base::names(reset) > found.len()
+                {
+                    strange = Some(format!(
+                        "what record {} puts in the place of messages is not readable",
+                        raw.seq
+                    ));
+                }
                 facts.apply(&record);
                 if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
                     && let Some(own) = raw.own

@@ -76,9 +76,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
-    if parts.setup.repair {
-        machine.mend_calls(repair::means(&parts.setup.tools));
-    }
+    machine.mend_calls(repair::wanted(&parts.setup));
     let mut journal = Journal::new(
         parts.file,
         parts.index,
@@ -300,6 +298,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         rewind_own: None,
         reset_own: None,
         swap: None,
+        digest_made: None,
         digest_request: None,
         compact_reply: None,
         live_due: None,

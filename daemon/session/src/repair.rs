@@ -7,6 +7,8 @@ use contract::{Family, Tool, ToolSpec};
 use turn::repair::flatten::{Flat, flatten};
 use turn::repair::{Known, Means};
 
+use crate::setup::Setup;
+
 /// All tools, as calls of them are mended.
 pub fn means(tools: &[Arc<dyn Tool>]) -> Means {
     let known = tools.iter().map(|tool| {
@@ -19,6 +21,11 @@ pub fn means(tools: &[Arc<dyn Tool>]) -> Means {
         (spec.name.to_owned(), known)
     });
     Means(known.collect())
+}
+
+/// What the repair of calls needs, where it is wanted.
+pub fn wanted(setup: &Setup) -> Option<Means> {
+    setup.repair.then(|| means(&setup.tools))
 }
 
 /// The tools whose parameters are shown flat, and the way back. Calls are nested again whatever the setting says now:

@@ -10,15 +10,17 @@ use contract::{Asked, Codec, Fragment, Prefix, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Trigger, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
-use store::format::RawRecord;
 use store::log::{LogFile, Where};
 use turn::compacting::{Digest, Job, JobEnd, Resetting};
 use turn::compaction::{self, Message, Part, Planned, Terms};
 
-use crate::base::{self, Element};
+use crate::base::{self, Element, Reader};
 use crate::journal::MessageAt;
 use crate::prefix;
 use crate::setup::{Assembly, Setup};
+
+/// Bytes beside a record, at most: three quarters of the longest line.
+const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
 
 /// What a job works on.
 pub struct Workpiece {
@@ -38,7 +40,7 @@ pub struct Wanted {
     /// The session's directory: settings are read there.
     pub cwd: PathBuf,
     pub wire: Wire,
-    /// Another provider than the one that is asked now.
+    /// Messages stand there that another provider wrote than the one that is asked from now on.
     pub is_other_vendor: bool,
     /// Another provider, model or effort.
     pub is_other: bool,
@@ -126,7 +128,7 @@ fn compact(work: Workpiece, trigger: Trigger, instructions: &str) -> Result<Done
         }
         Planned::Done { parts, done } => {
             let (pieces, elements) = put(&*work.codec, &messages, parts);
-            let own = base::own(None, &elements).map_err(|error| bug(&error))?;
+            let own = bounded(base::own(None, &elements))?;
             let reset = CacheReset {
                 reason: "compaction".to_owned(),
                 base: Some(pieces),
@@ -145,10 +147,15 @@ fn compact(work: Workpiece, trigger: Trigger, instructions: &str) -> Result<Done
 fn put(codec: &dyn Codec, messages: &[Message], parts: Vec<Part>) -> (Vec<Piece>, Vec<Element>) {
     let (mut pieces, mut elements) = (Vec::<Piece>::new(), Vec::new());
     let mut before: Option<usize> = None;
+    let mut from = 0;
     for part in parts {
         match part {
             Part::Keep(piece) => {
-                let at = messages.iter().position(|message| message.piece == piece);
+                // Kept messages stay in their order: each is sought behind the one before.
+                let rest = messages.iter().skip(from);
+                let at = rest.clone().position(|message| message.piece == piece);
+                let at = at.map(|place| place + from);
+                from = at.map_or(from, |at| at + 1);
                 let next = at.is_some() && at == before.map(|before| before + 1);
                 let follows = next && at.is_some_and(|at| messages[at].follows);
                 match (&piece, pieces.last_mut()) {
@@ -209,7 +216,7 @@ fn demand(
     let question = Item::User(UserMessage {
         item: ItemId("d".into()),
         prompt_id: None,
-        text: compaction::demand(instructions),
+        text: compaction::demand(instructions, messages, fold),
         context: None,
         voice: Voice::Daemon,
     });
@@ -247,14 +254,18 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
     );
     let mut elements = Vec::new();
     let mut pieces = None;
-    if wanted.renders {
+    // An entry may be of another kind than it was.
+    let kind = swap.as_ref().map(|swap| &swap.setup.provider_kind);
+    let other_kind = kind.is_some_and(|kind| *kind != wanted.wire.provider_kind);
+    if wanted.renders || other_kind {
         let messages = read(&work.file, &work.parts)?;
-        let items = messages
-            .into_iter()
-            .map(|message| match wanted.is_other_vendor {
-                true => without_thoughts(message.item),
-                false => message.item,
-            });
+        let items =
+            messages
+                .into_iter()
+                .map(|message| match wanted.is_other_vendor || other_kind {
+                    true => without_thoughts(message.item),
+                    false => message.item,
+                });
         let made = items.filter_map(|item| add(&*codec, item, &mut elements));
         pieces = Some(made.collect());
     }
@@ -277,7 +288,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         ..CacheReset::default()
     };
     Ok(Done {
-        own: Some(own.map_err(|error| bug(&error))?),
+        own: Some(bounded(own)?),
         swap,
         ..Done::of(JobEnd::Reset(reset))
     })
@@ -297,12 +308,9 @@ fn without_thoughts(item: Item) -> Item {
 
 /// Reads messages back, each with the size of its wire bytes.
 fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
+    let mut reader = Reader::new(file);
     let messages = parts.iter().map(|part| {
-        let line = fetch(file, &part.line)?;
-        let raw = store::format::decode(&line)
-            .map_err(|error| damaged(format!("a line of the log is damaged: {error}")))?;
-        let item = item(&raw, &part.piece)
-            .ok_or_else(|| damaged(format!("record {} is no message", raw.seq)))?;
+        let (item, _) = reader.message(part).map_err(damaged)?;
         Ok(Message {
             piece: part.piece.clone(),
             item,
@@ -311,13 +319,6 @@ fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
         })
     });
     messages.collect()
-}
-
-fn item(raw: &RawRecord<'_>, piece: &Piece) -> Option<Item> {
-    match piece {
-        Piece::Run(_, _) => base::message_of(raw.record().ok()?.body),
-        Piece::Element { element, .. } => base::message(raw, *element),
-    }
 }
 
 fn fetch(file: &LogFile, at: &Where) -> Result<Vec<u8>, Failure> {
@@ -332,6 +333,22 @@ fn damaged(reason: String) -> Failure {
         reason,
         "Run `reasonix doctor` to see what is wrong with the store.",
     )
+}
+
+/// What stands beside a record has to fit a line with it.
+fn bounded(own: Result<String, serde_json::Error>) -> Result<String, Failure> {
+    let own = own.map_err(|error| bug(&error))?;
+    match own.len() < OWN_MAX {
+        true => Ok(own),
+        false => Err(Failure::new(
+            ErrorName::Limit,
+            format!(
+                "The conversation has {} bytes: too many to be rendered anew.",
+                own.len()
+            ),
+            "Compact it first, or go on in a new session.",
+        )),
+    }
 }
 
 fn bug(error: &serde_json::Error) -> Failure {

@@ -518,6 +518,21 @@ impl Step<'_> {
     }
 
     /// The session is stopped in it: nothing has changed.
+    pub(crate) fn stop_digest(
+        &mut self,
+        compacting: Compacting,
+        reason: StopReason,
+        partial: Option<Answer>,
+    ) -> Option<StopReason> {
+        if let (Doing::Digest(asking), Some(partial)) = (compacting.waits.clone(), partial)
+            && partial.reported.is_some()
+        {
+            // It came to nothing, but the vendor counted it: the books must agree (I15).
+            self.usage_of(&asking, &partial, Purpose::Digest);
+        }
+        self.stop_compacting(compacting, reason)
+    }
+
     pub(crate) fn stop_compacting(
         &mut self,
         compacting: Compacting,

@@ -250,9 +250,9 @@ impl Machine {
             Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
     }
 
-    /// Has calls mended that the model gets wrong.
-    pub fn mend_calls(&mut self, means: Means) {
-        self.means = Some(Arc::new(means));
+    /// Has calls mended that the model gets wrong, or no longer.
+    pub fn mend_calls(&mut self, means: Option<Means>) {
+        self.means = means.map(Arc::new);
     }
 
     /// Another model is asked, with other limits, from the next request on.

@@ -30,7 +30,7 @@ impl Step<'_> {
                 self.keep_partial(asking, partial);
                 self.end_stopped(reason)
             }
-            Phase::Compacting(compacting) => match self.stop_compacting(compacting, reason) {
+            Phase::Compacting(compacting) => match self.stop_digest(compacting, reason, partial) {
                 Some(StopReason::Shutdown) => {
                     self.hold.rests = true;
                     Phase::Idle

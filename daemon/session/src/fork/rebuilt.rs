@@ -75,6 +75,7 @@ impl Rebuilt {
         }
         let reset = CacheReset {
             base: Some(pieces),
+            carried: true,
             undoes: None,
             wire: None,
             // Its numbers are the origin's.

@@ -11,7 +11,7 @@ use super::plan::Message;
 use crate::facts::first_line;
 
 /// How the message of a digest begins.
-const HEAD: &str = "<digest>\nWhat was said and done before has been folded into this digest. The user's own words stand above as they were; the newest messages follow.\n\n";
+const HEAD: &str = "<digest>\nWhat was said and done before has been folded into this digest. The user's shorter messages stand above word for word; the newest messages follow.\n\n";
 const END: &str = "\n</digest>";
 /// Put together without the model.
 const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
@@ -38,11 +38,23 @@ pub struct EditedFile {
 
 /// What the model is asked for: the digest, in its own words.
 #[must_use]
-pub fn demand(instructions: &str) -> String {
+pub fn demand(instructions: &str, messages: &[Message], fold: &[usize]) -> String {
     let mut text = "The conversation is near the end of your context. Write a digest that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the digest, in at most 1,200 words, under these headings (leave out what is empty):\n\
         ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what mended them\n## Open ends, and the next step\n\
-        Name paths, symbols, numbers and error messages exactly. What the user has said stays as it is: do not repeat it."
+        Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
         .to_owned();
+    let spoken = fold.iter().filter_map(|at| match &messages.get(*at)?.item {
+        Item::User(user) if user.voice != Voice::Daemon => Some(first_line(&user.text)),
+        _ => None,
+    });
+    let spoken: Vec<_> = spoken.collect();
+    if !spoken.is_empty() {
+        text.push_str("\nThese messages of the user are too long to stay, and go: keep every demand and every fact of them.");
+        for line in &spoken {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n- {line} …");
+        }
+    }
     if !instructions.trim().is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, "\nThe user asks of it: {}", instructions.trim());

@@ -65,8 +65,10 @@ impl Facts {
             Some((turn, message)) => (turn, message.parse::<u64>().ok()),
             None => (rest, Some(1)),
         };
-        let turn = turn.parse::<u64>().ok();
-        turn.is_some_and(|turn| (1..=self.turns).contains(&turn)) && message.is_some()
+        let whole = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let turn = turn.parse::<u64>().ok().filter(|_| whole(turn));
+        let is_turn = turn.is_some_and(|turn| (1..=self.turns).contains(&turn));
+        is_turn && message.is_some_and(|message| message > 0)
     }
 
     /// The compaction that `undo` takes back: the newest one, until a turn that began behind it has ended.
@@ -78,8 +80,12 @@ impl Facts {
 
     pub(super) fn apply_reset(&mut self, reset: &CacheReset, record: &Record) {
         self.reset_due = false;
+        // Behind it nothing that stands there can be sent as it is.
+        self.generation += u64::from(reset.carried);
         if let Some(wire) = &reset.wire {
-            self.generation += u64::from(wire.provider != self.wire.provider);
+            let same = wire.provider == self.wire.provider
+                && wire.provider_kind == self.wire.provider_kind;
+            self.generation += u64::from(!same);
             if wire.context_window != self.wire.context_window {
                 // It was counted in another window.
                 self.spared = 0;
@@ -102,8 +108,8 @@ impl Facts {
         if let Some(pieces) = &reset.base {
             // What a compaction keeps stays as it was rendered.
             let generation = match reset.compaction {
-                Some(_) => self.view.generation(),
-                None => self.generation,
+                Some(_) if !reset.carried => self.view.generation(),
+                Some(_) | None => self.generation,
             };
             self.view.push_base(Base {
                 seq: record.seq,
@@ -117,10 +123,12 @@ impl Facts {
             self.spared = 0;
             // What it was told may be folded, or stand there still: it is told again.
             self.told_again = self.was_told;
-            self.compacted = Some(Undoable {
+            let undoable = Undoable {
                 seq: record.seq,
                 done: done.clone(),
-            });
+            };
+            // In a fork the originals belong to the session that it was made from.
+            self.compacted = Some(undoable).filter(|_| !reset.carried);
         }
         self.remember(
             reset.request_id,

@@ -1,10 +1,14 @@
 //! What rewinds have left of the conversation, as a fold: which records are shown, which turns can be gone back to, and
 //! what a rewind and its undoing lead to.
 
+use std::collections::VecDeque;
+
 use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
 use proto::reset::Piece;
 use proto::{Record, Seq, Stamp};
+
+use crate::compaction::EditedFile;
 
 use super::{BrokenOff, Facts, Told};
 
@@ -111,6 +115,9 @@ pub struct Counts {
     pub spoken: u64,
     pub context_tokens: u64,
     pub todos: Vec<Todo>,
+    /// The plan that was approved last, and the files that were edited last.
+    pub plan_in_force: Option<String>,
+    pub edited: VecDeque<EditedFile>,
     pub told: Told,
     pub was_told: bool,
     pub told_again: bool,
@@ -297,6 +304,8 @@ impl Facts {
             spoken: self.spoken,
             context_tokens: self.context_tokens,
             todos: self.todos.clone(),
+            plan_in_force: self.plan_in_force.clone(),
+            edited: self.edited.clone(),
             told: self.told,
             was_told: self.was_told,
             told_again: self.told_again,
@@ -308,6 +317,8 @@ impl Facts {
         self.spoken = counts.spoken;
         self.context_tokens = counts.context_tokens;
         self.todos = counts.todos;
+        self.plan_in_force = counts.plan_in_force;
+        self.edited = counts.edited;
         self.told = counts.told;
         self.was_told = counts.was_told;
         self.told_again = counts.told_again;

@@ -125,7 +125,7 @@ struct Stage {
 impl Stage {
     fn mend(&mut self) {
         if self.repair {
-            self.machine.mend_calls(means());
+            self.machine.mend_calls(Some(means()));
         }
     }
 

@@ -181,7 +181,7 @@ impl World {
         self.machine.set_context("Working directory: /w".into());
         self.machine.tell_ends(self.chance.once_in(2));
         if self.chance.once_in(2) {
-            self.machine.mend_calls(means());
+            self.machine.mend_calls(Some(means()));
         }
         let mut created = created(
             self.chance.one_of(&[Kind::Interactive, Kind::Headless]),
@@ -470,7 +470,7 @@ impl World {
         self.tell(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
         if self.chance.once_in(2) {
-            self.machine.mend_calls(means());
+            self.machine.mend_calls(Some(means()));
         }
         let suspended = self.shadow.suspended;
         self.machine.tell_ends(self.chance.once_in(2));
