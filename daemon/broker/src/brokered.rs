@@ -167,6 +167,7 @@ impl Waiting {
         }
     }
 
+    /// For good: queued again it would wait as long once more, and it was no try.
     fn gave_up(&self) -> ProviderError {
         let standing = self.place.standing();
         let cause = standing.map_or_else(String::new, |(standing, in_ms)| {
@@ -179,7 +180,7 @@ impl Waiting {
             ),
             hint: "Try later, or use another model; `network.queue_seconds` says how long a request may wait."
                 .into(),
-            kind: ErrorKind::Transient,
+            kind: ErrorKind::Permanent,
             status: None,
             retry_after: None,
         }

@@ -269,7 +269,7 @@ impl Step<'_> {
         key_lost: bool,
     ) -> Phase {
         let asking = match phase {
-            Phase::Asking(asking) => asking,
+            Phase::Asking(asking) => self.not_sent(asking),
             Phase::Compacting(compacting) => {
                 return self.digest_broke(compacting, &error, &partial);
             }

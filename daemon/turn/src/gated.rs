@@ -49,20 +49,27 @@ impl Step<'_> {
     /// Drops a request that is not sent yet; it is made as soon as requests may be.
     pub(crate) fn unsend(&mut self, phase: Phase) -> Phase {
         match phase {
-            Phase::Asking(asking) => {
-                let Waits::Gate { since_ms } = asking.waits else {
-                    return Phase::Asking(asking);
-                };
+            Phase::Asking(asking) if matches!(asking.waits, Waits::Gate { .. }) => {
                 self.effects.push(Effect::CancelAsk);
                 Phase::Asking(Asking {
                     waits: Waits::Resume,
-                    // It was no try.
-                    attempt: asking.attempt.saturating_sub(1),
-                    since_ms: self.without_wait(asking.since_ms, since_ms),
-                    ..asking
+                    ..self.not_sent(asking)
                 })
             }
             other => other,
+        }
+    }
+
+    /// The request as it was before this try, where it is not sent: that was no try, and its wait takes no time.
+    pub(crate) fn not_sent(&self, asking: Asking) -> Asking {
+        let Waits::Gate { since_ms } = asking.waits else {
+            return asking;
+        };
+        Asking {
+            waits: Waits::Answer,
+            attempt: asking.attempt.saturating_sub(1),
+            since_ms: self.without_wait(asking.since_ms, since_ms),
+            ..asking
         }
     }
 

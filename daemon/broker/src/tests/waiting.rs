@@ -169,7 +169,12 @@ async fn a_wait_has_an_end_and_names_its_cause() {
         panic!("no error");
     };
     assert_eq!(begun.elapsed().as_secs(), 600);
-    assert_eq!(error.kind, ErrorKind::Transient);
+    assert_eq!(
+        error.kind,
+        ErrorKind::Permanent,
+        "it is not queued again for as long"
+    );
+    assert!(error.hint.contains("network.queue_seconds"));
     assert!(
         error.message.contains("600 s") && error.message.contains("under way"),
         "{}",

@@ -379,8 +379,32 @@ fn a_request_that_waited_too_long_for_its_turn_is_a_failure() {
         > gated
           waiting for retry
         > wait 600000
+        > model breaks permanent
+          turn ends failed: permanent | idle
+    ",
+    );
+}
+
+#[test]
+fn a_failure_before_a_request_is_sent_counts_neither_the_wait_nor_a_try() {
+    check(
+        "
+        > session headless tries=2
+        > user go
+          turn starts | running | prompt: go | ask
+        > gated
+          waiting for retry
+        > wait 600000
         > model breaks transient
-          turn ends failed: transient | idle
+          waiting for retry | try again in 500 ms
+        > retry
+          running | ask
+        > model breaks transient
+          waiting for retry | try again in 500 ms
+        > retry
+          running | ask, try 2
+        > model breaks transient
+          turn ends failed: transient | exited 1
     ",
     );
 }
