@@ -7,6 +7,8 @@
 //! | probing | the probe alone | the vendor takes it: half open; it fails: closed again, for longer; it is dropped: the next one is the probe |
 //! | half open | two at a time, one more with each that the vendor takes | at the limit: open; a failure closes it |
 //!
+//! Who waits because as many are under way as its own limit allows does not hold up those of a larger limit (`line`).
+//!
 //! What was sent before the gate closed goes on to its end. That it fails too says nothing new: it may name a later
 //! time, but makes no wait longer by itself. That it succeeds opens nothing.
 
@@ -119,8 +121,7 @@ impl Gate {
     pub fn enter(&mut self, session: Pid, limit: usize) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        let limit = limit.max(1);
-        self.line.push(session, Waiter { ticket, limit });
+        self.line.push(session, Waiter::new(ticket, limit.max(1)));
         ticket
     }
 
@@ -217,22 +218,19 @@ impl Gate {
     /// Lets go whatever may go now, and names it.
     pub fn advance(&mut self, now_ms: u64) -> Vec<Ticket> {
         let mut let_go = Vec::new();
-        while let Some(first) = self.line.first() {
-            if self.under_way.len() >= first.limit {
-                break;
-            }
+        while let Some(next) = self.line.next(self.under_way.len()) {
             match self.state {
                 State::Open => {}
                 State::Closed { until_ms, why } => {
                     if now_ms < until_ms {
                         break;
                     }
-                    let probe = first.ticket;
+                    let probe = next.ticket;
                     self.state = State::Probing { probe, why };
                 }
                 State::Probing { .. } => break,
                 State::HalfOpen { window } => {
-                    if window >= first.limit {
+                    if window >= next.limit {
                         self.state = State::Open;
                         self.closings_in_row = 0;
                     } else if self.under_way_since_closing() >= window {
@@ -240,9 +238,9 @@ impl Gate {
                     }
                 }
             }
-            self.line.pop();
-            self.under_way.insert(first.ticket, self.closings);
-            let_go.push(first.ticket);
+            self.line.take_next(self.under_way.len());
+            self.under_way.insert(next.ticket, self.closings);
+            let_go.push(next.ticket);
         }
         let_go
     }
@@ -256,7 +254,10 @@ impl Gate {
     #[must_use]
     pub fn standing(&self, ticket: Ticket) -> Option<Standing> {
         let sessions_before = self.line.sessions_before(ticket)?;
+        let at_limit = self.line.is_at_limit(ticket, self.under_way.len());
         let (why, due_ms) = match self.state {
+            // Whatever the vendor says meanwhile, it waits for an end of those.
+            _ if at_limit => (Why::Full, None),
             State::Open => (Why::Full, None),
             State::Closed { until_ms, why } => (why, Some(until_ms)),
             State::Probing { .. } => (Why::Probing, None),
@@ -269,11 +270,12 @@ impl Gate {
         })
     }
 
-    /// When the gate is to be looked at again although nothing happened.
+    /// When the gate is to be looked at again although nothing happened. `None` where time alone lets nobody go.
     #[must_use]
     pub fn due_ms(&self) -> Option<u64> {
+        let next = self.line.next(self.under_way.len());
         match self.state {
-            State::Closed { until_ms, .. } if !self.line.is_empty() => Some(until_ms),
+            State::Closed { until_ms, .. } if next.is_some() => Some(until_ms),
             State::Open | State::Closed { .. } | State::Probing { .. } | State::HalfOpen { .. } => {
                 None
             }

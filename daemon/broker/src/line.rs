@@ -1,10 +1,16 @@
 //! Who is next: round robin over sessions, in the order of arrival within one.
+//!
+//! Providers with one key may have different limits. Whose own limit is reached is passed over, and keeps its place; so
+//! many times, then all wait until there is room for it: else it would wait for ever behind those of a larger limit.
 
 use std::collections::VecDeque;
 
 use proto::Pid;
 
 use crate::gate::Ticket;
+
+/// How many times one is passed over: about as often as all places of the usual limit are given away once.
+const PASSED_OVER_MAX: u32 = 16;
 
 /// Requests that wait.
 #[derive(Debug, Default)]
@@ -19,6 +25,18 @@ pub struct Waiter {
     pub ticket: Ticket,
     /// How many requests may be under way with it.
     pub limit: usize,
+    /// How many times one behind it has gone first.
+    passed_over: u32,
+}
+
+impl Waiter {
+    pub fn new(ticket: Ticket, limit: usize) -> Self {
+        Self {
+            ticket,
+            limit,
+            passed_over: 0,
+        }
+    }
 }
 
 impl Line {
@@ -29,20 +47,45 @@ impl Line {
         }
     }
 
-    /// Who is next.
-    pub fn first(&self) -> Option<Waiter> {
-        let (_, waiters) = self.sessions.front()?;
-        waiters.front().copied()
+    /// Who is next where so many requests are under way.
+    pub fn next(&self, under_way: usize) -> Option<Waiter> {
+        for (_, waiters) in &self.sessions {
+            let Some(first) = waiters.front() else {
+                continue;
+            };
+            if under_way < first.limit {
+                return Some(*first);
+            }
+            if first.passed_over >= PASSED_OVER_MAX {
+                break;
+            }
+        }
+        None
     }
 
     /// Takes who is next; its session is last now.
-    pub fn pop(&mut self) -> Option<Waiter> {
-        let (session, mut waiters) = self.sessions.pop_front()?;
-        let first = waiters.pop_front();
+    pub fn take_next(&mut self, under_way: usize) -> Option<Waiter> {
+        let next = self.next(under_way)?;
+        let (at, _) = self.place(next.ticket)?;
+        for (_, waiters) in self.sessions.iter_mut().take(at) {
+            if let Some(first) = waiters.front_mut() {
+                first.passed_over = first.passed_over.saturating_add(1);
+            }
+        }
+        let (session, mut waiters) = self.sessions.remove(at)?;
+        waiters.pop_front();
         if !waiters.is_empty() {
             self.sessions.push_back((session, waiters));
         }
-        first
+        Some(next)
+    }
+
+    /// Whether this one waits, and its own limit is reached where so many requests are under way.
+    pub fn is_at_limit(&self, ticket: Ticket, under_way: usize) -> bool {
+        self.place(ticket).is_some_and(|(at, place)| {
+            let (_, waiters) = &self.sessions[at];
+            under_way >= waiters[place].limit
+        })
     }
 
     /// Takes this one out. True where it was there.

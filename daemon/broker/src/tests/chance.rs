@@ -16,7 +16,8 @@ const BOUNDS: Bounds = Bounds {
 /// Something that can happen. Numbers choose among what there is.
 #[derive(Clone, Debug)]
 enum Event {
-    Enter(u64),
+    /// A session, and which of the limits.
+    Enter(u64, usize),
     LeaveWaiting(usize),
     LeaveUnderWay(usize),
     Taken(usize),
@@ -27,7 +28,7 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        4 => (0_u64..6).prop_map(Event::Enter),
+        4 => (0_u64..6, any::<usize>()).prop_map(|(session, at)| Event::Enter(session, at)),
         1 => any::<usize>().prop_map(Event::LeaveWaiting),
         2 => any::<usize>().prop_map(Event::LeaveUnderWay),
         3 => any::<usize>().prop_map(Event::Taken),
@@ -40,9 +41,11 @@ fn event() -> impl Strategy<Value = Event> {
 /// A gate with those around it.
 struct World {
     gate: Gate,
-    limit: usize,
+    /// Of providers with the same key.
+    limits: [usize; 2],
     now_ms: u64,
-    waiting: BTreeMap<Ticket, u64>,
+    /// With their limits.
+    waiting: BTreeMap<Ticket, usize>,
     under_way: BTreeSet<Ticket>,
     /// Those sent before the newest closing.
     old: BTreeSet<Ticket>,
@@ -58,10 +61,10 @@ fn pick<T: Copy>(from: impl ExactSizeIterator<Item = T>, at: usize) -> Option<T>
 }
 
 impl World {
-    fn new(limit: usize) -> Self {
+    fn new(limits: [usize; 2]) -> Self {
         Self {
             gate: Gate::new(BOUNDS),
-            limit,
+            limits,
             now_ms: 0,
             waiting: BTreeMap::new(),
             under_way: BTreeSet::new(),
@@ -73,9 +76,10 @@ impl World {
 
     fn play(&mut self, event: &Event) {
         match event {
-            Event::Enter(session) => {
-                let ticket = self.gate.enter(Pid(*session), self.limit);
-                self.waiting.insert(ticket, *session);
+            Event::Enter(session, at) => {
+                let limit = self.limits[at % self.limits.len()];
+                let ticket = self.gate.enter(Pid(*session), limit);
+                self.waiting.insert(ticket, limit);
             }
             Event::LeaveWaiting(at) => {
                 if let Some(ticket) = pick(self.waiting.keys().copied(), *at) {
@@ -126,7 +130,7 @@ impl World {
         self.end(ticket);
         self.gate.failed(ticket, failure, self.now_ms);
         // Whether it has closed shows in what it says to one more that would come.
-        let look = self.gate.enter(Pid(99), self.limit);
+        let look = self.gate.enter(Pid(99), usize::MAX);
         let why = self.gate.standing(look).expect("it waits").why;
         self.gate.leave(look, self.now_ms);
         if news && matches!(why, Why::Busy | Why::Down) {
@@ -138,25 +142,32 @@ impl World {
 
     fn advance(&mut self) {
         for ticket in self.gate.advance(self.now_ms) {
-            assert!(self.waiting.remove(&ticket).is_some(), "it waited");
+            let limit = self.waiting.remove(&ticket).expect("it waited");
             self.under_way.insert(ticket);
+            assert!(self.under_way.len() <= limit, "never more than may be");
             if self.closed {
                 assert_eq!(self.probe, None, "one probe until it answers");
                 self.probe = Some(ticket);
             }
         }
         assert_eq!(self.gate.under_way(), self.under_way.len());
-        assert!(self.under_way.len() <= self.limit, "never more than may be");
+        assert_eq!(self.gate.advance(self.now_ms), [], "whoever may go is gone");
+        // Else those who wait for that time would look, and look again.
+        let due_ms = self.gate.due_ms();
+        assert!(
+            due_ms.is_none_or(|due_ms| due_ms > self.now_ms),
+            "{due_ms:?}"
+        );
     }
 }
 
 proptest! {
     #[test]
     fn never_too_many_one_probe_and_everybody_is_served(
-        limit in 1_usize..6,
+        limits in [1_usize..6, 1_usize..6],
         events in proptest::collection::vec(event(), 0..200),
     ) {
-        let mut world = World::new(limit);
+        let mut world = World::new(limits);
         for event in &events {
             world.play(event);
         }
@@ -202,6 +213,64 @@ fn sent(gate: &mut Gate, count: u64, now_ms: u64) -> Vec<Ticket> {
         gate.enter(Pid(session), 16);
     }
     gate.advance(now_ms)
+}
+
+const SMALL: usize = 2;
+const LARGE: usize = 16;
+
+#[test]
+fn who_is_at_its_own_limit_holds_up_nobody_of_a_larger_one() {
+    let mut gate = Gate::new(BOUNDS);
+    assert_eq!(sent(&mut gate, 2, 0).len(), 2);
+    let small = gate.enter(Pid(10), SMALL);
+    let large = gate.enter(Pid(11), LARGE);
+    assert_eq!(gate.advance(0), [large]);
+    gate.leave(large, 0);
+    assert_eq!(gate.advance(0), []);
+    assert_eq!(
+        gate.standing(small).map(|stands| stands.why),
+        Some(Why::Full)
+    );
+}
+
+#[test]
+fn time_wakes_nobody_who_is_at_its_own_limit() {
+    let mut gate = Gate::new(BOUNDS);
+    let first = sent(&mut gate, 3, 0);
+    let small = gate.enter(Pid(10), SMALL);
+    let busy = Failure::Busy {
+        retry_after_ms: Some(1_000),
+    };
+    gate.failed(first[0], busy, 0);
+    assert_eq!((gate.advance(2_000), gate.due_ms()), (vec![], None));
+    let standing = gate.standing(small).expect("it waits");
+    assert_eq!((standing.why, standing.due_ms), (Why::Full, None));
+    // One of a larger limit is the probe.
+    let large = gate.enter(Pid(11), LARGE);
+    assert_eq!(gate.due_ms(), Some(1_000));
+    assert_eq!(gate.advance(2_000), [large]);
+    gate.leave(large, 2_000);
+    // The small one is, as soon as there is room for it.
+    gate.leave(first[1], 3_000);
+    assert_eq!(gate.advance(3_000), [small]);
+}
+
+#[test]
+fn a_small_limit_has_its_turn_though_a_larger_one_is_always_full() {
+    let mut gate = Gate::new(BOUNDS);
+    let mut under_way = sent(&mut gate, 16, 0);
+    let small = gate.enter(Pid(100), SMALL);
+    for session in 0..1_000 {
+        // There is always another one, and they end one by one.
+        gate.enter(Pid(session % 50), LARGE);
+        gate.leave(under_way.remove(0), 0);
+        under_way.extend(gate.advance(0));
+        if under_way.contains(&small) {
+            assert!(session < 50, "{session}");
+            return;
+        }
+    }
+    panic!("it waits for ever");
 }
 
 #[test]
