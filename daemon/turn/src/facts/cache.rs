@@ -2,6 +2,8 @@
 //!
 //! The log alone tells it, so a daemon that starts again expects the same.
 
+use std::collections::BTreeSet;
+
 use proto::Stamp;
 use proto::record::{CacheMiss, MissCause, Purpose, Usage};
 use proto::reset::Wire;
@@ -19,8 +21,8 @@ pub struct Cache {
     previous: Option<Previous>,
     /// Resets so far: a request is compared with no request from before one.
     pub resets: u64,
-    /// The vendor has said something of its cache.
-    tells: bool,
+    /// Providers that have said something of their caches.
+    tell: BTreeSet<String>,
 }
 
 /// A request that was answered.
@@ -45,13 +47,16 @@ impl Cache {
         if usage.purpose != Purpose::Answer {
             return;
         }
-        self.tells |= tells(usage);
         let or_sessions = |own: &String, sessions: &String| match own.is_empty() {
             true => sessions.clone(),
             false => own.clone(),
         };
+        let provider = or_sessions(&usage.provider, &wire.provider);
+        if tells(usage) {
+            self.tell.insert(provider.clone());
+        }
         self.previous = says_its_length(usage).then(|| Previous {
-            provider: or_sessions(&usage.provider, &wire.provider),
+            provider,
             model: or_sessions(&usage.model, &wire.model),
             prompt_tokens: usage.prompt_tokens,
             sent: sent(usage, at),
@@ -96,7 +101,7 @@ impl Cache {
             return None;
         }
         Some(miss(match ttl_ms {
-            _ if !self.tells && !tells(usage) => MissCause::NotReported,
+            _ if !self.tell.contains(&usage.provider) && !tells(usage) => MissCause::NotReported,
             0 if gap_ms > TTL_GUESS_MS => MissCause::ProbablyExpired,
             ttl if ttl > 0 && gap_ms > ttl => MissCause::Expired,
             _ => MissCause::Vendor,

@@ -228,6 +228,33 @@ fn a_vendor_that_tells_nothing_is_not_blamed() {
 }
 
 #[test]
+fn what_one_vendor_tells_says_nothing_of_another() {
+    let mut talk = Talk::new();
+    talk.ask(took(9_000, 0));
+    let mut usage = talk.ask(took(9_000, 8_960));
+    let mut causes = Vec::new();
+    // Another one is asked, then the first again.
+    for provider in ["q", "q", "q", "p", "p"] {
+        let changes = usage.provider != provider;
+        if changes {
+            talk.reset();
+        }
+        usage.provider = provider.into();
+        usage.cached_tokens = 0;
+        let cache = &talk.machine.facts().cache;
+        usage.expected_cached = cache.expected(&usage, 128);
+        let miss = cache.miss(&usage, talk.now.wall, 0, None);
+        causes.push(miss.map(|miss| miss.cause));
+        talk.record(Body::Usage(usage.clone()));
+    }
+    let silent = Some(MissCause::NotReported);
+    assert_eq!(
+        causes,
+        [None, silent, silent, None, Some(MissCause::Vendor)]
+    );
+}
+
+#[test]
 fn a_cause_is_told_once_a_turn() {
     let mut talk = Talk::new();
     talk.ask(took(9_000, 0));
