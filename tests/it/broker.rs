@@ -1,4 +1,5 @@
 //! Many sessions on one key, and a vendor that asks to wait: they wait together, one looks, and all come to their turn.
+//! Who waits too long fails.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,9 +9,11 @@ use proto::methods::{SessionCreate, SessionWait};
 use proto::params::session::{Until, WaitParams};
 use proto::state::{Kind, OnAsk};
 use serde_json::json;
-use testkit::model::{Answer, Fault, Model, Request, Script};
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script};
 use tests::{House, soon, until};
 use tokio::task::JoinSet;
+
+use crate::scripted::{Ran, run};
 
 const SESSIONS: usize = 40;
 /// How many times the vendor asks to wait, and how long.
@@ -118,4 +121,33 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     let first = ended.iter().map(|(_, at)| *at).min().expect("sessions");
     assert!(first >= WAIT * 2, "{first:?}");
     model.assert_strict();
+}
+
+#[test]
+fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
+    let gate = Gate::new();
+    let model = Model::start([Answer::text("Slow.").held(Place::Before, &gate)]);
+    let house = House::new();
+    house.settings("[network]\nqueue_seconds = 1");
+    let entry = model.entry("model", None);
+    house.provider(&format!("{entry}max_concurrent = 1\n"));
+    house.daemon();
+    let first = house.start(&["run", "--output-format", "jsonl", "first"]);
+    until("the first request", || gate.is_reached().then_some(()));
+    let begun = Instant::now();
+    let second = run(&house, &[], "second").expect(1, "failed");
+    assert!(begun.elapsed() < Duration::from_secs(15), "it waited once");
+    let error = &second.result["error"];
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("not sent within 1 s") && message.contains("(1) are under way"),
+        "{error}"
+    );
+    assert_eq!(error["tries"], 0, "it was no try");
+    let waits = second.all("session.state");
+    let waits = waits.iter().filter(|state| state["state"] == "waiting");
+    assert_eq!(waits.count(), 1);
+    gate.open();
+    Ran::of(&first.done()).expect(0, "completed");
+    assert_eq!(model.count(), 1);
 }
