@@ -151,3 +151,33 @@ fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
     Ran::of(&first.done()).expect(0, "completed");
     assert_eq!(model.count(), 1);
 }
+
+#[test]
+fn single_failures_after_a_refusal_do_not_close_the_gate_for_longer_and_longer() {
+    let mut requests = 0;
+    let model = Model::start(Script::by(move |_: &Request| {
+        requests += 1;
+        match requests {
+            1 => refusal(),
+            number if number % 2 == 1 => Answer::text("").fault(Fault::status(500)),
+            _ => Answer::text("Good."),
+        }
+    }));
+    let house = House::new();
+    house.settings("[network]\nretry_base_ms = 10\nretry_tries = 4\n");
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let pid = run(&house, &[], "One.").expect(0, "completed").pid();
+    for _ in 0..7 {
+        let ran = run(&house, &["-s", &pid], "Again.").expect(0, "completed");
+        let waits = ran
+            .all("session.state")
+            .into_iter()
+            .filter_map(|state| state["retry_in_ms"].as_u64());
+        let longest = waits.max().unwrap_or(0);
+        assert!(
+            longest < 500,
+            "a failure between two successes: {longest} ms"
+        );
+    }
+}

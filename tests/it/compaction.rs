@@ -348,3 +348,18 @@ fn a_long_prompt_that_goes_is_named_to_who_writes_the_digest() {
     );
     model.assert_strict();
 }
+
+#[test]
+fn a_fork_right_behind_a_compaction_has_it_too() {
+    let model = Model::start(talkative());
+    let house = house(&model);
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    works(&house, &["compact", &pid]);
+    works(&house, &["fork", &pid, "--name", "other"]);
+    run(&house, &["-s", "other"], "Fourth.").expect(0, "completed");
+    let sent = text(&model.requests().pop().expect("requests"));
+    assert!(sent.contains("DIGEST-1") && !sent.contains("ANSWER-1 "));
+    model.assert_strict();
+}

@@ -3,7 +3,7 @@
 
 use proto::hello::Role;
 use serde_json::{Value, json};
-use testkit::model::{Answer, Fault, Model, Request, Script, Usage, Wire};
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::House;
 
 use crate::scripted::{HASTE, run};
@@ -183,4 +183,31 @@ fn what_stats_say_is_what_the_vendor_has_in_its_books() {
     // The run itself was told the cost of its turn.
     let paid = cost(&usage(1), RATES) + cost(&usage(2), RATES);
     assert_eq!(first.result["usage"]["cost_micros"], paid);
+}
+
+#[test]
+fn what_was_reported_of_an_interrupted_answer_is_in_the_books() {
+    let gate = Gate::new();
+    let answer = Answer::text("A long story, told slowly.")
+        .paced(5, std::time::Duration::ZERO)
+        .usage(usage(1))
+        .held(Place::Middle, &gate);
+    let model = Model::start([answer]);
+    let house = House::new();
+    configure(&house, &model, Some(RATES));
+    house.daemon();
+    let running = house.start(&["run", "--output-format", "jsonl", "Tell."]);
+    running.line("the beginning of the answer", |line| {
+        line.contains("\"offset\"")
+    });
+    let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
+    let done = running.done();
+    assert_eq!(done.code(), Some(130), "{done:?}");
+    let told = stats(&house, &[]);
+    assert_eq!(
+        (&told["promptTokens"], &told["cachedTokens"]),
+        (&json!(usage(1).prompt), &json!(usage(1).cached)),
+        "{told}"
+    );
+    gate.open();
 }

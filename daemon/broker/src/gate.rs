@@ -159,6 +159,8 @@ impl Gate {
             State::HalfOpen { window } => {
                 let window = window + 1;
                 self.state = State::HalfOpen { window };
+                // It takes more than the probe: what closed it is over.
+                self.closings_in_row = 0;
             }
         }
     }
@@ -183,7 +185,9 @@ impl Gate {
                 }
             }
             Failure::Down => {
-                let enough = self.failures_in_row >= FAILURES_MAX || self.state != State::Open;
+                // A probe that fails says enough. Else one failure is no more than that, also soon after a closing.
+                let probed = matches!(self.state, State::Probing { .. });
+                let enough = probed || self.failures_in_row >= FAILURES_MAX;
                 if news && enough {
                     self.close(Why::Down, None, now_ms);
                 }

@@ -139,6 +139,8 @@ struct Reading<C> {
     heard: Option<Instant>,
     /// When something of the answer last came.
     progress: Instant,
+    /// What was told last of what the vendor has reported.
+    told: Option<Part>,
 }
 
 /// Sending → Receiving → Draining → Over; each may go to Over.
@@ -193,6 +195,7 @@ impl<C: Collect> Reading<C> {
             started: now,
             heard: None,
             progress: now,
+            told: None,
         }
     }
 
@@ -302,10 +305,25 @@ impl<C: Collect> Reading<C> {
                 None => break Ok(Phase::Receiving { body }),
             }
         };
+        if outcome.is_ok() {
+            self.tell_reported(&mut batch);
+        }
         self.queue.extend(batch.0.into_iter().map(Ok));
         match outcome {
             Ok(phase) => self.phase = phase,
             Err(error) => self.end(error),
+        }
+    }
+
+    /// Says what the vendor has reported so far, where it is news: whoever drops the stream has to know it.
+    fn tell_reported(&mut self, batch: &mut Batch) {
+        let mut now = Batch::default();
+        self.collect.reported(&mut now);
+        if let Some(usage) = now.0.pop()
+            && self.told.as_ref() != Some(&usage)
+        {
+            self.told = Some(usage.clone());
+            batch.push(usage);
         }
     }
 

@@ -297,7 +297,7 @@ impl Actor {
             let unknown = Failure::new(
                 ErrorName::NotFound,
                 format!("There is no message `{}`.", pinned.item),
-                "`m7` is all of turn 7, `m7.3` its third message; `reasonix inspect PID --part context` lists them.",
+                "`m7` is all of turn 7, `m7.3` its third message; `reasonix inspect PID context` lists them.",
             );
             return refuse(reply, unknown);
         }

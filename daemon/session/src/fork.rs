@@ -127,7 +127,11 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
     let source = look(&dir, upto)?;
     let (turn, end) = choose(&source, params)?;
     // Who was asked then, with which prefix, and what stood in the place of messages.
-    let then = look(&dir, end)?;
+    // Also what was done between the end of that turn and the beginning of the next one.
+    let marks = &source.facts.marks;
+    let next = marks.iter().find(|mark| mark.turn > turn);
+    let until = next.map_or(upto, |mark| Seq(mark.seq.0.saturating_sub(1)));
+    let then = look(&dir, until)?;
     if !then.facts.is_rendered() {
         return Err(not_rendered());
     }
@@ -145,7 +149,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
             let runs = source.facts.shown_upto(end);
             let mut copy = Copy::new(file, dir.clone(), &unborn);
             copy.first(&created, &then.own)?;
-            let mut base = then.facts.base_at(end).map(Rebuilt::new);
+            let mut base = then.facts.base_at(then.facts.seq).map(Rebuilt::new);
             let read = store::log::read(&dir, &mut |raw| {
                 if let Some(base) = base.as_mut().filter(|_| raw.kind == "cache.reset") {
                     copy.reset(base, raw);

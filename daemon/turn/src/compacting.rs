@@ -187,7 +187,8 @@ impl Step<'_> {
     }
 
     fn reset(&mut self, why: Resetting, then: Then, request_id: Option<RequestId>) -> Phase {
-        let digest = match self.hold.failures >= FAILURES {
+        // A person's wish is worth another try of the model.
+        let digest = match self.hold.failures >= FAILURES && !is_manual(&why) {
             true => Digest::Mechanical,
             false => Digest::Wanted,
         };
@@ -447,6 +448,14 @@ impl Step<'_> {
                 ..compacting
             });
         }
+        let asked = matches!(compacting.waits, Doing::Digest(_));
+        if asked && is_manual(&compacting.why) && self.hold.failures > FAILURES && !self.held() {
+            let waits = self.job(&compacting.why, Digest::Mechanical);
+            return Phase::Compacting(Compacting {
+                waits,
+                ..compacting
+            });
+        }
         // Not in the way of the turn: it is tried again when there is more to fold.
         let step = (self.facts.wire.context_window / 50).max(1);
         self.hold.futile = self.facts.context_tokens.saturating_add(step);
@@ -551,4 +560,15 @@ impl Step<'_> {
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
         (compacting.then != Then::Ask).then_some(reason)
     }
+}
+
+/// Whether a person asked for it.
+fn is_manual(why: &Resetting) -> bool {
+    matches!(
+        why,
+        Resetting::Compaction {
+            trigger: Trigger::Manual,
+            ..
+        }
+    )
 }

@@ -101,7 +101,26 @@ pub fn compacted_words(preview: bool, undo: bool, done: &CompactOutput) -> Strin
         (_, true) => "taken back",
         _ => "compacted",
     };
-    format!("{what}: {}", compaction_words(of))
+    let undone;
+    let of = match undo {
+        // It goes the other way.
+        true => {
+            undone = Compaction {
+                tokens_before: of.tokens_after,
+                tokens_after: of.tokens_before,
+                ..of.clone()
+            };
+            &undone
+        }
+        false => of,
+    };
+    let list = match of.mechanical && !undo {
+        true => {
+            "; the model wrote no digest, so a mere list stands in the place of what was folded"
+        }
+        false => "",
+    };
+    format!("{what}: {}{list}", compaction_words(of))
 }
 
 /// Its numbers.
