@@ -3,6 +3,7 @@
 super::catalog! {
     Idle = "idle", "空闲";
     Working = "working", "工作中";
+    Compacting = "compacting", "压缩上下文中";
     WaitsForYou = "waits for you", "等待你处理";
     WaitsForRetry = "trying again", "等待重试";
     WaitsForKey = "needs a key", "需要密钥";

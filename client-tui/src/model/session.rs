@@ -36,6 +36,8 @@ pub struct Session {
     pub kind: Kind,
     /// Why it takes no more work, where it cannot be written.
     pub read_only: Option<String>,
+    /// Its context is compacted just now.
+    pub compacting: bool,
     pub usage: UsageTotals,
     /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
@@ -88,6 +90,7 @@ impl Session {
             only_reads: false,
             kind: Kind::Interactive,
             read_only: None,
+            compacting: false,
             usage: UsageTotals::default(),
             context_tokens: 0,
             context_window: 0,
@@ -109,10 +112,10 @@ impl Session {
         }
     }
 
-    /// Whether a turn runs or waits for somebody.
+    /// Whether a turn runs or waits for somebody, or the context is compacted.
     #[must_use]
     pub fn busy(&self) -> bool {
-        matches!(self.state, State::Running | State::Waiting)
+        matches!(self.state, State::Running | State::Waiting) || self.compacting
     }
 
     /// Every open question that was not answered from here, oldest first.
@@ -155,6 +158,7 @@ impl Session {
         (self.mode, self.only_reads) = (summary.mode, summary.only_reads);
         self.kind = summary.kind;
         self.read_only.clone_from(&summary.read_only);
+        self.compacting = summary.compacting;
         self.usage = summary.usage;
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
@@ -206,6 +210,9 @@ impl Session {
             Live::Status(status) => {
                 if let Some(why) = status["read_only"].as_str() {
                     self.read_only = Some(why.to_owned());
+                }
+                if let Some(compacting) = status["compacting"].as_bool() {
+                    self.compacting = compacting;
                 }
             }
             Live::Text(_)

@@ -123,6 +123,8 @@ pub(crate) struct Actor {
     pub digest_made: Option<Vec<u8>>,
     /// The request for a digest.
     pub digest_request: Option<Arc<[u8]>>,
+    /// It was told that earlier bytes of requests are being changed.
+    pub told_compacting: bool,
     /// Who waits for the end of a compaction.
     pub compact_reply: Option<Reply<CompactOutput>>,
     pub live_due: Option<tokio::time::Instant>,

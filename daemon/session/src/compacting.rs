@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contract::ToolChoice;
+use proto::live::Live;
 use proto::params::Empty;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::reset::{CacheReset, Pinned, Trigger, Wire};
@@ -185,7 +186,7 @@ impl Actor {
             let busy = Failure::new(
                 ErrorName::Busy,
                 "The session is at work.",
-                "Interrupt it first, or wait for the end of the turn.",
+                "Interrupt it first, or wait until it is at rest.",
             );
             return refuse(reply, busy.retryable());
         }
@@ -253,11 +254,19 @@ impl Actor {
 
     /// Answers who waits for the end of a compaction, where it has come.
     pub(crate) fn tell_compacted(&mut self) {
-        if self.machine.is_compacting() {
+        let compacting = self.machine.is_compacting();
+        if compacting != self.told_compacting {
+            self.told_compacting = compacting;
+            self.live(&Live::Status(serde_json::json!({"compacting": compacting})));
+        }
+        if !compacting {
+            self.digest_request = None;
+        }
+        // A prompt that waited may be in a compaction of its own already.
+        let end = self.machine.take_compaction_end();
+        if end.is_none() && compacting {
             return;
         }
-        self.digest_request = None;
-        let end = self.machine.take_compaction_end();
         let Some(reply) = self.compact_reply.take() else {
             return;
         };
@@ -285,6 +294,14 @@ impl Actor {
             request_id: params.request_id,
         };
         let content = content_of_pin(&pinned);
+        if self.machine.is_compacting() {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                "The context is being compacted just now.",
+                "Pin it when that has ended; `compact --undo` brings back what went.",
+            );
+            return refuse(reply, busy.retryable());
+        }
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }

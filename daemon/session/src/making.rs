@@ -300,6 +300,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         swap: None,
         digest_made: None,
         digest_request: None,
+        told_compacting: false,
         compact_reply: None,
         live_due: None,
         listed: None,

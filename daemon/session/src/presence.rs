@@ -18,6 +18,7 @@ impl Actor {
             .gather
             .as_ref()
             .and_then(|gather| gather.silent_since());
+        summary.compacting = self.machine.is_compacting();
         Some(summary)
     }
 

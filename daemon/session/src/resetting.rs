@@ -8,11 +8,11 @@ use std::sync::Arc;
 use contract::codec::FragmentRole;
 use contract::{Asked, Codec, Fragment, Prefix, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
-use proto::reset::{CacheReset, Piece, Trigger, Wire};
+use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
 use store::log::{LogFile, Where};
 use turn::compacting::{Digest, Job, JobEnd, Resetting};
-use turn::compaction::{self, Message, Part, Planned, Terms};
+use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
 
 use crate::base::{self, Element, Reader};
 use crate::journal::MessageAt;
@@ -79,10 +79,7 @@ impl Done {
 /// Does a job. Blocks.
 pub fn run(work: Workpiece) -> Done {
     let done = match work.job.why.clone() {
-        Resetting::Compaction {
-            trigger,
-            instructions,
-        } => compact(work, trigger, &instructions),
+        Resetting::Compaction { instructions, .. } => compact(work, &instructions),
         Resetting::Rebase => rebase(work),
     };
     done.unwrap_or_else(|failure| Done::of(JobEnd::Failed(failure)))
@@ -101,16 +98,22 @@ pub fn preview(work: Workpiece) -> Result<Planned, Failure> {
     Ok(compaction::plan(&messages, &terms))
 }
 
-fn compact(work: Workpiece, trigger: Trigger, instructions: &str) -> Result<Done, Failure> {
+fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     let messages = read(&work.file, &work.parts)?;
     let mut terms = work.terms.clone();
     if let Digest::Written(text) = &work.job.digest {
         terms.digest = Some(text.clone());
     }
     let mut planned = compaction::plan(&messages, &terms);
-    if let Planned::Ask { fold } = &planned
-        && work.job.digest == Digest::Mechanical
-    {
+    if let Planned::Ask { fold } = &planned {
+        let demand = Demand::of(&work, &messages, fold);
+        if let Some(demand) = demand {
+            let request = demand.body(&work, &messages, fold, instructions)?;
+            return Ok(Done {
+                request: Some(request),
+                ..Done::of(JobEnd::Ask)
+            });
+        }
         terms.digest = Some(compaction::mechanical(&messages, fold));
         terms.mechanical = true;
         planned = compaction::plan(&messages, &terms);
@@ -118,14 +121,8 @@ fn compact(work: Workpiece, trigger: Trigger, instructions: &str) -> Result<Done
     match planned {
         Planned::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
         Planned::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
-        Planned::Ask { fold } => {
-            let short = trigger == Trigger::TooLong;
-            let request = demand(&work, &messages, &fold, instructions, short)?;
-            Ok(Done {
-                request: Some(request),
-                ..Done::of(JobEnd::Ask)
-            })
-        }
+        // There is a digest.
+        Planned::Ask { .. } => Ok(Done::of(JobEnd::Nothing(Why::NothingToFold))),
         Planned::Done { parts, done } => {
             let (pieces, elements) = put(&*work.codec, &messages, parts);
             let own = bounded(base::own(None, &elements))?;
@@ -187,52 +184,85 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
     })
 }
 
-/// The request for a digest: the conversation as it is, so that the vendor's cache serves it, and what is wanted. Where
-/// that was too long: what is to be folded alone, with long results cut.
-fn demand(
-    work: &Workpiece,
-    messages: &[Message],
-    fold: &[usize],
-    instructions: &str,
-    short: bool,
-) -> Result<Vec<u8>, Failure> {
-    let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
-    let upto = fold.last().map_or(messages.len(), |last| last + 1);
-    for (at, (message, part)) in messages.iter().zip(&work.parts).enumerate() {
-        if short && at >= upto {
-            break;
+/// What the model is shown when it is asked for a digest.
+enum Demand {
+    /// The conversation as it is, so that the vendor's cache serves it.
+    Whole,
+    /// What is to be folded alone, with long results cut: the whole is too long.
+    Excerpt(Excerpt),
+}
+
+impl Demand {
+    /// `None`: the digest is put together without the model.
+    fn of(work: &Workpiece, messages: &[Message], fold: &[usize]) -> Option<Self> {
+        let too_long = work.terms.is_too_long_to_show(messages);
+        match work.job.digest {
+            Digest::Wanted if !too_long => Some(Self::Whole),
+            Digest::Wanted | Digest::WantedShort => {
+                let room = work.terms.excerpt_room(messages);
+                compaction::excerpt(messages, fold, room).map(Self::Excerpt)
+            }
+            Digest::Written(_) | Digest::Mechanical => None,
         }
-        let cut = match &message.item {
-            Item::Tool(tool) if short => compaction::shorten(tool, None),
-            _ => None,
-        };
-        let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
-        let bytes = match cut {
-            Some(text) => text.into_bytes(),
-            None => fetch(&work.file, &part.fragment)?,
-        };
-        fragments.push((part.role, bytes));
     }
-    let question = Item::User(UserMessage {
-        item: ItemId("d".into()),
-        prompt_id: None,
-        text: compaction::demand(instructions, messages, fold),
-        context: None,
-        voice: Voice::Daemon,
-    });
-    if let Some(text) = work.codec.render(&question) {
-        fragments.push((FragmentRole::User, text.into_bytes()));
+
+    fn body(
+        &self,
+        work: &Workpiece,
+        messages: &[Message],
+        fold: &[usize],
+        instructions: &str,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
+        let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
+            let item = Item::User(UserMessage {
+                item: ItemId("d".into()),
+                prompt_id: None,
+                text,
+                context: None,
+                voice: Voice::Daemon,
+            });
+            if let Some(text) = work.codec.render(&item) {
+                fragments.push((FragmentRole::User, text.into_bytes()));
+            }
+        };
+        let (shown, short) = match self {
+            Self::Whole => (0..messages.len(), false),
+            Self::Excerpt(excerpt) => (excerpt.shown.clone(), true),
+        };
+        if let Self::Excerpt(excerpt) = self
+            && shown.start > 0
+        {
+            let beginning = compaction::beginning(messages, &excerpt.left_out);
+            say(beginning, &mut fragments);
+        }
+        for (message, part) in messages[shown.clone()].iter().zip(&work.parts[shown]) {
+            let cut = match &message.item {
+                Item::Tool(tool) if short => compaction::shorten(tool, None),
+                _ => None,
+            };
+            let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
+            let bytes = match cut {
+                Some(text) => text.into_bytes(),
+                None => fetch(&work.file, &part.fragment)?,
+            };
+            fragments.push((part.role, bytes));
+        }
+        say(
+            compaction::demand(instructions, messages, fold),
+            &mut fragments,
+        );
+        let fragments: Vec<_> = fragments
+            .iter()
+            .map(|(role, bytes)| Fragment { role: *role, bytes })
+            .collect();
+        Ok(work.codec.assemble(&Asked {
+            prefix: &work.prefix,
+            fragments: &fragments,
+            tool_choice: ToolChoice::None,
+            cache_key: &work.cache_key,
+        }))
     }
-    let fragments: Vec<_> = fragments
-        .iter()
-        .map(|(role, bytes)| Fragment { role: *role, bytes })
-        .collect();
-    Ok(work.codec.assemble(&Asked {
-        prefix: &work.prefix,
-        fragments: &fragments,
-        tool_choice: ToolChoice::None,
-        cache_key: &work.cache_key,
-    }))
 }
 
 /// Another prefix, and where that is needed the messages as another provider takes them.

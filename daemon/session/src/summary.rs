@@ -40,6 +40,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         seq: facts.seq,
         children: 0,
         silent_since: None,
+        compacting: false,
         exit_code: facts.exited.map(|exited| exited.exit_code),
         read_only,
     })

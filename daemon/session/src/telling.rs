@@ -75,6 +75,7 @@ fn as_listed(summary: SessionSummary) -> SessionSummary {
         attached: 0,
         children: 0,
         silent_since: None,
+        compacting: false,
         ..summary
     }
 }

@@ -271,7 +271,7 @@ impl Step<'_> {
         let asking = match phase {
             Phase::Asking(asking) => self.not_sent(asking),
             Phase::Compacting(compacting) => {
-                return self.digest_broke(compacting, &error, &partial);
+                return self.digest_broke(compacting, &error, &partial, jitter);
             }
             other => return other,
         };
@@ -419,7 +419,7 @@ impl Step<'_> {
 }
 
 /// Exponential backoff with jitter: half fixed, half by chance, from `base` to `cap`.
-fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
+pub(crate) fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
     let full = base
         .saturating_mul(1_u64 << attempt.saturating_sub(1).min(20))
         .min(cap);

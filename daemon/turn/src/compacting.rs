@@ -7,8 +7,10 @@ use contract::provider::{ErrorKind, ProviderError};
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, Purpose};
 use proto::reset::{CacheReset, Compaction, Trigger};
+use proto::state::{State, WaitingFor};
 use proto::{Body, ErrorName, Failure, ItemId, RequestId, Seq};
 
+use crate::asking::backoff;
 use crate::compaction::Why;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Phase, Step, Waits};
@@ -29,6 +31,8 @@ pub(crate) struct Compacting {
     pub waits: Doing,
     pub then: Then,
     pub request_id: Option<RequestId>,
+    /// The digest is asked for by an excerpt: all of the conversation is too long.
+    pub short: bool,
 }
 
 /// What earlier bytes change for.
@@ -80,6 +84,8 @@ pub struct Job {
 pub enum Digest {
     /// It is not there yet: the job says whether one is wanted.
     Wanted,
+    /// The same, and a request with all of the conversation would be too long.
+    WantedShort,
     /// The model has written it.
     Written(String),
     /// It is put together without the model.
@@ -115,7 +121,34 @@ pub enum CompactionEnd {
 impl Compacting {
     /// Whether neither a job nor a request is under way.
     pub(crate) fn is_quiet(&self) -> bool {
-        matches!(&self.waits, Doing::Digest(asking) if asking.waits != Waits::Answer)
+        matches!(&self.waits, Doing::Digest(asking) if !asking.waits.is_in_flight())
+    }
+
+    /// The request for a digest.
+    pub(crate) fn request(&mut self) -> Option<&mut Asking> {
+        match &mut self.waits {
+            Doing::Digest(asking) => Some(asking),
+            Doing::Job(_) => None,
+        }
+    }
+
+    /// When the request for a digest is made again, on the monotonic clock.
+    pub(crate) fn waits_until(&self) -> Option<u64> {
+        match &self.waits {
+            Doing::Digest(asking) => match asking.waits {
+                Waits::Retry { due_ms } => Some(due_ms),
+                _ => None,
+            },
+            Doing::Job(_) => None,
+        }
+    }
+
+    /// How the next job gets its digest, where the model is still to write it.
+    fn wanted(&self) -> Digest {
+        match self.short {
+            true => Digest::WantedShort,
+            false => Digest::Wanted,
+        }
     }
 }
 
@@ -187,18 +220,20 @@ impl Step<'_> {
     }
 
     fn reset(&mut self, why: Resetting, then: Then, request_id: Option<RequestId>) -> Phase {
-        // A person's wish is worth another try of the model.
-        let digest = match self.hold.failures >= FAILURES && !is_manual(&why) {
-            true => Digest::Mechanical,
-            false => Digest::Wanted,
-        };
-        let waits = self.job(&why, digest);
-        Phase::Compacting(Compacting {
-            why,
-            waits,
+        let mut compacting = Compacting {
+            waits: Doing::Job(0),
             then,
             request_id,
-        })
+            short: is_too_long(&why),
+            why,
+        };
+        // A person's wish is worth another try of the model.
+        let digest = match self.hold.failures >= FAILURES && !is_manual(&compacting.why) {
+            true => Digest::Mechanical,
+            false => compacting.wanted(),
+        };
+        compacting.waits = self.job(&compacting.why, digest);
+        Phase::Compacting(compacting)
     }
 
     fn job(&mut self, why: &Resetting, digest: Digest) -> Doing {
@@ -228,7 +263,7 @@ impl Step<'_> {
                 // Not again before there is more that could be folded.
                 let step = (self.facts.wire.context_window / 20).max(1);
                 self.hold.futile = self.facts.context_tokens.saturating_add(step);
-                if self.is_forced(&compacting) {
+                if is_too_long(&compacting.why) {
                     return self.too_full(compacting, self.facts.context_tokens);
                 }
                 self.hold.compacted = Some(CompactionEnd::Nothing(why));
@@ -239,29 +274,19 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the request cannot be sent as it stands.
-    fn is_forced(&self, compacting: &Compacting) -> bool {
-        matches!(
-            compacting.why,
-            Resetting::Compaction {
-                trigger: Trigger::TooLong,
-                ..
-            }
-        )
-    }
-
     fn write_reset(&mut self, compacting: Compacting, reset: CacheReset) -> Phase {
         let done = reset.compaction.clone();
-        let window = self.facts.wire.context_window;
+        let another = reset.wire.is_some();
         let request_id = compacting.request_id.filter(|_| done.is_some());
         self.append(Body::CacheReset(CacheReset {
             request_id,
             ..reset
         }));
         let seq = self.facts.seq;
-        if window != self.facts.wire.context_window {
-            // It was counted in another window.
+        if another {
+            // They were of another model.
             self.hold.futile = 0;
+            self.hold.failures = 0;
         }
         if let Some(done) = done {
             self.hold.failures = 0;
@@ -298,6 +323,7 @@ impl Step<'_> {
                 ..compacting
             });
         }
+        self.runs("a digest is asked for");
         self.effects.push(Effect::AskDigest {
             item: asking.item.clone(),
             attempt: asking.attempt,
@@ -324,7 +350,7 @@ impl Step<'_> {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
                 "The model wrote no digest.",
-                "Try again, or compact by hand with words of what it is to keep.",
+                "Say in words what it is to keep (`reasonix compact WORDS`), or go on: nothing is lost.",
             );
             return self.reset_failed(compacting, failure);
         }
@@ -341,10 +367,12 @@ impl Step<'_> {
         compacting: Compacting,
         error: &ProviderError,
         partial: &Answer,
+        jitter: f64,
     ) -> Phase {
         let Doing::Digest(asking) = compacting.waits.clone() else {
             return Phase::Compacting(compacting);
         };
+        let asking = self.not_sent(asking);
         if partial.reported.is_some() {
             self.usage_of(&asking, partial, Purpose::Digest);
         }
@@ -355,24 +383,20 @@ impl Step<'_> {
                 ..compacting
             });
         }
+        if error.kind == ErrorKind::ContextLength {
+            return self.digest_too_long(compacting);
+        }
         if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
-            let wait = error.retry_after.map_or(1_000, |after| {
-                u64::try_from(after.as_millis()).unwrap_or(u64::MAX)
-            });
-            if wait <= self.limits.retry_total_ms {
-                self.effects.push(Effect::Retry {
-                    item: asking.item.clone(),
-                    attempt: asking.attempt,
-                    in_ms: wait,
-                });
-                let due_ms = self.now.mono_ms.saturating_add(wait);
-                return Phase::Compacting(Compacting {
-                    waits: Doing::Digest(Asking {
-                        waits: Waits::Retry { due_ms },
-                        ..asking
-                    }),
-                    ..compacting
-                });
+            let limits = self.limits;
+            let wait = error.retry_after.map_or_else(
+                || {
+                    let (base, cap) = (limits.retry_base_ms, limits.retry_cap_ms);
+                    backoff(base, cap, asking.attempt, jitter)
+                },
+                |after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            );
+            if wait <= limits.retry_total_ms {
+                return self.try_digest_again(compacting, asking, &error.message, wait);
             }
         }
         let failure = Failure::new(
@@ -381,6 +405,51 @@ impl Step<'_> {
             error.hint.clone(),
         );
         self.reset_failed(compacting, failure)
+    }
+
+    fn try_digest_again(
+        &mut self,
+        compacting: Compacting,
+        asking: Asking,
+        why: &str,
+        wait_ms: u64,
+    ) -> Phase {
+        if self.facts.open.is_some() {
+            let next = asking.attempt + 1;
+            let cause = format!("{why} (try {next} of {TRIES} for a digest follows)");
+            let retry = Some(WaitingFor::Retry);
+            self.state(State::Waiting, retry, &cause, Some(wait_ms));
+        }
+        self.effects.push(Effect::Retry {
+            item: asking.item.clone(),
+            attempt: asking.attempt,
+            in_ms: wait_ms,
+        });
+        let due_ms = self.now.mono_ms.saturating_add(wait_ms);
+        Phase::Compacting(Compacting {
+            waits: Doing::Digest(Asking {
+                waits: Waits::Retry { due_ms },
+                ..asking
+            }),
+            ..compacting
+        })
+    }
+
+    /// The request for a digest is itself too long: an excerpt is, or it is put together without the model.
+    fn digest_too_long(&mut self, compacting: Compacting) -> Phase {
+        if compacting.then == Then::Ask && self.held() {
+            return Phase::Held;
+        }
+        let digest = match compacting.short {
+            true => Digest::Mechanical,
+            false => Digest::WantedShort,
+        };
+        let waits = self.job(&compacting.why, digest);
+        Phase::Compacting(Compacting {
+            waits,
+            short: true,
+            ..compacting
+        })
     }
 
     /// The wait before another try of a digest is over.
@@ -409,8 +478,14 @@ impl Step<'_> {
     pub(crate) fn release_digest(&mut self, compacting: Compacting) -> Phase {
         match compacting.waits.clone() {
             Doing::Digest(asking) if asking.waits == Waits::Resume => {
+                let attempt = asking.attempt.max(1);
                 let waits = Waits::Answer;
-                self.send_digest(compacting, Asking { waits, ..asking })
+                let asking = Asking {
+                    attempt,
+                    waits,
+                    ..asking
+                };
+                self.send_digest(compacting, asking)
             }
             _ => Phase::Compacting(compacting),
         }
@@ -437,10 +512,11 @@ impl Step<'_> {
                 failure.message
             ),
         );
-        if self.is_forced(&compacting) && self.hold.failures <= FAILURES && !self.held() {
+        let forced = is_too_long(&compacting.why);
+        if forced && self.hold.failures <= FAILURES && !self.held() {
             let digest = match self.hold.failures >= FAILURES {
                 true => Digest::Mechanical,
-                false => Digest::Wanted,
+                false => compacting.wanted(),
             };
             let waits = self.job(&compacting.why, digest);
             return Phase::Compacting(Compacting {
@@ -516,13 +592,23 @@ impl Step<'_> {
     fn behind_reset(&mut self, compacting: Compacting) -> Phase {
         match compacting.then.clone() {
             Then::Ask if self.held() => Phase::Held,
-            Then::Ask => self.ask(),
+            Then::Ask => {
+                self.runs("the context is as it is to be");
+                self.ask()
+            }
             Then::Compact(_) if self.hold.suspending => self.leave_to_next_life(compacting),
             Then::Compact(instructions) => {
                 self.compact_by_hand(instructions, compacting.request_id)
             }
             Then::Rest if self.wants_turn() => self.start_next(),
             Then::Rest => Phase::Idle,
+        }
+    }
+
+    /// The turn waits for nothing any more.
+    fn runs(&mut self, cause: &str) {
+        if self.facts.open.is_some() {
+            self.state(State::Running, None, cause, None);
         }
     }
 
@@ -548,7 +634,7 @@ impl Step<'_> {
         reason: StopReason,
     ) -> Option<StopReason> {
         if let Doing::Digest(asking) = &compacting.waits
-            && asking.waits == Waits::Answer
+            && asking.waits.is_in_flight()
         {
             self.effects.push(Effect::CancelAsk);
         }
@@ -560,6 +646,17 @@ impl Step<'_> {
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
         (compacting.then != Then::Ask).then_some(reason)
     }
+}
+
+/// Whether the request cannot be sent as it stands.
+fn is_too_long(why: &Resetting) -> bool {
+    matches!(
+        why,
+        Resetting::Compaction {
+            trigger: Trigger::TooLong,
+            ..
+        }
+    )
 }
 
 /// Whether a person asked for it.

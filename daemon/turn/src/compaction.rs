@@ -3,9 +3,11 @@
 //! Pure. Whoever calls it has read the messages, and renders what is new. The numbers are the contract's (chapter 60).
 
 mod digest;
+mod excerpt;
 mod plan;
 mod shorten;
 
-pub use digest::{EditedFile, Restated, demand, is_digest, mechanical};
+pub use digest::{EditedFile, Restated, beginning, demand, is_digest, mechanical};
+pub use excerpt::{Excerpt, excerpt};
 pub use plan::{Measure, Message, Part, Planned, Terms, Why, is_pinned, plan};
 pub use shorten::shorten;

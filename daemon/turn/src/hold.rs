@@ -158,9 +158,15 @@ impl Step<'_> {
                 phase
             }
             Phase::Compacting(compacting) => {
-                let (running, in_turn) = (State::Running, self.facts.open.is_some());
-                let state = if in_turn { running } else { State::Idle };
-                self.state(state, None, cause, None);
+                let now_ms = self.now.mono_ms;
+                match (self.facts.open.is_some(), compacting.waits_until()) {
+                    (false, _) => self.state(State::Idle, None, cause, None),
+                    (true, None) => self.state(State::Running, None, cause, None),
+                    (true, Some(due_ms)) => {
+                        let left = due_ms.saturating_sub(now_ms);
+                        self.state(State::Waiting, Some(WaitingFor::Retry), cause, Some(left));
+                    }
+                }
                 self.run_clock();
                 self.release_digest(compacting)
             }

@@ -130,6 +130,9 @@ pub struct SessionSummary {
     /// Why the session takes no more work, where it cannot be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
+    /// Its context is compacted, or rendered for another model, just now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compacting: bool,
 }
 
 /// Parameters of `session.list`.

@@ -101,6 +101,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         exit_code: None,
         children: 0,
         silent_since: None,
+        compacting: false,
         read_only: None,
     }
 }

@@ -109,6 +109,11 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
     };
     let mut pieces = Vec::new();
     match (session.state, session.waiting_for) {
+        (State::Idle | State::Running, _) if session.compacting => {
+            let words = language.say(Msg::Compacting);
+            pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
+            pieces.extend(stop());
+        }
         (State::Running, _) => {
             let words = language.say(Msg::Working);
             pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));

@@ -51,6 +51,9 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
         };
     };
     match (session.state, session.waiting_for) {
+        (State::Idle | State::Running, _) if session.compacting => {
+            (spinner(model), Msg::Compacting, Ink::Accent)
+        }
         (State::Waiting, Some(WaitingFor::Retry)) => {
             (spinner(model), Msg::WaitsForRetry, Ink::Warning)
         }

@@ -59,6 +59,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         seq: Seq(1),
         children: 0,
         silent_since: None,
+        compacting: false,
         exit_code: None,
         read_only: None,
     }

@@ -152,6 +152,15 @@ pub fn mechanical(messages: &[Message], fold: &[usize]) -> String {
     text
 }
 
+/// What stands in the place of the beginning of a conversation that is too long to be shown whole.
+#[must_use]
+pub fn beginning(messages: &[Message], left_out: &[usize]) -> String {
+    let list = mechanical(messages, left_out);
+    format!(
+        "[The beginning of the conversation is too long to be shown here. Take over into the digest what this list says of it.]\n{list}"
+    )
+}
+
 /// The newest lines under a heading.
 fn list(text: &mut String, heading: &str, lines: &[String]) {
     if lines.is_empty() {

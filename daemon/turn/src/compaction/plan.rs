@@ -21,6 +21,14 @@ const LANDS_UNDER: u64 = 60;
 const FREES: u64 = 25;
 /// What a digest is taken for before it is there, in tokens.
 const DIGEST_TOKENS: u64 = 1_500;
+/// A person's compaction folds at least so many tokens: fewer are no longer than what stands in their place.
+const WORTH: u64 = 200;
+/// A request for a digest of an excerpt fills at most this part of the window, and of what was too long: per cent. Room is
+/// left for the digest, and for estimates that are wrong.
+const EXCERPT_OF_WINDOW: u64 = 70;
+const EXCERPT_OF_ALL: u64 = 60;
+/// With all of the conversation a request for a digest has no room for the digest beyond this part of the window.
+const ALL_OF_WINDOW: u64 = 95;
 
 /// A message of the conversation, as it stands in requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +60,13 @@ impl Measure {
                 tokens: 1,
             },
         }
+    }
+
+    /// So many bytes are so many tokens, rounded down.
+    #[must_use]
+    pub fn bytes(self, tokens: u64) -> u64 {
+        let bytes = u128::from(tokens) * u128::from(self.bytes) / u128::from(self.tokens);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// An estimate, rounded up.
@@ -129,9 +144,15 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
         window => window,
     };
     let units = units(messages);
-    let all = Sketch::new(messages, terms, &units, window * TAILS[0] / 100);
+    // A person asks at any fill: then what counts is what there is, and not the window.
+    let whole = match terms.trigger {
+        Trigger::Manual => window.min(before),
+        Trigger::Auto | Trigger::TooLong => window,
+    };
+    let sketch = |tail: u64| Sketch::new(messages, terms, &units, whole * tail / 100);
+    let all = sketch(TAILS[0]);
     let shortened = all.shortened();
-    let freed = |after: u64| before.saturating_sub(after) * 100 >= window * FREES;
+    let freed = |after: u64| before.saturating_sub(after) * 100 >= whole * FREES;
     if !terms.instructed
         && shortened.count > 0
         && shortened.after <= window * SHORTENED_TO / 100
@@ -141,7 +162,7 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
     }
     let mut best = None;
     for tail in TAILS {
-        let sketch = Sketch::new(messages, terms, &units, window * tail / 100);
+        let sketch = sketch(tail);
         let fold = sketch.foldable();
         if fold.is_empty() {
             continue;
@@ -175,6 +196,11 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
     if terms.trigger == Trigger::Auto && !freed(after) {
         return Planned::Nothing(Why::TooLittle);
     }
+    let written = terms.digest.as_deref().unwrap_or_default();
+    let shorter = written.is_empty() || after < before;
+    if !by_itself && !(shorter && sketch.tokens_of(&fold) >= WORTH) {
+        return Planned::Nothing(Why::TooLittle);
+    }
     match &terms.digest {
         None => Planned::Ask { fold },
         Some(text) => {
@@ -186,6 +212,26 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
 }
 
 impl Terms {
+    /// Whether a request for a digest that shows all of these messages has no room for its answer.
+    #[must_use]
+    pub fn is_too_long_to_show(&self, messages: &[Message]) -> bool {
+        let before = u128::from(self.before(messages));
+        self.window > 0 && before * 100 > u128::from(self.window) * u128::from(ALL_OF_WINDOW)
+    }
+
+    /// The wire bytes that messages of an excerpt may have.
+    #[must_use]
+    pub fn excerpt_room(&self, messages: &[Message]) -> u64 {
+        let of_all = self.before(messages) / 100 * EXCERPT_OF_ALL;
+        let of_window = self.window / 100 * EXCERPT_OF_WINDOW;
+        let tokens = match self.window {
+            0 => of_all,
+            _ => of_all.min(of_window),
+        };
+        let bytes = self.measure.bytes(tokens.saturating_sub(DIGEST_TOKENS));
+        bytes.saturating_sub(self.prefix_bytes)
+    }
+
     /// Tokens of the digest, with what is named again behind it.
     fn digest_tokens(&self) -> u64 {
         let text = self.digest.as_deref().unwrap_or_default();
@@ -207,7 +253,7 @@ impl Terms {
 }
 
 /// Messages that go together: a user's alone; an answer with the results of its calls.
-fn units(messages: &[Message]) -> Vec<std::ops::Range<usize>> {
+pub(super) fn units(messages: &[Message]) -> Vec<std::ops::Range<usize>> {
     let mut units: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         match (&message.item, units.last_mut()) {
@@ -287,9 +333,17 @@ impl<'a> Sketch<'a> {
             .collect()
     }
 
+    /// Tokens of the messages at these places.
+    fn tokens_of(&self, places: &[usize]) -> u64 {
+        self.terms.measure.tokens(self.bytes_of(places))
+    }
+
+    fn bytes_of(&self, places: &[usize]) -> u64 {
+        places.iter().map(|at| self.messages[*at].bytes).sum()
+    }
+
     fn after_folding(&self, fold: &[usize]) -> u64 {
-        let folded: u64 = fold.iter().map(|at| self.messages[*at].bytes).sum();
-        self.without(folded)
+        self.without(self.bytes_of(fold))
             .saturating_add(self.terms.digest_tokens())
     }
 
@@ -341,8 +395,12 @@ impl<'a> Sketch<'a> {
         let mut parts = Vec::new();
         let mut shorts = shortened.by_place.iter().peekable();
         let folded: BTreeSet<usize> = fold.iter().copied().collect();
+        // A vendor may demand that a person speaks first: where the first that stays is an answer, the digest does.
+        let first = (0..self.messages.len()).find(|at| !folded.contains(at));
+        let first = first.filter(|at| matches!(self.messages[*at].item, Item::Assistant(_)));
+        let place = first.map_or(self.tail, |first| first.min(self.tail));
         for (at, message) in self.messages.iter().enumerate() {
-            if at == self.tail
+            if at == place
                 && let Some(text) = &digest
             {
                 parts.push(Part::New(self.digest_item(text)));

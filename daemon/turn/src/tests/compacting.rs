@@ -95,14 +95,14 @@ fn a_digest_is_tried_three_times() {
         > job asks
           ask for a digest, try 1
         > model breaks transient
-          try again in 1000 ms
+          waiting for retry | try again in 500 ms
         > retry
-          ask for a digest, try 2
+          running | ask for a digest, try 2
         > retry
         > model breaks transient after 7s
-          try again in 7000 ms
+          waiting for retry | try again in 7000 ms
         > retry
-          ask for a digest, try 3
+          running | ask for a digest, try 3
         > model breaks transient
           notice: The context was not compacted, and nothing has changed: transient | ask
     "
@@ -138,11 +138,11 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
         > user one
           turn starts | running | prompt: one | ask
         > model breaks too-long showing Wel
-          what was shown does not count | reset, job 1: Wanted
+          what was shown does not count | reset, job 1: WantedShort
         > job resets
           cache reset: compaction | ask
         > model breaks too-long
-          reset, job 2: Wanted
+          reset, job 2: WantedShort
         > job resets
           cache reset: compaction | ask
         > model breaks too-long
@@ -150,7 +150,7 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
         > user two
           turn starts | running | prompt: two | ask
         > model breaks too-long
-          reset, job 3: Wanted
+          reset, job 3: WantedShort
         > job nothing
           turn ends context full: The context is full: what has to stay word for word takes about 0 tokens. | idle
     ",
@@ -164,17 +164,17 @@ fn a_refused_request_ends_in_a_list_where_digests_fail() {
         > user one
           turn starts | running | prompt: one | ask
         > model breaks too-long
-          reset, job 1: Wanted
+          reset, job 1: WantedShort
         > job asks
           ask for a digest, try 1
         > model breaks too-long
-          notice: The context was not compacted, and nothing has changed: too-long | reset, job 2: Wanted
+          reset, job 2: Mechanical
         > job asks
           ask for a digest, try 1
         > model breaks permanent
-          notice: The context was not compacted, and nothing has changed: permanent | reset, job 3: Mechanical
+          notice: The context was not compacted, and nothing has changed: permanent | reset, job 3: WantedShort
         > job resets
-          cache reset: compaction | notice: The model could not write a digest: the context was compacted with a mere list | ask
+          cache reset: compaction | ask
     ",
     );
 }
@@ -199,7 +199,7 @@ fn a_stop_in_any_step_ends_the_turn_and_changes_nothing() {
         > job asks
           ask for a digest, try 1
         > model breaks transient
-          try again in 1000 ms
+          waiting for retry | try again in 500 ms
         > stop term
           turn ends interrupted (term) | exited 143
         > retry
@@ -492,7 +492,7 @@ fn a_digest_waits_for_the_end_of_a_pause() {
         > resume
           running | ask for a digest, try 1
         > model breaks transient
-          try again in 1000 ms
+          waiting for retry | try again in 500 ms
         > pause
           paused
         > retry
@@ -512,7 +512,7 @@ fn a_digest_waits_for_the_end_of_a_pause() {
         > resume
           running | ask
         > model breaks too-long
-          reset, job 3: Wanted
+          reset, job 3: WantedShort
     "
     ));
 }
@@ -555,11 +555,11 @@ fn a_hand_over_begins_no_digest() {
         > job asks
           ask for a digest, try 1
         > model breaks transient
-          try again in 1000 ms
+          waiting for retry | try again in 500 ms
         > suspend
           suspended
         > crash idle
-          notice: The daemon was restarted | reset, job 1: Wanted
+          notice: The daemon was restarted | running | reset, job 1: Wanted
         > job asks
           ask for a digest, try 1
         > suspend now
@@ -623,5 +623,47 @@ fn smaller_windows_forget_what_was_futile_in_the_larger() {
         > job switches to less
           cache reset: switch | reset, job 3: Wanted
     "
+    ));
+}
+
+#[test]
+fn a_digest_waits_for_its_turn_as_any_request_does() {
+    check(&format!(
+        "{NEAR}
+        > user two
+          turn starts | running | prompt: two | reset, job 1: Wanted
+        > job asks
+          ask for a digest, try 1
+        > gated
+          waiting for retry
+        > pause
+          paused | drop the request
+        > resume
+          running | ask for a digest, try 1
+        > gated
+          waiting for retry
+        > sent
+          running
+        > model says What was.
+          reset, job 2: Written(\"What was.\")
+        "
+    ));
+}
+
+#[test]
+fn a_request_for_a_digest_that_is_too_long_is_shortened_and_then_done_without() {
+    check(&format!(
+        "{NEAR}
+        > user two
+          turn starts | running | prompt: two | reset, job 1: Wanted
+        > job asks
+          ask for a digest, try 1
+        > model breaks too-long
+          reset, job 2: WantedShort
+        > job asks
+          ask for a digest, try 1
+        > model breaks too-long
+          reset, job 3: Mechanical
+        "
     ));
 }

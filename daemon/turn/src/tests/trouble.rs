@@ -106,11 +106,11 @@ fn too_long_a_conversation_ends_the_turn() {
         > user go
           turn starts | running | prompt: go | ask
         > model breaks too-long
-          reset, job 1: Wanted
+          reset, job 1: WantedShort
         > job resets
           cache reset: compaction | ask
         > model breaks too-long
-          reset, job 2: Wanted
+          reset, job 2: WantedShort
         > job resets
           cache reset: compaction | ask
         > model breaks too-long

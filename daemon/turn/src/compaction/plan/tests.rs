@@ -5,6 +5,7 @@ use proto::CallId;
 use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage};
 
 use super::*;
+use crate::compaction::excerpt;
 
 /// One token is four bytes of wire here.
 const MEASURE: Measure = Measure {
@@ -264,9 +265,11 @@ proptest! {
         if done.folded == 0 {
             prop_assert!(done.shortened > 0 && !instructed, "nothing folded, nothing shortened");
             prop_assert!(done.tokens_after * 100 <= window * SHORTENED_TO);
-            prop_assert!((before - done.tokens_after) * 100 >= window * FREES);
+            let of = if trigger == Trigger::Manual { before.min(window) } else { window };
+            prop_assert!((before - done.tokens_after) * 100 >= of * FREES);
             prop_assert!(done.digest.is_empty() && done.archive.is_empty());
         } else {
+            prop_assert!(matches!(after.first(), Some(Item::User(_))), "a person speaks first");
             prop_assert_eq!(done.shortened, 0);
             prop_assert!(!done.digest.is_empty());
         }
@@ -301,10 +304,44 @@ proptest! {
         if let Planned::Ask { fold } = plan(&messages, &asks) {
             let text = "d".repeat(usize::try_from(DIGEST_TOKENS * 4).expect("small"));
             let written = Terms { digest: Some(text), ..asks };
-            let Planned::Done { done, .. } = plan(&messages, &written) else {
-                return Err(TestCaseError::fail("it was asked for"));
-            };
-            prop_assert_eq!(done.folded, fold.len() as u64);
+            match plan(&messages, &written) {
+                Planned::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
+                // It is longer than what it would stand for.
+                Planned::Nothing(Why::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+    }
+
+    /// An excerpt has room, whole units, and the newest of what goes.
+    #[test]
+    fn an_excerpt_has_room_and_whole_units(
+        bits in prop::collection::vec(bit(), 1..30),
+        window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
+    ) {
+        let messages = talk(&bits);
+        let asks = Terms { digest: None, ..terms(Trigger::TooLong, window) };
+        let fold = match plan(&messages, &asks) {
+            Planned::Ask { fold } => fold,
+            _ => return Ok(()),
+        };
+        let room = asks.excerpt_room(&messages);
+        let Some(excerpt) = excerpt(&messages, &fold, room) else {
+            return Ok(());
+        };
+        let shown = &messages[excerpt.shown.clone()];
+        let items: Vec<_> = shown.iter().map(|message| message.item.clone()).collect();
+        prop_assert!(is_valid(&items));
+        prop_assert!(!matches!(items[0], Item::Tool(_)));
+        let bytes: u64 = shown.iter().map(|message| match &message.item {
+            Item::Tool(tool) => message.bytes.min(shorten(tool, None).map_or(message.bytes, |short| short.text.len() as u64)),
+            _ => message.bytes,
+        }).sum();
+        prop_assert!(bytes <= room);
+        let last = *fold.last().expect("something goes");
+        prop_assert!(excerpt.shown.contains(&last));
+        for at in fold {
+            prop_assert_eq!(excerpt.shown.contains(&at), !excerpt.left_out.contains(&at));
         }
     }
 
@@ -486,4 +523,35 @@ fn without_the_model_a_list_is_made() {
     for said in ["Mend the door", "read: 2 times", "I look at it.", "Done."] {
         assert!(list.contains(said), "{said}: {list}");
     }
+}
+
+#[test]
+fn long_results_of_a_nearly_empty_context_are_shortened_where_a_person_asks() {
+    let mut conversation = Talk::default();
+    conversation.user(Voice::Prompt, "look".into());
+    for _ in 0..4 {
+        conversation.says(String::new(), &[14_000]);
+    }
+    conversation.says("It is so.".into(), &[]);
+    let manual = terms(Trigger::Manual, 128_000);
+    let Planned::Done { done, .. } = plan(&conversation.messages, &manual) else {
+        panic!("they are long");
+    };
+    assert_eq!((done.shortened, done.folded), (4, 0));
+}
+
+#[test]
+fn what_is_shorter_than_a_digest_is_not_folded() {
+    let messages = talk(&[
+        Bit::User(40),
+        Bit::Words(300),
+        Bit::User(40),
+        Bit::Words(300),
+    ]);
+    let manual = Terms {
+        digest: None,
+        instructed: true,
+        ..terms(Trigger::Manual, 1_000)
+    };
+    assert_eq!(plan(&messages, &manual), Planned::Nothing(Why::TooLittle));
 }

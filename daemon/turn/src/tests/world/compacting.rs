@@ -47,7 +47,7 @@ impl World {
         };
         let by_chance = if self.peace { 0 } else { self.chance.below(8) };
         let rebase = work.job.why == Resetting::Rebase;
-        let asked = work.job.digest != Digest::Wanted;
+        let asked = !matches!(work.job.digest, Digest::Wanted | Digest::WantedShort);
         let (end, elements) = match by_chance {
             0..3 if rebase => self.switched(&work),
             _ if rebase => (failed(), Vec::new()),

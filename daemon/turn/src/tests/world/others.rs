@@ -24,8 +24,7 @@ impl World {
     // The model.
 
     pub(super) fn model(&mut self) {
-        // A digest that waits for its turn is as one that is written: nobody is shown it.
-        if self.outside.request.is_some() && !self.outside.digest {
+        if self.outside.request.is_some() {
             if self.outside.gated && (self.peace || !self.chance.once_in(4)) {
                 self.outside.gated = false;
                 return self.step(Input::RequestSent);

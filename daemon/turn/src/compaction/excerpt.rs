@@ -1,0 +1,49 @@
+//! What the model is shown of a conversation that is too long to be shown whole, to write a digest of it.
+
+use std::ops::Range;
+
+use proto::item::Item;
+
+use super::plan::{Message, units};
+use super::shorten::shorten;
+
+/// A part of a conversation: what comes before it is told by a list, what follows stays anyway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The messages that are shown, long results cut.
+    pub shown: Range<usize>,
+    /// The places of those that are to be folded and are not shown.
+    pub left_out: Vec<usize>,
+}
+
+/// The newest of what is to be folded, as much of it as has room (wire bytes), an answer always with the results of its
+/// calls. `None`: not even the newest has room.
+#[must_use]
+pub fn excerpt(messages: &[Message], fold: &[usize], room: u64) -> Option<Excerpt> {
+    let end = fold.last()? + 1;
+    let units = units(messages);
+    let end = units.iter().find(|unit| unit.end >= end)?.end;
+    let (mut start, mut used) = (end, 0_u64);
+    for unit in units.iter().rev().skip_while(|unit| unit.end > end) {
+        let bytes = messages[unit.clone()].iter().map(shown_bytes);
+        used = used.saturating_add(bytes.sum());
+        if used > room {
+            break;
+        }
+        start = unit.start;
+    }
+    let left_out = fold.iter().copied().filter(|at| *at < start).collect();
+    let shown = start..end;
+    (!shown.is_empty()).then_some(Excerpt { shown, left_out })
+}
+
+/// Wire bytes of a message as it is shown.
+fn shown_bytes(message: &Message) -> u64 {
+    let saved = match &message.item {
+        Item::Tool(tool) => shorten(tool, None).map_or(0, |short| {
+            tool.text.len().saturating_sub(short.text.len()) as u64
+        }),
+        _ => 0,
+    };
+    message.bytes.saturating_sub(saved)
+}
