@@ -32,7 +32,9 @@ use tests::House;
 use crate::scripted::{HASTE, house, run};
 
 /// Turns of the long session; a prompt has two or three requests.
-const TURNS: usize = 60;
+const TURNS: usize = 200;
+/// Of so many of its turns it is worked out what they would cost without a stable prefix.
+const COMPARED: usize = 60;
 /// Turns, of which in one somebody steers.
 const STEERS: usize = 7;
 /// Turns, of which the last two are in plan mode.
@@ -60,6 +62,15 @@ fn place(request: &Request) -> (usize, usize) {
 /// What the model does: a function of the turn and of how often it has answered in it.
 fn answer(turn: usize, answered: usize) -> Answer {
     let read = json!({"path": format!("f{}.txt", turn % 3)});
+    if turn % 5 == 4 {
+        // Tools as those of MCP servers: they do not stand in the prefix.
+        let dir = json!({"tool": "make_dir", "arguments": {"path": format!("dir/{turn}")}});
+        return match answered {
+            0 => Answer::call("tool_search", json!({"query": "make a directory"})),
+            1 => Answer::call("tool_call", dir),
+            _ => Answer::text(format!("Turn {turn} has its directory.")),
+        };
+    }
     match (answered, turn % 4) {
         (0, 0) => Answer::call("grep", json!({"pattern": "line 1", "path": "."})),
         (0, 1) => Answer::call(
@@ -169,7 +180,18 @@ impl Talk<'_> {
     }
 }
 
-/// Plays so many turns, with a restart of the daemon after a third and a rewind after two thirds, and checks what was kept.
+/// Hooks as people have them: one is asked about each prompt and says something, one is told of each call.
+fn hooks() -> String {
+    let does = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    json!({"hooks": {
+        "UserPromptSubmit": does("echo Be brief."),
+        "PostToolUse": does("true"),
+    }})
+    .to_string()
+}
+
+/// Plays so many turns, with a restart of the daemon after each quarter and a rewind behind the last, and checks what was
+/// kept and sent.
 fn play(turns: usize) {
     let gates: Vec<Gate> = (0..=turns).map(|_| Gate::new()).collect();
     let held = gates.clone();
@@ -183,6 +205,7 @@ fn play(turns: usize) {
         }
     }));
     let house = house(&model);
+    std::fs::write(house.home_file("settings.json"), hooks()).expect("write the hooks");
     for file in 0..3 {
         let lines: String = (0..9)
             .map(|line| format!("line {line} of {file}\n"))
@@ -210,19 +233,100 @@ fn play(turns: usize) {
     };
     house.block_on(async {
         talk.rest(&house.client("ann", Role::Watch).await).await;
-        talk.turns(2..=turns / 3).await;
+        talk.turns(2..=turns / 4).await;
     });
+    // Stopped, killed, and stopped once more.
     house.stop_daemon();
     house.daemon();
+    house.block_on(talk.turns(turns / 4 + 1..=turns / 2));
+    house.kill_daemon_and_parent();
+    house.daemon();
+    house.block_on(talk.turns(turns / 2 + 1..=turns * 3 / 4));
+    house.stop_daemon();
+    house.daemon();
+    let rewound = model.count();
     let told = house.block_on(async {
-        talk.turns(turns / 3 + 1..=turns * 2 / 3).await;
-        talk.rewind((turns * 2 / 3 - 1) as u64).await;
-        talk.turns(turns * 2 / 3 + 1..=turns).await;
+        talk.rewind((turns * 3 / 4 - 1) as u64).await;
+        talk.turns(turns * 3 / 4 + 1..=turns).await;
         talk.cache().await
     });
     model.assert_strict();
+    let requests = model.requests();
+    for run in [&requests[..rewound], &requests[rewound..]] {
+        let bodies = run.iter().map(|request| &*request.body);
+        if let Err(reason) = Wire::Chat.check_prefix(bodies) {
+            panic!("a byte has moved: {reason}");
+        }
+    }
     check(&told, turns, model.count());
+    compare(&requests);
     house.log(pid).check();
+}
+
+/// A request as it would be with the time in its system prompt and the tools in no order.
+fn hostile(body: &[u8], number: usize) -> Vec<u8> {
+    let text = std::str::from_utf8(body).expect("text");
+    let value: Value = serde_json::from_str(text).expect("JSON");
+    let mut tools = value["tools"].as_array().cloned().unwrap_or_default();
+    let shift = number % tools.len().max(1);
+    tools.rotate_left(shift);
+    let at = text.find(r#""tools":["#).expect("tools") + r#""tools":"#.len();
+    let mut rest = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+    rest.next().expect("tools").expect("JSON");
+    let end = at + rest.byte_offset();
+    let tools = Value::from(tools).to_string();
+    let text = format!("{}{tools}{}", &text[..at], &text[end..]);
+    let system = r#""role":"system","content":""#;
+    let time = format!("{system}It is second {number:05}. ");
+    assert!(text.contains(system), "a system prompt");
+    text.replacen(system, &time, 1).into_bytes()
+}
+
+/// Tokens that are read and served, and what they cost.
+#[derive(Default)]
+struct Bill {
+    cache: BlockCache,
+    prompt: u64,
+    cached: u64,
+}
+
+impl Bill {
+    fn take(&mut self, body: &[u8]) {
+        let usage = self.cache.serve(body);
+        self.prompt += usage.prompt;
+        self.cached += usage.cached;
+    }
+
+    /// Millionths of a dollar for what was read, at a dollar for a million fresh tokens and a tenth for served ones.
+    fn micros(&self) -> u64 {
+        (self.prompt - self.cached) + self.cached / 10
+    }
+}
+
+/// The first turns again, beside what they would cost without a stable prefix.
+fn compare(requests: &[Request]) {
+    let (mut ours, mut theirs) = (Bill::default(), Bill::default());
+    let first = requests
+        .iter()
+        .take_while(|request| place(request).0 <= COMPARED);
+    for (number, request) in first.enumerate() {
+        ours.take(&request.body);
+        theirs.take(&hostile(&request.body, number));
+    }
+    for (what, bill) in [("stable", &ours), ("hostile", &theirs)] {
+        println!(
+            "{what}: {} tokens read, {} of them served, {} micro-dollars",
+            bill.prompt,
+            bill.cached,
+            bill.micros()
+        );
+    }
+    assert!(
+        theirs.micros() > 6 * ours.micros(),
+        "{} against {}",
+        theirs.micros(),
+        ours.micros()
+    );
 }
 
 /// What the session tells of its cache is what a guard must see.

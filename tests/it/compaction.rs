@@ -3,7 +3,7 @@
 //! The model is strict: a request that any vendor would refuse fails the test.
 
 use serde_json::Value;
-use testkit::model::{Answer, Model, Request, Script, Usage, Wire};
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::House;
 
 use crate::scripted::{HASTE, house, run};
@@ -362,4 +362,81 @@ fn a_fork_right_behind_a_compaction_has_it_too() {
     let sent = text(&model.requests().pop().expect("requests"));
     assert!(sent.contains("DIGEST-1") && !sent.contains("ANSWER-1 "));
     model.assert_strict();
+}
+
+#[test]
+fn a_digest_is_asked_for_with_less_than_the_vendor_has_refused() {
+    // Nobody says how long its window is; it refuses what is longer than this.
+    const MOST: usize = 150_000;
+    let (mut answers, mut refused) = (0, false);
+    let model = Model::start(Script::by(move |request: &Request| {
+        if request.body.len() > MOST {
+            assert!(!refused, "once, and not the digest too");
+            refused = true;
+            let full = Fault::refusal(400, "too long", "context_length_exceeded");
+            return Answer::text("").fault(full);
+        }
+        if wants_digest(request) {
+            return Answer::text("DIGEST: it went on.");
+        }
+        answers += 1;
+        Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6)))
+    }));
+    let house = House::new();
+    house.settings(HASTE);
+    let entry = model.entry("model", None);
+    let entry: Vec<_> = entry
+        .lines()
+        .filter(|line| !line.contains("context_window"))
+        .collect();
+    house.provider(&format!("{}\n", entry.join("\n")));
+    house.daemon();
+    let pid = run(&house, &[], "FACT-1 is red.")
+        .expect(0, "completed")
+        .pid();
+    for turn in 2..=4 {
+        run(&house, &["-s", &pid], &format!("FACT-{turn} is red.")).expect(0, "completed");
+    }
+    let requests = model.requests();
+    let digests: Vec<_> = requests
+        .iter()
+        .filter(|request| wants_digest(request))
+        .collect();
+    assert_eq!(digests.len(), 1);
+    assert!(text(digests[0]).contains("The beginning of the conversation is too long"));
+    let sent = text(requests.last().expect("requests"));
+    assert!(sent.contains("FACT-1 is red.") && sent.contains("DIGEST: it went on."));
+    model.assert_strict();
+}
+
+#[test]
+fn a_digest_in_the_making_is_seen_and_may_be_stopped() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request: &Request| {
+        match wants_digest(request) {
+            true => Answer::text("DIGEST.").held(Place::Before, &held),
+            false => Answer::text("words ".repeat(LONG / 6)),
+        }
+    }));
+    let house = house(&model);
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    run(&house, &["-s", &pid], "Third.").expect(0, "completed");
+    let before = model.requests().pop().expect("requests");
+    let compacting = house.start(&["compact", &pid]);
+    house.block_on(gate.reached());
+    let shown = house.reasonix(&["ls"]).expect_code(0);
+    assert!(shown.out.contains("compacting"), "{shown:?}");
+    works(&house, &["kill", "-s", "INT", &pid]);
+    assert_ne!(compacting.done().code(), Some(0));
+    let shown = house.reasonix(&["ls"]).expect_code(0);
+    assert!(!shown.out.contains("compacting"), "{shown:?}");
+    gate.open();
+    run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
+    let after = model.requests().pop().expect("requests");
+    assert_eq!(
+        after.messages()[..before.messages().len()],
+        *before.messages()
+    );
 }

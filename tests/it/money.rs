@@ -211,3 +211,60 @@ fn what_was_reported_of_an_interrupted_answer_is_in_the_books() {
     );
     gate.open();
 }
+
+#[test]
+fn digests_are_in_the_books_written_or_not() {
+    // The fifth request, for the first digest, breaks in its middle.
+    const CUT: usize = 5;
+    let model = Model::start(Script::by(|request: &Request| {
+        let answer = match request.last_text().contains("Write a digest") {
+            true => Answer::text("So it went on, and this is what was done."),
+            false => Answer::text(format!("Answer {}", "words ".repeat(3_000))),
+        };
+        let answer = match request.number {
+            CUT => answer.fault(Fault::Eof),
+            _ => answer,
+        };
+        answer.usage(usage(request.number))
+    }));
+    let house = House::new();
+    configure(&house, &model, Some(RATES));
+    house.daemon();
+    let pid = run(&house, &[], "One.").expect(0, "completed").pid();
+    for prompt in ["Two.", "Three.", "Four."] {
+        run(&house, &["-s", &pid], prompt).expect(0, "completed");
+    }
+    let _ = house.reasonix(&["compact", &pid]).expect_code(0);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let _ = house.reasonix(&["compact", &pid, "--undo"]).expect_code(0);
+    run(&house, &["-s", &pid], "Five.").expect(0, "completed");
+    let _ = house
+        .reasonix(&["compact", &pid, "keep", "the", "numbers"])
+        .expect_code(0);
+    run(&house, &["-s", &pid], "Six.").expect(0, "completed");
+    let mut books = Books::default();
+    for number in 1..=model.count() {
+        let usage = match number {
+            CUT => Usage {
+                output: 1,
+                ..usage(number)
+            },
+            _ => usage(number),
+        };
+        books.requests += 1;
+        books.prompt += usage.prompt;
+        books.cached += usage.cached;
+        books.output += usage.output;
+        books.micros += cost(&usage, RATES);
+    }
+    let told = stats(&house, &[]);
+    assert_eq!(Books::of(&told), books);
+    let digests = told["purposes"].as_array().expect("rows").iter();
+    let mut digests = digests.filter(|row| row["key"] == "digest");
+    let digest = digests.next().expect("digests are told apart");
+    assert_eq!(
+        digest["usage"]["requests"], 3,
+        "one broke, two were written"
+    );
+}

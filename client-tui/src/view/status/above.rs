@@ -109,7 +109,7 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
     };
     let mut pieces = Vec::new();
     match (session.state, session.waiting_for) {
-        (State::Idle | State::Running, _) if session.compacting => {
+        (State::Idle | State::Running | State::Exited, _) if session.compacting => {
             let words = language.say(Msg::Compacting);
             pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
             pieces.extend(stop());

@@ -51,7 +51,7 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
         };
     };
     match (session.state, session.waiting_for) {
-        (State::Idle | State::Running, _) if session.compacting => {
+        (State::Idle | State::Running | State::Exited, _) if session.compacting => {
             (spinner(model), Msg::Compacting, Ink::Accent)
         }
         (State::Waiting, Some(WaitingFor::Retry)) => {

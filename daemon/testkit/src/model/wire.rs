@@ -79,7 +79,7 @@ impl Wire {
     }
 
     /// Checks that each body extends the one before it.
-    pub(crate) fn check_prefix<'a>(
+    pub fn check_prefix<'a>(
         self,
         bodies: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<(), String> {
