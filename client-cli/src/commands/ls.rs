@@ -187,7 +187,9 @@ pub fn state(session: &SessionSummary) -> String {
         return "read-only".to_owned();
     }
     match (session.state, session.waiting_for, session.exit_code) {
-        (State::Idle | State::Running | State::Exited, _, _) if session.compacting => "compacting".to_owned(),
+        (State::Idle | State::Running | State::Exited, _, _) if session.compacting => {
+            "compacting".to_owned()
+        }
         // They wait for a word: behind a turn that was cut off nothing starts by itself.
         (State::Idle, _, _) if session.queued > 0 => format!("idle, {} queued", session.queued),
         (State::Idle, _, _) => "idle".to_owned(),

@@ -60,11 +60,14 @@ impl Actor {
                 // The next life goes on from what has been shown of the answer.
                 self.keep();
             }
-            self.step(if now {
-                Input::SuspendNow
-            } else {
-                Input::Suspend
-            });
+            let input = match now {
+                true => {
+                    let partial = self.partial();
+                    Input::SuspendNow { partial }
+                }
+                false => Input::Suspend,
+            };
+            self.step(input);
         }
         self.settle();
     }

@@ -296,7 +296,7 @@ impl Step<'_> {
             ErrorKind::ContextLength => {
                 if self.may_be_shortened() {
                     self.supersede(&asking, &partial);
-                    return self.too_long();
+                    return self.too_long(&error);
                 }
                 self.keep_partial(asking, Some(partial));
                 let failure = failure_of(&error);

@@ -558,10 +558,14 @@ impl Step<'_> {
             0 => String::new(),
             window => format!(" of {window}"),
         };
+        let said = match is_too_long(&compacting.why) {
+            true => format!(" The provider said: {}", self.hold.refusal),
+            false => String::new(),
+        };
         let failure = Failure::new(
             ErrorName::ProviderFailed,
             format!(
-                "The context is full: what has to stay word for word takes about {kept}{of} tokens."
+                "The context is full: what has to stay word for word takes about {kept}{of} tokens.{said}"
             ),
             "Unpin messages, rewind, compact by hand, or go on in a new session.",
         );
@@ -580,7 +584,8 @@ impl Step<'_> {
     }
 
     /// The provider finds a request too long: the context is compacted, and the request made again.
-    pub(crate) fn too_long(&mut self) -> Phase {
+    pub(crate) fn too_long(&mut self, error: &ProviderError) -> Phase {
+        self.hold.refusal.clone_from(&error.message);
         if self.held() {
             // The request is made again, and found too long again.
             return Phase::Held;

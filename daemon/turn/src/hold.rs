@@ -33,6 +33,8 @@ pub(crate) struct Hold {
     pub failures: u32,
     /// Compactions for a request that the provider finds too long.
     pub too_long: u32,
+    /// What the provider said to the newest of them.
+    pub refusal: String,
     /// Below so many tokens a compaction comes to nothing.
     pub futile: u64,
     /// How the newest compaction has ended, until somebody asks.
@@ -246,12 +248,16 @@ impl Step<'_> {
 
     /// The time for that is up. A request is made again by the next life, which goes on from what was shown of its
     /// answer; calls get the results that they come to.
-    pub(crate) fn suspend_now(&mut self, phase: Phase) -> Phase {
+    pub(crate) fn suspend_now(&mut self, phase: Phase, partial: Option<Answer>) -> Phase {
         self.hold.suspending = true;
         let phase = self.unsend(phase);
         match phase {
             Phase::Asking(asking) if asking.waits == Waits::Answer => {
                 self.effects.push(Effect::CancelAsk);
+                if let Some(partial) = partial.filter(|cut| cut.reported.is_some()) {
+                    // It is asked for again, and the vendor counted it: the books must agree (I15).
+                    self.usage(&asking, &partial);
+                }
                 let waits = Waits::Resume;
                 Phase::Asking(Asking { waits, ..asking })
             }
@@ -266,7 +272,13 @@ impl Step<'_> {
                 self.effects.push(Effect::CancelTelling);
                 phase
             }
-            Phase::Compacting(compacting) => self.leave_to_next_life(compacting),
+            Phase::Compacting(compacting) => {
+                let reason = StopReason::User;
+                match self.stop_digest(compacting, reason, partial) {
+                    Some(_) => Phase::Idle,
+                    None => Phase::Held,
+                }
+            }
             Phase::Idle
             | Phase::Held
             | Phase::Rewinding { .. }

@@ -45,7 +45,9 @@ pub enum Input {
     /// The daemon hands over: nothing new starts, and when nothing runs any more the session is suspended.
     Suspend,
     /// As `Suspend`, and there is no more time: the request in flight is dropped, calls that run are stopped.
-    SuspendNow,
+    /// `partial` is what has been shown of an answer in progress: the next life has it, what was reported with it counts
+    /// here.
+    SuspendNow { partial: Option<Box<Answer>> },
     /// A command of the session runs in the background.
     ChildSpawned(ChildSpawned),
     /// It has ended.

@@ -399,7 +399,9 @@ impl Step<'_> {
                 request_id,
             } => self.pause(phase, paused, &by, request_id),
             Input::Suspend => self.suspend(phase),
-            Input::SuspendNow => self.suspend_now(phase),
+            Input::SuspendNow { partial } => {
+                self.suspend_now(phase, partial.map(|partial| *partial))
+            }
             Input::ChildSpawned(child) => {
                 if !self.facts.children.contains_key(&child.pid) {
                     self.append(Body::ChildSpawned(child));

@@ -184,7 +184,9 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
         return say(Msg::ReadOnly);
     }
     match (session.state, session.waiting_for, session.exit_code) {
-        (State::Idle | State::Running | State::Exited, _, _) if session.compacting => say(Msg::Compacting),
+        (State::Idle | State::Running | State::Exited, _, _) if session.compacting => {
+            say(Msg::Compacting)
+        }
         (State::Idle, _, _) if session.queued > 0 => {
             language.fill(Msg::IdleQueued, &[&session.queued.to_string()])
         }

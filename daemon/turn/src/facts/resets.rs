@@ -80,6 +80,8 @@ impl Facts {
 
     pub(super) fn apply_reset(&mut self, reset: &CacheReset, record: &Record) {
         self.reset_due = false;
+        // What was served was served of other bytes.
+        self.cached_tokens = None;
         // Behind it nothing that stands there can be sent as it is.
         self.generation += u64::from(reset.carried);
         if let Some(wire) = &reset.wire {
@@ -89,6 +91,10 @@ impl Facts {
             if wire.context_window != self.wire.context_window {
                 // It was counted in another window.
                 self.spared = 0;
+            }
+            if wire.model != self.wire.model || !same {
+                // Tokens are another model's.
+                self.measure = None;
             }
             self.wire.clone_from(wire);
         }

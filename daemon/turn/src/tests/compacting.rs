@@ -152,7 +152,7 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
         > model breaks too-long
           reset, job 3: WantedShort
         > job nothing
-          turn ends context full: The context is full: what has to stay word for word takes about 0 tokens. | idle
+          turn ends context full: The context is full: what has to stay word for word takes about 0 tokens. The provider said: too-long | idle
     ",
     );
 }

@@ -243,7 +243,7 @@ impl Stage {
                 by: "ann".into(),
                 request_id: None,
             },
-            "suspend" if what == "now" => Input::SuspendNow,
+            "suspend" if what == "now" => Input::SuspendNow { partial: None },
             "suspend" => Input::Suspend,
             "child" => child(what),
             "wait" => {

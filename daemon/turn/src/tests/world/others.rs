@@ -286,10 +286,12 @@ impl World {
         if !self.closing {
             self.handing = true;
             let patient = self.chance.once_in(2);
+            let asked = self.outside.request.is_some();
+            let partial = asked.then(|| Box::new(self.answer()));
             self.step(if patient {
                 Input::Suspend
             } else {
-                Input::SuspendNow
+                Input::SuspendNow { partial }
             });
         }
     }
