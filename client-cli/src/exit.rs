@@ -12,6 +12,8 @@ use crate::text;
 
 /// Something that the user has set up said no.
 pub const BLOCKED: u8 = 3;
+/// A budget, the step limit or the context is used up: the session can go on.
+pub const LIMITED: u8 = 2;
 /// The command line was wrong.
 pub const USAGE: u8 = 64;
 /// No daemon could be reached or started.
@@ -156,6 +158,7 @@ pub fn failure_code(name: ErrorName) -> u8 {
         ErrorName::NotAllowed => NOT_PERMITTED,
         ErrorName::InvalidConfig => CONFIG,
         ErrorName::Blocked => BLOCKED,
+        ErrorName::BudgetExceeded => LIMITED,
         ErrorName::Busy
         | ErrorName::AlreadyResolved
         | ErrorName::ProviderFailed

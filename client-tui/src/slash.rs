@@ -26,6 +26,7 @@ pub enum Command {
     Pin,
     Model,
     Effort,
+    Budget,
     Posture,
     Permissions,
     Plan,
@@ -169,6 +170,14 @@ pub const COMMANDS: &[Row] = &[
         "LEVEL|auto",
         DRIVE,
         Msg::SlashEffort,
+    ),
+    row(
+        "budget",
+        &[],
+        Command::Budget,
+        "[usd|tokens|steps|minutes AMOUNT]",
+        DRIVE,
+        Msg::SlashBudget,
     ),
     row(
         "posture",

@@ -3,6 +3,7 @@
 //! Types only: no I/O, no clock, no network stack. Server, typed client, JSON Schema and reference
 //! are all made from what stands here.
 
+pub mod budget;
 pub mod error;
 pub mod frame;
 pub mod hello;

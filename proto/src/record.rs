@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::budget::Budget;
 use crate::hook::HookFinished;
 use crate::item::{AssistantMessage, CallStatus, Display, ToolMessage, UserMessage};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded};
@@ -187,6 +188,9 @@ pub struct SessionCreated {
     pub origin: Option<Origin>,
     /// The version of the daemon that wrote this.
     pub version: String,
+    /// What it may use in its whole life.
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub budget: Budget,
 }
 
 /// What a session was forked from.
@@ -258,6 +262,9 @@ pub struct SessionSet {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// What it may use: only the members that change; 0 takes a limit away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// `session.state`: a move of the state table, with its cause.

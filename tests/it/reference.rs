@@ -129,6 +129,7 @@ fn settings() -> String {
         let reach = match key.reach {
             Reach::Free => "always",
             Reach::Trusted => "when trusted",
+            Reach::Lower => "where it is lower",
             Reach::User => "never",
         };
         let _ = writeln!(

@@ -8,7 +8,7 @@ use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, Ins
 use crate::exit::Error;
 use crate::{commands, output, reach, text};
 
-/// Look into a session: its state and settings, its context, the files it changed, its commands, its environment.
+/// Look into a session: its state and settings, its context, the files it changed, its commands, its environment, its budget.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.
@@ -33,6 +33,8 @@ enum Part {
     Children,
     /// What its commands see of the environment.
     Env,
+    /// What it, its project and the day may use, and have used.
+    Budget,
 }
 
 /// Looks, and changes nothing.
@@ -46,6 +48,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             Part::Files => InspectPart::Files,
             Part::Children => InspectPart::Children,
             Part::Env => InspectPart::Env,
+            Part::Budget => InspectPart::Budget,
         },
     };
     let output = client.call::<SessionInspect>(&params).await?;
@@ -76,6 +79,7 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 .collect();
             output::table(["TURN", "AGO", "ADDED", "REMOVED", "PATH"], &rows)
         }
+        InspectOutput::Budget { nodes } => commands::budget::table(&nodes),
         InspectOutput::Children { children } => commands::ps::commands_table(&children),
         InspectOutput::Env {
             shown,

@@ -2,6 +2,7 @@
 
 pub mod attach;
 pub mod bare;
+pub mod budget;
 pub mod cache;
 pub mod close;
 pub mod compact;

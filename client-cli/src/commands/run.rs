@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use proto::budget::Budget;
 use proto::record::Rules;
 use proto::state::{Mode, OnAsk, Posture};
 
@@ -23,7 +24,8 @@ pub use report::RunResult;
 ///
 /// Standard input joins the prompt where it is a pipe or a file, or where `-` is given.
 ///
-/// With `--session` or `--continue` the session keeps what `--posture`, `--plan`, `--read-only`, `--max-steps`, `--timeout` and `--on-ask` say,
+/// With `--session` or `--continue` the session keeps what `--posture`, `--plan`, `--read-only`, `--max-steps`, `--budget-usd`,
+/// `--budget-tokens`, `--timeout` and `--on-ask` say,
 /// for all its later turns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -60,6 +62,12 @@ pub struct Args {
     /// Steps that the turn may have; 0: no limit.
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
+    /// US dollars that the session may use in its whole life; 0: no limit. Once they are used the run ends, with exit code 2.
+    #[arg(long, value_name = "DOLLARS", value_parser = client::amounts::usd)]
+    budget_usd: Option<u64>,
+    /// Tokens, of prompts and answers, that the session may use in its whole life: `100k`, `2M`; 0: no limit. As `--budget-usd`.
+    #[arg(long, value_name = "N", value_parser = client::amounts::count)]
+    budget_tokens: Option<u64>,
     /// Seconds that the turn may take; then it is interrupted, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<u64>,
@@ -139,6 +147,16 @@ impl Args {
     /// The mode that was asked for.
     fn mode(&self) -> Option<Mode> {
         self.plan.then_some(Mode::Plan)
+    }
+
+    /// The limits that are given.
+    fn budget(&self) -> Option<Budget> {
+        let budget = Budget {
+            cost_micros: self.budget_usd,
+            tokens: self.budget_tokens,
+            ..Budget::default()
+        };
+        (budget != Budget::default()).then_some(budget)
     }
 
     fn rules(&self) -> Rules {

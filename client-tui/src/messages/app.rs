@@ -68,6 +68,11 @@ super::catalog! {
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
     CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
     Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
+    Budget = "{0} {1}: {2} · {3} tokens · {4} steps · {5} min", "{0} {1}：{2} · {3} 词元 · {4} 步 · {5} 分钟";
+    BudgetDay = "day", "当日";
+    BudgetProject = "project", "项目";
+    BudgetSession = "session", "会话";
+    BudgetHow = "/budget usd 2, /budget tokens 100k, /budget steps 50, /budget minutes 90; 0: no limit", "/budget usd 2、/budget tokens 100k、/budget steps 50、/budget minutes 90；0 表示不限";
     CostUnknown = "the price is not known", "价格未知";
     HooksTitle = "hooks", "钩子";
     HooksNone = "no hooks are set up: docs/hooks.md tells how", "没有配置钩子：参见 docs/hooks.md";

@@ -113,6 +113,7 @@ super::catalog! {
     SlashPin = "keep a turn word for word in every compaction", "压缩时逐字保留某一回合";
     SlashModel = "ask another model from the next request on", "从下一次请求起换用其他模型";
     SlashEffort = "how hard the model thinks", "模型思考的力度";
+    SlashBudget = "what the session may use and has used, or change that", "会话的预算与用量，或修改预算";
     SlashPosture = "how questions about calls are answered", "工具调用询问的处理方式";
     SlashPermissions = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
     SlashPlan = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";

@@ -1,6 +1,8 @@
 //! What became of effects.
 
+use client::amounts;
 use client::transcript::compacted_words;
+use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
 use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::config::{TrustOutput, TrustSetParams};
@@ -159,7 +161,10 @@ fn told(model: &mut Model, answer: Answer) {
         Answer::Done { what, result } => done(model, &what, result),
         Answer::Rewound { params, result } => rewound(model, &params, result),
         Answer::Compacted { params, result } => compacted(model, &params, result),
-        Answer::Inspected(Ok(inspected)) => context(model, &inspected),
+        Answer::Inspected(Ok(inspected)) => match *inspected {
+            InspectOutput::Budget { nodes } => budget(model, &nodes),
+            other => context(model, &other),
+        },
         // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
         Answer::Trust {
             unasked: true,
@@ -432,6 +437,31 @@ fn context(model: &mut Model, inspected: &InspectOutput) {
         let words = language.fill(
             Msg::CacheSaved,
             &[&share, &short::count(usage.prompt_tokens)],
+        );
+        model.transcript.say(Tone::Info, words);
+    }
+}
+
+/// What the day, the project and the session have used, and may use: a line each.
+fn budget(model: &mut Model, nodes: &[BudgetNode]) {
+    let language = model.look.language;
+    for node in nodes {
+        let of = language.say(match node.kind {
+            BudgetNodeKind::Day => Msg::BudgetDay,
+            BudgetNodeKind::Project => Msg::BudgetProject,
+            BudgetNodeKind::Session => Msg::BudgetSession,
+        });
+        let used = |dimension| amounts::used(node, dimension);
+        let words = language.fill(
+            Msg::Budget,
+            &[
+                of,
+                &node.name,
+                &used(Dimension::Money),
+                &used(Dimension::Tokens),
+                &used(Dimension::Steps),
+                &used(Dimension::Time),
+            ],
         );
         model.transcript.say(Tone::Info, words);
     }

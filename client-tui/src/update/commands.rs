@@ -1,5 +1,6 @@
 //! Slash commands, done.
 
+use client::amounts;
 use proto::ItemId;
 use proto::hello::Role;
 use proto::item::Display;
@@ -152,6 +153,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             }),
             ..SetParams::default()
         }),
+        Command::Budget => budget(model, session, arguments),
         Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
@@ -218,6 +220,35 @@ fn asks(params: SetParams) -> Vec<Effect> {
         request_id: Some(RequestId::new()),
         ..params
     })))
+}
+
+/// Shows the budget, or changes one of its limits: `usd 2`.
+fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
+    let mut words = arguments.split_whitespace();
+    let (name, value, more) = (words.next(), words.next(), words.next());
+    let (name, value) = match (name, value, more) {
+        (None, _, _) => {
+            let part = InspectPart::Budget;
+            return called(Call::Inspect(InspectParams { session, part }));
+        }
+        (Some(name), Some(value), None) => (name, value),
+        _ => {
+            model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
+            return Vec::new();
+        }
+    };
+    match amounts::change(name, value) {
+        Ok(budget) => called(Call::Set(Box::new(SetParams {
+            session,
+            budget: Some(budget),
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        }))),
+        Err(_) => {
+            model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
+            Vec::new()
+        }
+    }
 }
 
 /// `preview`, `undo`, or words of what the digest is to keep.

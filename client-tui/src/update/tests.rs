@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proto::hello::Role;
 use proto::params::history::What;
-use proto::params::session::{Signal, When};
+use proto::params::session::{InspectPart, Signal, When};
 use proto::state::{Mode, Posture};
 use proto::{Pid, SessionId};
 
@@ -326,6 +326,24 @@ fn said(command: Command) {
         Command::Context => {
             let effects = say(&mut model, "/context");
             assert!(matches!(call(&effects), Call::Inspect(_)));
+        }
+        Command::Budget => {
+            let effects = say(&mut model, "/budget");
+            assert!(
+                matches!(call(&effects), Call::Inspect(params) if params.part == InspectPart::Budget)
+            );
+            let effects = say(&mut model, "/budget usd 2");
+            let Call::Set(set) = call(&effects) else {
+                panic!("{effects:?}");
+            };
+            assert_eq!(
+                set.budget.and_then(|budget| budget.cost_micros),
+                Some(2_000_000)
+            );
+            for wrong in ["/budget usd", "/budget usd much", "/budget days 2"] {
+                assert!(say(&mut model, wrong).is_empty());
+                assert!(toast(&model).contains("/budget tokens 100k"), "{wrong}");
+            }
         }
         Command::Cost => {
             let effects = say(&mut model, "/cost");

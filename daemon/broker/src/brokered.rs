@@ -124,7 +124,10 @@ async fn next(stage: Stage) -> Option<(Item, Stage)> {
         Stage::Waiting(mut waiting) => {
             if waiting.place.may_go() {
                 let waited = waiting.tell_at.is_none();
-                let sent = waiting.send();
+                let sent = match waiting.send() {
+                    Ok(sent) => sent,
+                    Err(refused) => return Some((Err(refused), Stage::Over)),
+                };
                 return match waited {
                     true => Some((Ok(Part::Sent), Stage::Sent(sent))),
                     false => sent.next().await,
@@ -139,6 +142,8 @@ async fn next(stage: Stage) -> Option<(Item, Stage)> {
 
 impl Waiting {
     async fn wait(mut self: Box<Self>) -> Option<(Item, Stage)> {
+        // What waits is not under way: others may use what it was given leave for.
+        self.request.permit.give_back();
         loop {
             let now = Instant::now();
             if now >= self.until {
@@ -154,17 +159,22 @@ impl Waiting {
             }
             let wake = self.tell_at.unwrap_or(self.until).min(self.until);
             if self.place.wait(wake).await {
-                return Some((Ok(Part::Sent), Stage::Sent(self.send())));
+                return Some(match self.send() {
+                    Ok(sent) => (Ok(Part::Sent), Stage::Sent(sent)),
+                    Err(refused) => (Err(refused), Stage::Over),
+                });
             }
         }
     }
 
-    fn send(self) -> Sent {
-        Sent {
+    /// Its turn has come: it is sent, unless meanwhile others have used up what a budget had left for it.
+    fn send(self) -> Result<Sent, ProviderError> {
+        self.request.permit.take()?;
+        Ok(Sent {
             parts: self.provider.stream(self.request),
             place: self.place,
             taken: false,
-        }
+        })
     }
 
     /// For good: queued again it would wait as long once more, and it was no try.

@@ -16,7 +16,7 @@ pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, Stance};
-pub use provider::{Ground, Part, Provider, ProviderError, Request};
+pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};

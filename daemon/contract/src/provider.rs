@@ -1,5 +1,6 @@
 //! A model somewhere: bytes in, neutral parts out.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,32 @@ pub struct Request {
     pub answered: u64,
     /// Where a provider that is a program runs.
     pub ground: Ground,
+    /// Whether it may be sent: asked by whoever sends it, when it does.
+    pub permit: Arc<dyn Permit>,
+}
+
+/// Leave to send one request, as budgets have it. From `take` until `give_back` the request counts as being under way.
+pub trait Permit: fmt::Debug + Send + Sync {
+    /// Asks for leave, right before the request is sent. Who has it already keeps it.
+    ///
+    /// # Errors
+    /// `Budget`: nothing may be sent.
+    fn take(&self) -> Result<(), ProviderError>;
+
+    /// It is not sent yet after all, and waits: `take` comes again.
+    fn give_back(&self);
+}
+
+/// A permit where there are no budgets.
+#[derive(Clone, Copy, Debug)]
+pub struct Unbounded;
+
+impl Permit for Unbounded {
+    fn take(&self) -> Result<(), ProviderError> {
+        Ok(())
+    }
+
+    fn give_back(&self) {}
 }
 
 /// What a program of a session runs with.
@@ -104,6 +131,8 @@ pub enum ErrorKind {
     Credentials,
     /// Another try gives the same.
     Permanent,
+    /// A budget is used up: nothing was sent.
+    Budget,
 }
 
 /// A vendor endpoint (or something in its place).

@@ -142,6 +142,8 @@ impl Site {
                 format!("check that `base_url` is right and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "put the address it points to into `base_url`, if you trust it".to_owned(),
+            // Nothing was sent: whoever holds the budget says what can be done.
+            (ErrorKind::Budget, _) => String::new(),
             (ErrorKind::Permanent, _) => format!("the request was refused as it stands: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
         }
     }

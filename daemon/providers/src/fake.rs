@@ -342,5 +342,6 @@ pub(crate) fn request() -> Request {
         attempt: 1,
         answered: 0,
         ground: Ground::default(),
+        permit: std::sync::Arc::new(contract::Unbounded),
     }
 }

@@ -157,6 +157,7 @@ impl Wire {
             unusable: None,
             price: facts.price,
             repair: entry.repairs_calls(),
+            budget: settings.budget.session,
         }
     }
 }
@@ -267,6 +268,15 @@ impl Assembly for Wire {
             deny_read: settings.deny_read,
             confine: settings.confine,
             problems: loaded.problems,
+        }
+    }
+
+    fn budgets(&self, cwd: &Path) -> session::Bounds {
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let budget = loaded.settings.budget;
+        session::Bounds {
+            day: budget.day,
+            project: budget.project,
         }
     }
 

@@ -25,6 +25,7 @@ use crate::always::Lasting;
 use crate::aside::AsideFile;
 use crate::asking::{self, Arrived, Gather};
 use crate::away::Absence;
+use crate::budget::{Leave, Seat};
 use crate::call::{Bench, Printed, Ready, Stop, overdue};
 use crate::catalog::CatalogFeed;
 use crate::commands::{Command, Happened, Reply};
@@ -158,6 +159,10 @@ pub(crate) struct Actor {
     pub assembly: Arc<dyn Assembly>,
     pub activity: Arc<Activity>,
     pub hooked: Hooked,
+    /// What the session may use.
+    pub budget: Seat,
+    /// That of the request in flight.
+    pub leave: Option<Arc<Leave>>,
 }
 
 /// Where an actor's messages come from.
@@ -390,7 +395,8 @@ impl Actor {
                 } else if whole {
                     self.show_growth();
                     if let Some(gather) = self.gather.take() {
-                        self.step(Input::Answered(Box::new(gather.finish())));
+                        let answer = self.weighed(gather.finish(), true);
+                        self.step(Input::Answered(Box::new(answer)));
                     }
                 } else if gather.has_fresh() {
                     self.schedule_frame();
@@ -400,7 +406,7 @@ impl Actor {
                 self.show_growth();
                 if let Some(gather) = self.gather.take() {
                     let keyless = gather.keyless;
-                    let partial = Box::new(gather.finish());
+                    let partial = Box::new(self.weighed(gather.finish(), false));
                     let key_lost = keyless && self.key_was_brought();
                     self.step(Input::Broke {
                         error,
@@ -506,6 +512,9 @@ impl Actor {
         }
         if self.machine.is_idle() {
             self.judged.clear();
+        }
+        if self.gather.is_none() {
+            self.drop_leave();
         }
         self.drop_hooks();
         self.drop_kept();

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::{Answer, Input};
 
+use crate::budget::{Leave, Seat};
 use crate::journal::MessageAt;
 use crate::shape::Shape;
 
@@ -66,6 +67,10 @@ pub struct Ask {
     pub resets: u64,
     /// The request before, where this life of the session has sent one.
     pub before: Option<Arc<Shape>>,
+    /// What the session may use.
+    pub budget: Seat,
+    /// Whether this may be sent.
+    pub leave: Arc<Leave>,
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
@@ -76,7 +81,7 @@ pub async fn run(
     arrived: mpsc::Sender<(u64, Arrived)>,
 ) {
     let passing = async {
-        let request = match assemble(ask).await {
+        let (provider, request) = match ready(ask).await {
             Ok(ready) => {
                 let _ = arrived.send((number, Arrived::Sent(ready.sent))).await;
                 (ready.provider, ready.request)
@@ -86,7 +91,6 @@ pub async fn run(
                 return;
             }
         };
-        let (provider, request) = request;
         let mut parts = provider.stream(request);
         while let Some(part) = parts.next().await {
             let (part, last) = match part {
@@ -177,6 +181,15 @@ struct Ready {
     sent: Sent,
 }
 
+/// A request that may be sent, as far as budgets go.
+async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
+    let budget = ask.budget.clone();
+    let ready = assemble(ask).await?;
+    budget.prepare().await?;
+    ready.request.permit.take()?;
+    Ok(ready)
+}
+
 /// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
 async fn assemble(ask: Ask) -> Result<Ready, ProviderError> {
     let work = tokio::task::spawn_blocking(move || {
@@ -203,6 +216,7 @@ async fn assemble(ask: Ask) -> Result<Ready, ProviderError> {
             attempt: ask.attempt,
             answered: ask.answered,
             ground: ask.ground,
+            permit: ask.leave,
         };
         Ok(Ready {
             provider: ask.provider,

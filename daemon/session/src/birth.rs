@@ -373,5 +373,9 @@ fn first_record(
         request_id: params.request_id,
         origin: None,
         version: proto::VERSION.to_owned(),
+        budget: setup
+            .budget
+            .changed_by(&params.budget.unwrap_or_default())
+            .without_zeros(),
     }
 }

@@ -152,6 +152,8 @@ impl Actor {
             ground: self.ground(),
             resets: self.machine.facts().cache.resets,
             before: None,
+            budget: self.budget.clone(),
+            leave: self.new_leave(),
         };
         tokio::spawn(asking::run(
             ask,

@@ -299,6 +299,7 @@ fn first_record(
             first,
         }),
         version: proto::VERSION.to_owned(),
+        budget: settings.budget,
         ..origin.clone()
     }
 }

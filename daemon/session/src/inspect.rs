@@ -86,6 +86,11 @@ impl Actor {
                 };
                 env(created, &self.environment, has_key)
             }
+            InspectPart::Budget => {
+                self.budget.ran(self.ran_ms());
+                // From all sessions: whoever asks puts it together.
+                InspectOutput::Budget { nodes: Vec::new() }
+            }
             // From the log: whoever asks reads it.
             InspectPart::Files => InspectOutput::Files {
                 changed: Vec::new(),
@@ -117,6 +122,13 @@ impl Actor {
             ("on_ask", json!(settings.on_ask)),
             ("max_steps", json!(settings.max_steps)),
             ("timeout_ms", json!(settings.timeout_ms)),
+            (
+                "budget",
+                match settings.budget.is_empty() {
+                    true => serde_json::Value::Null,
+                    false => json!(settings.budget),
+                },
+            ),
             ("allow", json!(allow)),
             ("ask", json!(ask)),
             ("deny", json!(deny)),

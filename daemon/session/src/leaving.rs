@@ -113,6 +113,8 @@ impl Actor {
 
     pub(crate) async fn end(mut self) {
         self.ended.cancel();
+        self.drop_leave();
+        self.budget.leave();
         if self.fanout.watched() {
             self.note_seen(Left {
                 since: Stamp::now(),

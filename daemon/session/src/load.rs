@@ -16,6 +16,7 @@ use turn::{Facts, RecoverPolicy};
 use crate::actor::{Actor, Inbox};
 use crate::away::{Bit, Digest, Left};
 use crate::base::{self, ElementAt};
+use crate::budget::Ledger;
 use crate::catalog::CatalogFeed;
 use crate::handle::SessionHandle;
 use crate::journal::{Broken, Cause, Closed};
@@ -34,6 +35,8 @@ pub struct Ground {
     pub pids: Arc<Pids>,
     /// Who owns the sessions.
     pub supervisor: Weak<Supervisor>,
+    /// What they may use, and have used.
+    pub ledger: Arc<Ledger>,
 }
 
 /// A session read from its log.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use contract::Prefix;
 use hooks::Hooks;
+use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
@@ -23,6 +24,7 @@ use crate::aside::AsideFile;
 use crate::asking::Arrived;
 use crate::away::{Absence, Digest};
 use crate::base::ElementAt;
+use crate::budget::{self, Seat};
 use crate::call::Bench;
 use crate::checkpoint::Keeper;
 use crate::commands::{Command, Happened};
@@ -105,6 +107,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             notes: bench.notes.clone(),
         }),
     };
+    let budget = seat(ground, &machine, &parts.created);
     let made = Made {
         id: parts.created.session,
         pid: parts.created.pid,
@@ -123,8 +126,31 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         seen,
         activity,
         to,
+        budget,
     };
     Ok((actor(ground, made), inbox, handle))
+}
+
+/// What the session may use, and has used so far, for who holds budgets.
+fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
+    let seat = Seat {
+        ledger: Arc::clone(&ground.ledger),
+        session: created.session,
+        root: created.root.clone(),
+        cwd: PathBuf::from(&created.cwd),
+    };
+    let facts = machine.facts();
+    // Before its first record is folded a new one has no settings.
+    let limit = match facts.created {
+        Some(_) => facts.settings.budget,
+        None => created.budget,
+    };
+    let spent = Spent {
+        ms: facts.ran_ms,
+        ..budget::spent(&facts.usage)
+    };
+    seat.join(created.pid, limit, spent);
+    seat
 }
 
 /// Where an actor's messages are put in.
@@ -247,6 +273,7 @@ struct Made {
     seen: watch::Sender<Seen>,
     activity: Arc<Activity>,
     to: Queues,
+    budget: Seat,
 }
 
 /// The actor, with nothing under way.
@@ -322,6 +349,8 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         assembly: Arc::clone(&ground.assembly),
         activity: made.activity,
         hooked: Hooked::new(made.hooks),
+        budget: made.budget,
+        leave: None,
     }
 }
 

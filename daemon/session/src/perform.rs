@@ -78,6 +78,7 @@ impl Actor {
         if let Body::SessionExited(exited) = &record.body {
             self.stop_children_of(exited);
         }
+        self.charge(record);
         self.miss(record);
         self.notify(&record.body);
         let fragment = match &record.body {
@@ -128,6 +129,8 @@ impl Actor {
             ground: self.ground(),
             resets: self.machine.facts().cache.resets,
             before: self.shape.clone(),
+            budget: self.budget.clone(),
+            leave: self.new_leave(),
         };
         tokio::spawn(asking::run(
             ask,

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use contract::{Codec, Provider, Secret, Spawn, Tool};
 use proto::Failure;
+use proto::budget::Budget;
 use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
+use crate::budget::Bounds;
 use crate::environment::Holding;
 use crate::kept::{self, KeptRules};
 use crate::walls::Confine;
@@ -69,6 +71,8 @@ pub struct Setup {
     pub price: Option<catalog::Price>,
     /// Whether calls are mended that the model gets wrong.
     pub repair: bool,
+    /// What a new session may use in its whole life.
+    pub budget: Budget,
 }
 
 /// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
@@ -154,6 +158,12 @@ pub trait Assembly: Send + Sync {
     fn terms(&self, cwd: &Path) -> Terms {
         let _ = cwd;
         Terms::default()
+    }
+
+    /// What a day, and the project of this directory in it, may use: as the files say now. Blocks: reads files.
+    fn budgets(&self, cwd: &Path) -> Bounds {
+        let _ = cwd;
+        Bounds::default()
     }
 
     /// What people have allowed always in the workspace with this root.

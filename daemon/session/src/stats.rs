@@ -7,6 +7,7 @@
 mod counting;
 mod hooked;
 mod repaired;
+mod today;
 mod tooled;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,7 +18,7 @@ use proto::params::history::{StatsOutput, StatsParams, StatsRow};
 use proto::record::Purpose;
 use proto::{Failure, Pid, Seq, SessionId, Stamp};
 use store::books;
-use store::catalog::{Catalog, CatalogError};
+use store::catalog::{Catalog, CatalogError, Listed};
 use store::home::Home;
 
 pub(crate) use self::counting::close_books;
@@ -98,19 +99,11 @@ fn sum(
     wanted: Wanted,
 ) -> Result<StatsOutput, CatalogError> {
     // What has no directory is gone, whatever else still knows it; what has one tells by its log, whatever the books say.
-    let there: HashSet<_> = home.session_ids()?.into_iter().collect();
+    let there = there(home)?;
     let mut listed = catalog.listed()?;
     listed.retain(|entry| there.contains(&entry.session));
     listed.retain(|entry| wanted.is_of(entry.session, &entry.cwd));
-    for entry in &listed {
-        let upto = live.get(&entry.session).copied();
-        if upto.unwrap_or(entry.seq) <= entry.counted.seq {
-            continue;
-        }
-        if let Err(reason) = count(home, catalog, entry, upto) {
-            tracing::warn!(pid = %entry.pid, reason, "what a session used cannot be counted");
-        }
-    }
+    count_new(home, catalog, live, &listed);
     let pids: HashMap<_, _> = listed
         .iter()
         .map(|entry| (entry.session, entry.pid))
@@ -156,6 +149,24 @@ fn sum(
     stats.hooks = hooked.finish();
     stats.tools = tooled.finish();
     Ok(stats)
+}
+
+/// The sessions that there are.
+fn there(home: &Home) -> Result<HashSet<SessionId>, CatalogError> {
+    Ok(home.session_ids()?.into_iter().collect())
+}
+
+/// Counts what has come to logs since they were counted last. Blocks.
+fn count_new(home: &Home, catalog: &Catalog, live: &HashMap<SessionId, Seq>, listed: &[Listed]) {
+    for entry in listed {
+        let upto = live.get(&entry.session).copied();
+        if upto.unwrap_or(entry.seq) <= entry.counted.seq {
+            continue;
+        }
+        if let Err(reason) = count(home, catalog, entry, upto) {
+            tracing::warn!(pid = %entry.pid, reason, "what a session used cannot be counted");
+        }
+    }
 }
 
 /// What a row tells of.

@@ -16,6 +16,7 @@ use store::pids::Pids;
 use tokio::sync::{OnceCell, watch};
 
 use crate::actor::{Actor, Inbox};
+use crate::budget::Ledger;
 use crate::catalog::CatalogFeed;
 use crate::evict::Residence;
 use crate::export::Exported;
@@ -91,6 +92,7 @@ impl Supervisor {
             me: me.clone(),
             ground: Ground {
                 home,
+                ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
                 assembly,
                 catalog: feed,
                 pids,

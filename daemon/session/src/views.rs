@@ -130,6 +130,11 @@ impl Supervisor {
         {
             *blocks = blocking(move || made.blocks()).await?.map_err(storage)?;
         }
+        if let p::InspectOutput::Budget { nodes } = &mut output {
+            let summary = handle.summary();
+            let cwd = std::path::Path::new(&summary.cwd);
+            *nodes = self.ground.ledger.show(handle.id(), cwd).await?;
+        }
         Ok(output)
     }
 

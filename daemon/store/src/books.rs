@@ -36,6 +36,9 @@ pub struct Entry {
     /// Turns that ended.
     #[serde(default)]
     pub turns: u64,
+    /// The session's workspace root; empty in lines of before it was noted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub root: String,
 }
 
 /// The beginning of the quarter that a moment is in.

@@ -258,6 +258,9 @@ impl Step<'_> {
         if let Some(miss) = miss {
             self.tell_miss(&usage, &miss);
         }
+        for text in &answer.tellings {
+            self.notice(Level::Warning, text.clone());
+        }
     }
 
     pub(crate) fn broke(
@@ -302,9 +305,24 @@ impl Step<'_> {
                 let failure = failure_of(&error);
                 self.end_turn(OutcomeKind::ContextFull, None, Some(failure))
             }
+            ErrorKind::Budget => {
+                self.keep_partial(asking, Some(partial));
+                self.end_over_budget(&error)
+            }
             ErrorKind::Credentials | ErrorKind::Permanent => self.give_up(asking, &error, partial),
             ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
         }
+    }
+
+    /// A budget does not let the turn's next request be sent. What waits behind the turn would end in the same way: it
+    /// waits on.
+    pub(crate) fn end_over_budget(&mut self, error: &ProviderError) -> Phase {
+        // The turn's own prompt was said before its first request.
+        let waiting = self.facts.queue.len();
+        if waiting > 0 {
+            self.notice(Level::Warning, words::waits_for_budget(waiting));
+        }
+        self.end_turn(OutcomeKind::BudgetExceeded, None, Some(failure_of(error)))
     }
 
     fn try_again(
@@ -434,12 +452,12 @@ pub(crate) fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
     half + by_chance
 }
 
-fn failure_of(error: &ProviderError) -> Failure {
-    let mut failure = Failure::new(
-        ErrorName::ProviderFailed,
-        error.message.clone(),
-        error.hint.clone(),
-    );
+pub(crate) fn failure_of(error: &ProviderError) -> Failure {
+    let name = match error.kind {
+        ErrorKind::Budget => ErrorName::BudgetExceeded,
+        _ => ErrorName::ProviderFailed,
+    };
+    let mut failure = Failure::new(name, error.message.clone(), error.hint.clone());
     if let Some(status) = error.status {
         failure = failure.with("status", status);
     }

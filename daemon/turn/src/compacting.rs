@@ -10,7 +10,7 @@ use proto::reset::{CacheReset, Compaction, Trigger};
 use proto::state::{State, WaitingFor};
 use proto::{Body, ErrorName, Failure, ItemId, RequestId, Seq};
 
-use crate::asking::backoff;
+use crate::asking::{backoff, failure_of};
 use crate::compaction::Why;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Phase, Step, Waits};
@@ -386,6 +386,9 @@ impl Step<'_> {
         if error.kind == ErrorKind::ContextLength {
             return self.digest_too_long(compacting);
         }
+        if error.kind == ErrorKind::Budget {
+            return self.digest_unpaid(compacting, error);
+        }
         if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
             let limits = self.limits;
             let wait = error.retry_after.map_or_else(
@@ -450,6 +453,18 @@ impl Step<'_> {
             short: true,
             ..compacting
         })
+    }
+
+    /// A budget does not let the request for a digest be sent: nor would it let the one behind it.
+    fn digest_unpaid(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
+        match compacting.then {
+            Then::Ask => self.end_over_budget(error),
+            Then::Rest | Then::Compact(_) => {
+                self.hold.compacted = Some(CompactionEnd::Failed(failure_of(error)));
+                let then = Then::Rest;
+                self.behind_reset(Compacting { then, ..compacting })
+            }
+        }
     }
 
     /// The wait before another try of a digest is over.

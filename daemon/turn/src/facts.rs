@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use proto::budget::Budget;
 use proto::item::{CallStatus, Finish, Voice};
-use proto::outcome::{TurnEnded, UsageTotals};
+use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Scope};
 use proto::params::history::What;
 use proto::params::plan::Plan as Proposed;
@@ -144,6 +145,10 @@ pub struct Facts {
     pub requests: HashMap<RequestId, Done>,
     /// What the vendor's cache can be expected to hold.
     pub cache: Cache,
+    /// How long the turns took that have ended, in milliseconds; not those that it was forked with.
+    pub ran_ms: u64,
+    /// The newest turn was ended by a budget: what waits behind it does so until a person says more, or raises it.
+    pub over_budget: bool,
 }
 
 /// A rewind of files of which only the beginning is known: what it was about to change was kept.
@@ -194,6 +199,8 @@ pub struct Settings {
     pub timeout_ms: u64,
     /// Nothing new starts. Ends with the session.
     pub paused: bool,
+    /// What the session may use in its whole life.
+    pub budget: Budget,
 }
 
 /// What the model was told last of what the session may do. Nothing: that it is as every other.
@@ -389,6 +396,7 @@ impl Facts {
             max_steps: created.max_steps,
             timeout_ms: created.timeout_ms,
             paused: false,
+            budget: created.budget.without_zeros(),
         };
         self.wire = Self::first_wire(created);
         self.created_at = record.at;
@@ -432,6 +440,11 @@ impl Facts {
         }
         if let Some(labels) = &set.labels {
             settings.labels.clone_from(labels);
+        }
+        if let Some(change) = &set.budget {
+            settings.budget = settings.budget.changed_by(change).without_zeros();
+            // What waits goes on with it, or is refused again.
+            self.over_budget = false;
         }
         if let Some(revoked) = &set.revoked {
             self.grants.retain(|scope| scope.rule != *revoked);
@@ -492,6 +505,12 @@ impl Facts {
         }
         self.settle_compaction();
         self.open = None;
+        let created = self.created.as_ref();
+        let forked = created.and_then(|created| created.origin.as_ref());
+        if self.turns > forked.map_or(0, |origin| origin.turn) {
+            self.ran_ms = self.ran_ms.saturating_add(ended.duration_ms);
+        }
+        self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.ended = Some(ended.clone());
         self.unsettled = true;
         self.asked_since = false;

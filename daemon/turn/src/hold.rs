@@ -206,7 +206,8 @@ impl Step<'_> {
     /// Whether a headless run's turn has ended in a pause, and what waited behind it was taken back.
     fn is_run_to_exit(&self) -> bool {
         let headless = self.facts.settings.kind == Kind::Headless;
-        self.facts.unsettled && headless && self.facts.queue.is_empty()
+        let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
+        self.facts.unsettled && headless && none_waits
     }
 
     fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
@@ -229,10 +230,12 @@ impl Step<'_> {
         Phase::Asking(asking)
     }
 
-    /// Whether the queue's first is to start as soon as it may: not one that was left behind by an exit or a crash.
+    /// Whether the queue's first is to start as soon as it may: not one that was left behind by an exit or a
+    /// crash, nor behind a turn that a budget has ended.
     pub(crate) fn wants_turn(&self) -> bool {
         let left_behind = self.facts.exited.is_some() && !self.facts.woken;
-        !self.facts.queue.is_empty() && !left_behind && !self.hold.rests
+        let waits = !self.facts.queue.is_empty() && !self.facts.over_budget;
+        waits && !left_behind && !self.hold.rests
     }
 
     /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.

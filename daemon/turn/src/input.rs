@@ -164,6 +164,8 @@ pub struct Answer {
     pub duration_ms: u64,
     /// Where the request changed earlier bytes though no reset was logged. Never, but for a bug.
     pub rewritten: Option<String>,
+    /// What people are to be told of budgets, once its use is noted.
+    pub tellings: Vec<String>,
 }
 
 /// What became of a call before it may run.

@@ -415,12 +415,17 @@ impl Step<'_> {
                 phase
             }
             Input::Set(set) => {
+                let waited = self.facts.over_budget;
                 // Only `Pause` pauses: it takes the state and the clocks along.
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
                     ..set
                 }));
-                phase
+                match phase {
+                    // What waited for a budget goes on with it.
+                    Phase::Idle if waited && self.wants_turn() => self.start_next(),
+                    phase => phase,
+                }
             }
             Input::Close { request_id } => match phase {
                 Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
@@ -666,7 +671,8 @@ impl Step<'_> {
             }
             Some(Reason::Term) => self.exit(outcome, reason, exit_code, None),
             _ if outcome == OutcomeKind::Killed => self.exit(outcome, reason, exit_code, None),
-            _ if !self.facts.queue.is_empty() => {
+            // Behind a turn that a budget has ended each would end in the same way.
+            _ if !self.facts.queue.is_empty() && !self.facts.over_budget => {
                 self.state(State::Idle, None, "turn ended", None);
                 self.start_next()
             }

@@ -249,7 +249,8 @@ impl Step<'_> {
         if self.facts.unsettled
             && let Some(ended) = &self.facts.ended
         {
-            let done = self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty();
+            let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
+            let done = self.facts.settings.kind == Kind::Headless && none_waits;
             if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
                 return self.exit_with_turn();
             }

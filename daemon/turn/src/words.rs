@@ -266,3 +266,14 @@ fn lasted(ms: u64) -> String {
         seconds => format!("{} h", seconds / 3_600),
     }
 }
+
+/// To people: prompts stand behind a turn that a budget has ended.
+pub fn waits_for_budget(waiting: usize) -> String {
+    let prompts = match waiting {
+        1 => "1 prompt waits".to_owned(),
+        waiting => format!("{waiting} prompts wait"),
+    };
+    format!(
+        "{prompts} behind this turn, until the session's budget is raised or something more is said."
+    )
+}

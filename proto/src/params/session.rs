@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::{Budget, BudgetNode};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::record::{Event, Rules};
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
@@ -56,6 +57,9 @@ pub struct CreateParams {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// What it may use in its whole life; absent members: as the config says; 0: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// Answer of `session.create`.
@@ -426,6 +430,10 @@ pub struct SetParams {
     pub confirm: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// What it may use in its whole life: only the members that are to change; 0 takes a limit away. What was spent
+    /// stays, and prompts that wait for a budget go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// Parameters of `session.read`.
@@ -567,6 +575,7 @@ pub enum InspectPart {
     Files,
     Children,
     Env,
+    Budget,
 }
 
 /// Answer of `session.inspect`: the part that was asked for.
@@ -613,6 +622,10 @@ pub enum InspectOutput {
         /// Variables that commands do not get, by their names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         held_back: Vec<String>,
+    },
+    Budget {
+        /// From the day down to the session.
+        nodes: Vec<BudgetNode>,
     },
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use client::amounts;
 use client::transcript::Transcript;
 use client::{Client, Follow, Followed, From, Heard, Start};
+use proto::budget::Budget;
 use proto::live::Sync;
 use proto::methods::{SessionGet, SessionInterrupt, SessionPrompt, SessionSet};
 use proto::params::plan::Plan;
@@ -168,6 +170,7 @@ async fn create(
         max_steps: args.max_steps,
         timeout_ms: args.timeout,
         request_id: Some(RequestId::new()),
+        budget: args.budget(),
     };
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
@@ -247,6 +250,7 @@ async fn resume(
         effort: None,
         confirm: false,
         request_id: None,
+        budget: args.budget(),
     };
     if settings
         != (SetParams {
@@ -289,6 +293,20 @@ async fn resume(
     })
 }
 
+/// What a session may use from now on, in words.
+fn budget_words(budget: &Budget) -> String {
+    let money = budget.cost_micros.map(|micros| match micros {
+        0 => "no budget in money".to_owned(),
+        micros => format!("budget {}", amounts::dollars(micros)),
+    });
+    let tokens = budget.tokens.map(|tokens| match tokens {
+        0 => "no budget in tokens".to_owned(),
+        tokens => format!("budget {tokens} tokens"),
+    });
+    let words: Vec<_> = [money, tokens].into_iter().flatten().collect();
+    words.join(", ")
+}
+
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.
 /// `asked`: what becomes of questions was asked for, and does not only follow from nobody being here.
 fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<String> {
@@ -314,6 +332,7 @@ fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<St
             0 => "no step limit".to_owned(),
             steps => format!("max-steps {steps}"),
         }),
+        settings.budget.map(|budget| budget_words(&budget)),
         settings
             .timeout_ms
             .map(|ms| format!("timeout {} s", Duration::from_millis(ms).as_secs_f64())),

@@ -75,6 +75,7 @@ fn request(session: u64, key: &str) -> Request {
         key: (!key.is_empty()).then(|| Secret::new(key.to_owned())),
         attempt: 1,
         answered: 0,
+        permit: Arc::new(contract::Unbounded),
         ground: Ground {
             session: Pid(session),
             ..Ground::default()

@@ -214,7 +214,7 @@ impl Reading {
     fn take_value(&mut self, file: &File, key: &Key, item: &Item, trusted: bool) {
         let is_project = file.layer == Layer::Project;
         let counts = match key.reach {
-            Reach::Free => true,
+            Reach::Free | Reach::Lower => true,
             Reach::Trusted => trusted || !is_project,
             Reach::User => !is_project,
         };
@@ -227,6 +227,14 @@ impl Reading {
         };
         let mut refused = Vec::new();
         match value::of(key.kind, item, &around, &mut refused) {
+            Ok(value) if is_project && key.reach == Reach::Lower => {
+                let limit = value.as_f64().unwrap_or(0.0);
+                if self.values.is_lower(key.name, limit) {
+                    let origin = file.path.display().to_string();
+                    let set = Set { value, origin };
+                    self.values.set.insert(key.name.to_owned(), set);
+                }
+            }
             Ok(value) => {
                 let set = Set {
                     value,

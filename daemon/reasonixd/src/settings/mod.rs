@@ -30,6 +30,7 @@ pub use schema::{KEYS, Key, Kind, Reach};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use proto::budget::Budget;
 use proto::record::Rules;
 use proto::state::Posture;
 use session::Confine;
@@ -75,6 +76,18 @@ pub struct Settings {
     pub providers: Vec<ProviderEntry>,
     /// So long a request may wait for its turn.
     pub queue_ms: u64,
+    pub budget: Budgets,
+}
+
+/// What may be used, by whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// All sessions of the home, in a day.
+    pub day: Budget,
+    /// All sessions of a project, in a day.
+    pub project: Budget,
+    /// A new session, in its life.
+    pub session: Budget,
 }
 
 /// How the daemon lives. It counts from the daemon's start to its end.

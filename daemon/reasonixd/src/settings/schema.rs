@@ -42,6 +42,8 @@ pub enum Reach {
     Free,
     /// It could loosen something: counts only in a trusted project.
     Trusted,
+    /// A limit: counts at once where it is lower than the user's, and else never. 0 is none.
+    Lower,
     /// It is the user's own matter: never counts in a project.
     User,
 }
@@ -97,6 +99,106 @@ pub const KEYS: &[Key] = &[
         default: "0.8",
         reach: Reach::Trusted,
         about: "At this part of the model's window the context is compacted before the next request; 0: never by itself. Without a known window it is compacted when the provider finds a request too long.",
+    },
+    Key {
+        name: "budget.day.usd",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 1_000_000,
+        },
+        default: "0",
+        reach: Reach::User,
+        about: "US dollars that all sessions together may use from midnight to midnight (of the daemon's clock); a fraction counts; 0: no limit. No further request is sent once they are used; what the answers under way cost is not held back. A model without a known price is not held by it.",
+    },
+    Key {
+        name: "budget.day.tokens",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000_000,
+        },
+        default: "0",
+        reach: Reach::User,
+        about: "Tokens, of prompts (cached or not) and answers, that all sessions together may use in a day; 0: no limit.",
+    },
+    Key {
+        name: "budget.day.steps",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000,
+        },
+        default: "0",
+        reach: Reach::User,
+        about: "Requests to models that all sessions together may make in a day; 0: no limit.",
+    },
+    Key {
+        name: "budget.project.usd",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 1_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "US dollars that all sessions of a project (a workspace root) may use in a day; 0: no limit.",
+    },
+    Key {
+        name: "budget.project.tokens",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "Tokens that all sessions of a project may use in a day; 0: no limit.",
+    },
+    Key {
+        name: "budget.project.steps",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "Requests to models that all sessions of a project may make in a day; 0: no limit.",
+    },
+    Key {
+        name: "budget.session.usd",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 1_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "US dollars that a session may use in its whole life; 0: no limit. It counts for new sessions; `reasonix budget` changes it for one that is there.",
+    },
+    Key {
+        name: "budget.session.tokens",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "Tokens that a session may use in its whole life; 0: no limit. As `budget.session.usd`.",
+    },
+    Key {
+        name: "budget.session.steps",
+        kind: Kind::Number {
+            min: 0,
+            max: 1_000_000_000,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "Requests to models that a session may make in its whole life; 0: no limit. As `budget.session.usd`.",
+    },
+    Key {
+        name: "budget.session.minutes",
+        kind: Kind::Decimal {
+            min: 0,
+            max: 525_600,
+        },
+        default: "0",
+        reach: Reach::Lower,
+        about: "Minutes that turns of a session may take in its whole life, without pauses; no request is sent after them, and what runs goes on; a fraction counts; 0: no limit. As `budget.session.usd`.",
     },
     Key {
         name: "tools.bash_timeout_seconds",

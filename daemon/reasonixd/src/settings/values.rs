@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use proto::budget::Budget;
 use proto::params::config;
 use proto::record::Rules;
 use proto::state::Posture;
@@ -14,7 +15,7 @@ use turn::RecoverPolicy;
 
 use super::providers::ProviderEntry;
 use super::schema::KEYS;
-use super::{Life, Settings, caches, pinned, rules, value};
+use super::{Budgets, Life, Settings, caches, pinned, rules, value};
 use crate::credentials::Wish;
 
 /// A value that a file sets.
@@ -92,7 +93,42 @@ impl Values {
                 .collect(),
             providers,
             queue_ms: self.seconds_in_ms("network.queue_seconds"),
+            budget: Budgets {
+                day: self.budget("budget.day"),
+                project: self.budget("budget.project"),
+                session: self.budget("budget.session"),
+            },
         }
+    }
+
+    /// The limits of a node. Without those that it cannot have.
+    fn budget(&self, table: &str) -> Budget {
+        let minutes = self.minutes(&format!("{table}.minutes"));
+        let ms = minutes.map_or(0, |minutes| minutes.as_millis());
+        let budget = Budget {
+            cost_micros: Some(self.micros(&format!("{table}.usd"))),
+            tokens: Some(self.number(&format!("{table}.tokens"))),
+            steps: Some(self.number(&format!("{table}.steps"))),
+            ms: Some(u64::try_from(ms).unwrap_or(u64::MAX)),
+        };
+        budget.without_zeros()
+    }
+
+    /// Dollars in millionths. What is less than one is one: it is meant as a limit.
+    fn micros(&self, name: &str) -> u64 {
+        let dollars = self.get(name).and_then(|value| value.as_f64());
+        let micros = dollars.unwrap_or(0.0) * 1_000_000.0;
+        // From 0 to a million dollars, as the schema has it.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let micros = micros.ceil().max(0.0) as u64;
+        micros
+    }
+
+    /// Whether a limit is lower than the one that is set, where 0 is none.
+    pub fn is_lower(&self, name: &str, limit: f64) -> bool {
+        let set = self.get(name).and_then(|value| value.as_f64());
+        let set = set.filter(|set| *set > 0.0).unwrap_or(f64::INFINITY);
+        limit > 0.0 && limit < set
     }
 
     fn confine(&self) -> Confine {

@@ -84,6 +84,7 @@ fn request(items: &[Item], attempt: u32) -> Request {
         attempt,
         answered,
         ground: contract::Ground::default(),
+        permit: std::sync::Arc::new(contract::Unbounded),
     }
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn close_books(home: &Home, session: SessionId) -> Result<(), String>
         usage: used.usage,
         purpose: used.purpose,
         turns: used.turns,
+        root: created.root.clone(),
     });
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() {

@@ -226,6 +226,7 @@ impl Scripted {
             unusable: None,
             price: None,
             repair: false,
+            budget: proto::budget::Budget::default(),
         }
     }
 }
@@ -365,6 +366,10 @@ pub fn begin_with(
         catalog: feed,
         pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
+        ledger: Arc::new(crate::budget::Ledger::new(
+            Arc::clone(&script) as Arc<dyn Assembly>,
+            std::sync::Weak::new(),
+        )),
     };
     let setup = script.setup();
     let session = SessionId::new();
@@ -445,6 +450,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         env_held: Vec::new(),
         request_id: None,
         version: "test".into(),
+        budget: proto::budget::Budget::default(),
     }
 }
 

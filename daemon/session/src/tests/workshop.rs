@@ -254,6 +254,7 @@ impl Outside {
             unusable: None,
             price: None,
             repair: false,
+            budget: proto::budget::Budget::default(),
         }
     }
 }

@@ -144,6 +144,7 @@ impl Outside {
             notices: Vec::new(),
             price: None,
             repair: false,
+            budget: proto::budget::Budget::default(),
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)

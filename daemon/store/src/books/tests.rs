@@ -17,6 +17,7 @@ fn entry(session: SessionId, at: &str, requests: u64) -> Entry {
         model: "vendor/m".into(),
         purpose: Purpose::Answer,
         turns: 1,
+        root: String::new(),
         usage: UsageTotals {
             requests,
             prompt_tokens: u64::MAX,

@@ -23,6 +23,7 @@ impl Facts {
         });
         self.woken = self.exited.is_some();
         self.asked_since = true;
+        self.over_budget = false;
         self.last_line = first_line(&prompt.text);
         self.remember(
             prompt.request_id,

@@ -49,6 +49,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         env_held: Vec::new(),
         request_id: None,
         version: "0".into(),
+        budget: proto::budget::Budget::default(),
     }
 }
 

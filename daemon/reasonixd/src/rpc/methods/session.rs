@@ -233,6 +233,7 @@ pub async fn set(
         revoked: None,
         by: Some(peer.name()),
         request_id: params.request_id,
+        budget: params.budget,
     };
     handle.set(set).await
 }

@@ -1,0 +1,102 @@
+//! `reasonix budget`: what a session, its project and the day may use, and have used.
+
+use client::amounts;
+use proto::RequestId;
+use proto::budget::{Budget, BudgetNode, Dimension};
+use proto::methods::{SessionInspect, SessionSet};
+use proto::params::session::{InspectOutput, InspectParams, InspectPart, SetParams};
+
+use crate::exit::Error;
+use crate::{output, reach, text};
+
+/// Show what a session, its project and the day have used and may use, or change what the session may use.
+///
+/// A session's budget is for its whole life; 0 takes a limit away. Those of the day and of projects stand in the config
+/// (`budget.day.usd`, `budget.project.tokens`, …). No request is sent once any of them is used up.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Pid, id, or name; without one: the last session of this directory.
+    session: Option<String>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The limits that are to change.
+#[derive(Debug, clap::Args)]
+struct Limits {
+    /// US dollars that it may use.
+    #[arg(long, value_name = "DOLLARS", value_parser = amounts::usd)]
+    usd: Option<u64>,
+    /// Tokens, of prompts and answers; `100k` and `2M` are understood.
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    tokens: Option<u64>,
+    /// Requests to the model.
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    steps: Option<u64>,
+    /// Minutes that its turns may take.
+    #[arg(long, value_name = "MINUTES", value_parser = amounts::minutes)]
+    minutes: Option<u64>,
+}
+
+/// Shows it, or changes it and shows it.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("budget").await?;
+    let session = match args.session {
+        Some(session) => session,
+        None => {
+            let here = reach::utf8(&reach::cwd(None)?)?;
+            reach::last_session(&client, &here).await?.pid.to_string()
+        }
+    };
+    let change = Budget {
+        cost_micros: args.limits.usd,
+        tokens: args.limits.tokens,
+        steps: args.limits.steps,
+        ms: args.limits.minutes,
+    };
+    if change != Budget::default() {
+        let params = SetParams {
+            session: session.clone(),
+            budget: Some(change),
+            request_id: Some(RequestId::new()),
+            ..SetParams::default()
+        };
+        client.call::<SessionSet>(&params).await?;
+    }
+    let params = InspectParams {
+        session,
+        part: InspectPart::Budget,
+    };
+    let shown = client.call::<SessionInspect>(&params).await?;
+    if args.json {
+        output::json(&shown)?;
+    } else if let InspectOutput::Budget { nodes } = &shown {
+        table(nodes)?;
+    }
+    Ok(0)
+}
+
+/// The nodes, from the day down to the session.
+pub(super) fn table(nodes: &[BudgetNode]) -> Result<(), Error> {
+    let rows: Vec<_> = nodes.iter().map(row).collect();
+    output::table(["OF", "NAME", "MONEY", "TOKENS", "STEPS", "MINUTES"], &rows)?;
+    if nodes.iter().any(|node| node.spent.unpriced > 0) {
+        output::line("+: and requests whose price is not known")?;
+    }
+    Ok(())
+}
+
+fn row(node: &BudgetNode) -> [String; 6] {
+    let used = |dimension| amounts::used(node, dimension);
+    [
+        node.kind.as_str().to_owned(),
+        text::line(&node.name),
+        used(Dimension::Money),
+        used(Dimension::Tokens),
+        used(Dimension::Steps),
+        used(Dimension::Time),
+    ]
+}

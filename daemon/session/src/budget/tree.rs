@@ -1,0 +1,317 @@
+//! The budget tree: a day over projects over sessions; what each may use, has used, and has under way. No clock, no I/O.
+//!
+//! Below a session there is room for more (goals, sub-agents): whatever is charged to a node is charged to all above it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proto::budget::{Budget, BudgetNodeKind, Dimension, Spent};
+use proto::{Pid, SessionId};
+
+/// From this part of a limit on people are told, in per cent (contract, chapter 70).
+const WARN_PERCENT: u128 = 80;
+
+/// All nodes that anything is known of.
+#[derive(Debug, Default)]
+pub struct Tree {
+    day: Node,
+    projects: HashMap<String, Node>,
+    sessions: HashMap<SessionId, Leaf>,
+}
+
+/// What a node may use, and has used.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    limit: Budget,
+    spent: Spent,
+    /// Of requests that are under way: estimated.
+    under_way: Spent,
+    /// Of which limits it was told that most of it is used.
+    told: BTreeMap<Dimension, u64>,
+    /// The limit was read in this life.
+    is_bound: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Leaf {
+    node: Node,
+    pid: Pid,
+    root: String,
+    /// It was told that its model's use cannot be held.
+    told_unheld: bool,
+}
+
+/// A limit that is reached, or nearly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    pub kind: BudgetNodeKind,
+    pub pid: Pid,
+    pub dimension: Dimension,
+    pub limit: u64,
+    pub spent: u64,
+    /// Of requests that are under way.
+    pub under_way: u64,
+}
+
+/// What a look at the tree shows of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub kind: BudgetNodeKind,
+    /// The project's root or the session's pid; of a day nothing.
+    pub name: String,
+    pub limit: Budget,
+    pub spent: Spent,
+}
+
+impl Node {
+    /// The first limit that leaves no room for another request.
+    fn full(&self) -> Option<(Dimension, u64)> {
+        let mut bounded = self.bounded();
+        bounded.find(|(dimension, limit)| {
+            let used = self.spent.of(*dimension);
+            used.saturating_add(self.under_way.of(*dimension)) >= *limit
+        })
+    }
+
+    fn bounded(&self) -> impl Iterator<Item = (Dimension, u64)> + '_ {
+        let limit = |dimension| Some((dimension, self.limit.limit(dimension)?));
+        Dimension::ALL.into_iter().filter_map(limit)
+    }
+
+    /// Limits that are nearly used up with this, and were not told of; they are noted as told.
+    fn newly_near(&mut self, spent: &Spent) -> Vec<(Dimension, u64)> {
+        let near = |(dimension, limit): &(Dimension, u64)| is_near(spent.of(*dimension), *limit);
+        let near: Vec<_> = self.bounded().filter(near).collect();
+        let mut newly = Vec::new();
+        for (dimension, limit) in near {
+            if self.told.insert(dimension, limit) != Some(limit) {
+                newly.push((dimension, limit));
+            }
+        }
+        newly
+    }
+
+    /// Sets what may be used. The first time in this life: what was used before was told of then.
+    fn bound(&mut self, limit: Budget) {
+        self.limit = limit;
+        if !std::mem::replace(&mut self.is_bound, true) {
+            self.told_before();
+        }
+    }
+
+    /// What was spent was spent before: it was told of then.
+    fn told_before(&mut self) {
+        let spent = self.spent;
+        let _ = self.newly_near(&spent);
+    }
+}
+
+fn is_near(spent: u64, limit: u64) -> bool {
+    u128::from(spent) * 100 >= u128::from(limit) * WARN_PERCENT
+}
+
+impl Tree {
+    /// A session is there, with what it has used in its life.
+    pub fn join(&mut self, session: SessionId, pid: Pid, root: &str, limit: Budget, spent: Spent) {
+        let mut node = Node {
+            limit,
+            spent,
+            ..Node::default()
+        };
+        node.told_before();
+        let leaf = Leaf {
+            node,
+            pid,
+            root: root.to_owned(),
+            told_unheld: spent.unpriced > 0,
+        };
+        self.sessions.insert(session, leaf);
+        self.projects.entry(root.to_owned()).or_default();
+    }
+
+    /// A session has left memory: it joins again when it comes back.
+    pub fn leave(&mut self, session: SessionId) {
+        self.sessions.remove(&session);
+    }
+
+    /// What a session may use from now on.
+    pub fn bound_session(&mut self, session: SessionId, limit: Budget) {
+        if let Some(leaf) = self.sessions.get_mut(&session) {
+            leaf.node.limit = limit;
+        }
+    }
+
+    /// What a day and a project may use from now on.
+    pub fn bound(&mut self, session: SessionId, day: Budget, project: Budget) {
+        self.day.bound(day);
+        let root = self.sessions.get(&session).map(|leaf| leaf.root.as_str());
+        if let Some(node) = root.and_then(|root| self.projects.get_mut(root)) {
+            node.bound(project);
+        }
+    }
+
+    /// Another day begins: nothing was used of it.
+    pub fn begin_day(&mut self) {
+        for node in std::iter::once(&mut self.day).chain(self.projects.values_mut()) {
+            node.spent = Spent::default();
+            node.told.clear();
+        }
+    }
+
+    /// Adds to what a project used in this day, and the day with it.
+    pub fn add(&mut self, root: &str, spent: &Spent) {
+        let project = self.projects.entry(root.to_owned()).or_default();
+        project.spent = project.spent.plus(spent);
+        self.day.spent = self.day.spent.plus(spent);
+    }
+
+    /// All that was used of this day so far is there now: people were told of that when it was used.
+    pub fn told_before(&mut self) {
+        for node in std::iter::once(&mut self.day).chain(self.projects.values_mut()) {
+            node.told_before();
+        }
+    }
+
+    /// A session has used something. The day and the project count it with `add`, where it is of this day.
+    pub fn charge(&mut self, session: SessionId, spent: &Spent) {
+        if let Some(leaf) = self.sessions.get_mut(&session) {
+            leaf.node.spent = leaf.node.spent.plus(spent);
+        }
+    }
+
+    /// How long a session's turns have run.
+    pub fn ran(&mut self, session: SessionId, ms: u64) {
+        if let Some(leaf) = self.sessions.get_mut(&session) {
+            leaf.node.spent.ms = ms;
+        }
+    }
+
+    /// Takes room for a request: from then on it is under way. Nothing is taken where any node has none left.
+    ///
+    /// # Errors
+    /// The limit that is reached: the session's, before the project's, before the day's.
+    pub fn take(&mut self, session: SessionId, estimate: &Spent) -> Result<(), Reached> {
+        let Some(leaf) = self.sessions.get(&session) else {
+            return Ok(());
+        };
+        let (pid, root) = (leaf.pid, leaf.root.clone());
+        for (kind, node) in self.path(session, &root) {
+            if let Some((dimension, limit)) = node.full() {
+                return Err(Reached {
+                    kind,
+                    pid,
+                    dimension,
+                    limit,
+                    spent: node.spent.of(dimension),
+                    under_way: node.under_way.of(dimension),
+                });
+            }
+        }
+        self.under_way(session, &root, |under_way| under_way.plus(estimate));
+        Ok(())
+    }
+
+    /// A request is no longer under way: it has been charged, or came to nothing.
+    pub fn give_back(&mut self, session: SessionId, root: &str, estimate: &Spent) {
+        self.under_way(session, root, |under_way| Spent {
+            cost_micros: under_way.cost_micros.saturating_sub(estimate.cost_micros),
+            tokens: under_way.tokens.saturating_sub(estimate.tokens),
+            steps: under_way.steps.saturating_sub(estimate.steps),
+            ..under_way
+        });
+    }
+
+    fn under_way(&mut self, session: SessionId, root: &str, change: impl Fn(Spent) -> Spent) {
+        let leaf = self.sessions.get_mut(&session).map(|leaf| &mut leaf.node);
+        let above = [self.projects.get_mut(root), Some(&mut self.day)];
+        for node in above.into_iter().chain([leaf]).flatten() {
+            node.under_way = change(node.under_way);
+        }
+    }
+
+    /// A session's nodes, from itself up to the day.
+    fn path(&self, session: SessionId, root: &str) -> Vec<(BudgetNodeKind, &Node)> {
+        let leaf = self.sessions.get(&session).map(|leaf| &leaf.node);
+        let path = [
+            (BudgetNodeKind::Session, leaf),
+            (BudgetNodeKind::Project, self.projects.get(root)),
+            (BudgetNodeKind::Day, Some(&self.day)),
+        ];
+        let there = path.into_iter();
+        there
+            .filter_map(|(kind, node)| Some((kind, node?)))
+            .collect()
+    }
+
+    /// Limits that are nearly used up once this is charged, of which people are to be told: each is told once.
+    pub fn newly_near(&mut self, session: SessionId, more: &Spent) -> Vec<Reached> {
+        let Some(leaf) = self.sessions.get_mut(&session) else {
+            return Vec::new();
+        };
+        let (pid, root) = (leaf.pid, leaf.root.clone());
+        let nodes = [
+            (BudgetNodeKind::Session, Some(&mut leaf.node)),
+            (BudgetNodeKind::Project, self.projects.get_mut(&root)),
+            (BudgetNodeKind::Day, Some(&mut self.day)),
+        ];
+        let mut near = Vec::new();
+        for (kind, node) in nodes {
+            let Some(node) = node else { continue };
+            let spent = node.spent.plus(more);
+            for (dimension, limit) in node.newly_near(&spent) {
+                near.push(Reached {
+                    kind,
+                    pid,
+                    dimension,
+                    limit,
+                    spent: spent.of(dimension),
+                    under_way: 0,
+                });
+            }
+        }
+        near
+    }
+
+    /// Whether any node above a session, or itself, bounds one of these.
+    pub fn bounds(&self, session: SessionId, of: &[Dimension]) -> bool {
+        let Some(leaf) = self.sessions.get(&session) else {
+            return false;
+        };
+        let path = self.path(session, &leaf.root);
+        path.iter()
+            .any(|(_, node)| of.iter().any(|one| node.limit.limit(*one).is_some()))
+    }
+
+    /// Whether a session is to be told that its model's use cannot be held; only once.
+    pub fn tells_unheld(&mut self, session: SessionId) -> bool {
+        let leaf = self.sessions.get_mut(&session);
+        leaf.is_some_and(|leaf| !std::mem::replace(&mut leaf.told_unheld, true))
+    }
+
+    /// Whether a day or a project bounds anything.
+    pub fn bounds_days(&self) -> bool {
+        let mut nodes = std::iter::once(&self.day).chain(self.projects.values());
+        nodes.any(|node| !node.limit.is_empty())
+    }
+
+    /// The nodes of a session, from the day down to itself.
+    pub fn show(&self, session: SessionId) -> Vec<Shown> {
+        let Some(leaf) = self.sessions.get(&session) else {
+            return Vec::new();
+        };
+        let path = self.path(session, &leaf.root).into_iter().rev();
+        path.map(|(kind, node)| Shown {
+            kind,
+            name: match kind {
+                BudgetNodeKind::Day => String::new(),
+                BudgetNodeKind::Project => leaf.root.clone(),
+                BudgetNodeKind::Session => leaf.pid.to_string(),
+            },
+            limit: node.limit,
+            spent: node.spent,
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

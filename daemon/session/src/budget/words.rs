@@ -1,0 +1,132 @@
+//! What people are told of budgets: in which node, of what, how much, and how it is raised.
+
+use contract::provider::{ErrorKind, ProviderError};
+use proto::budget::{BudgetNodeKind, Dimension};
+
+use super::tree::Reached;
+
+/// The refusal of a request.
+pub fn refusal(reached: &Reached) -> ProviderError {
+    let used = amounts(reached.dimension, reached.spent, reached.limit);
+    let under_way = match reached.under_way {
+        0 => String::new(),
+        more => format!(
+            ", and about {} more with requests that are under way",
+            amount(reached.dimension, more)
+        ),
+    };
+    ProviderError {
+        message: format!("{} is used up: {used}{under_way}", whose(reached)),
+        hint: format!("{} Nothing more was sent.", raise(reached)),
+        kind: ErrorKind::Budget,
+        status: None,
+        retry_after: None,
+    }
+}
+
+/// What was used of a day cannot be known: its budget cannot be held, and nothing is sent.
+pub fn unknown(reason: &str) -> ProviderError {
+    ProviderError {
+        message: format!("what was used today cannot be known, so its budget cannot be held: {reason}"),
+        hint: "Run `reasonix doctor`; without limits in `[budget.day]` and `[budget.project]` requests are sent."
+            .into(),
+        kind: ErrorKind::Budget,
+        status: None,
+        retry_after: None,
+    }
+}
+
+/// Most of a limit is used.
+pub fn near(reached: &Reached) -> String {
+    let used = amounts(reached.dimension, reached.spent, reached.limit);
+    format!(
+        "{} is nearly used up: {used}. {}",
+        whose(reached),
+        raise(reached)
+    )
+}
+
+/// A model's use cannot be held.
+pub fn unheld(model: &str, reported: bool) -> String {
+    match reported {
+        true => format!(
+            "The price of `{model}` is not known: a budget in money does not hold its requests; those in tokens, steps and \
+             time do."
+        ),
+        false => format!(
+            "The provider of `{model}` does not report what requests use: budgets in money and tokens do not hold them; \
+             those in steps and time do."
+        ),
+    }
+}
+
+fn whose(reached: &Reached) -> &'static str {
+    match reached.kind {
+        BudgetNodeKind::Day => "The day's budget",
+        BudgetNodeKind::Project => "The project's budget for the day",
+        BudgetNodeKind::Session => "The session's budget",
+    }
+}
+
+/// How a limit is raised, with a value that gives room.
+fn raise(reached: &Reached) -> String {
+    let more = reached.limit.max(reached.spent).saturating_mul(2);
+    let (name, value) = match reached.dimension {
+        Dimension::Money => ("usd", decimal(more)),
+        Dimension::Tokens => ("tokens", more.to_string()),
+        Dimension::Steps => ("steps", more.to_string()),
+        Dimension::Time => ("minutes", more.div_ceil(60_000).to_string()),
+    };
+    match reached.kind {
+        BudgetNodeKind::Session => {
+            let pid = reached.pid;
+            format!(
+                "Raise it, for instance with `reasonix budget {pid} --{name} {value}` (0: no limit)."
+            )
+        }
+        BudgetNodeKind::Day => format!(
+            "It begins anew at midnight; raise it, for instance with `reasonix config set budget.day.{name} {value}` \
+             (0: no limit)."
+        ),
+        BudgetNodeKind::Project => format!(
+            "It begins anew at midnight; raise it, for instance with `reasonix config set budget.project.{name} {value}` \
+             (0: no limit), or in the project's `reasonix.toml` where that sets it."
+        ),
+    }
+}
+
+fn amounts(dimension: Dimension, spent: u64, limit: u64) -> String {
+    match dimension {
+        Dimension::Money => format!("${} of ${}", decimal(spent), decimal(limit)),
+        Dimension::Tokens => format!("{spent} of {limit} tokens"),
+        Dimension::Steps => format!("{spent} of {limit} steps"),
+        Dimension::Time => format!("{} of {} minutes", minutes(spent), minutes(limit)),
+    }
+}
+
+fn amount(dimension: Dimension, amount: u64) -> String {
+    match dimension {
+        Dimension::Money => format!("${}", decimal(amount)),
+        Dimension::Tokens => format!("{amount} tokens"),
+        Dimension::Steps => format!("{amount} steps"),
+        Dimension::Time => format!("{} minutes", minutes(amount)),
+    }
+}
+
+/// Dollars, with two places or as many as it takes.
+fn decimal(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let shortest = text.find('.').map_or(text.len(), |point| point + 3);
+    let mut kept = text.trim_end_matches('0').len().max(shortest);
+    kept = kept.min(text.len());
+    text.get(..kept).unwrap_or(&text).to_owned()
+}
+
+/// Minutes, with one place.
+fn minutes(ms: u64) -> String {
+    let tenths = ms / 6_000;
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        tenth => format!("{}.{tenth}", tenths / 10),
+    }
+}

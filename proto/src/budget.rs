@@ -1,0 +1,157 @@
+//! Budgets: what a session, a project or a day may use of money, tokens, steps and time, and what it has used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Limits. In each member 0 means none; absent means none too, and in a change that it stays as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Budget {
+    /// Millionths of a US dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    /// Of prompts, cached or not, and of answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Requests to the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Milliseconds that turns take, without pauses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
+/// One of the things that a budget bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    Money,
+    Tokens,
+    Steps,
+    Time,
+}
+
+impl Dimension {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Money, Self::Tokens, Self::Steps, Self::Time];
+}
+
+impl Budget {
+    /// The limit of this; `None`: there is none.
+    #[must_use]
+    pub fn limit(&self, dimension: Dimension) -> Option<u64> {
+        let limit = match dimension {
+            Dimension::Money => self.cost_micros,
+            Dimension::Tokens => self.tokens,
+            Dimension::Steps => self.steps,
+            Dimension::Time => self.ms,
+        };
+        limit.filter(|limit| *limit > 0)
+    }
+
+    /// Whether nothing is bounded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        Dimension::ALL
+            .iter()
+            .all(|dimension| self.limit(*dimension).is_none())
+    }
+
+    /// These limits, with those that the change names in their places.
+    #[must_use]
+    pub fn changed_by(&self, change: &Self) -> Self {
+        Self {
+            cost_micros: change.cost_micros.or(self.cost_micros),
+            tokens: change.tokens.or(self.tokens),
+            steps: change.steps.or(self.steps),
+            ms: change.ms.or(self.ms),
+        }
+    }
+
+    /// Without limits of 0.
+    #[must_use]
+    pub fn without_zeros(&self) -> Self {
+        Self {
+            cost_micros: self.limit(Dimension::Money),
+            tokens: self.limit(Dimension::Tokens),
+            steps: self.limit(Dimension::Steps),
+            ms: self.limit(Dimension::Time),
+        }
+    }
+}
+
+/// What was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// Millionths of a US dollar, of the requests whose price is known.
+    pub cost_micros: u64,
+    pub tokens: u64,
+    pub steps: u64,
+    /// Milliseconds that turns took; of a session alone.
+    pub ms: u64,
+    /// Requests whose price is not known: their cost is in no sum, and held by no limit.
+    #[serde(default)]
+    pub unpriced: u64,
+}
+
+impl Spent {
+    /// How much of this.
+    #[must_use]
+    pub fn of(&self, dimension: Dimension) -> u64 {
+        match dimension {
+            Dimension::Money => self.cost_micros,
+            Dimension::Tokens => self.tokens,
+            Dimension::Steps => self.steps,
+            Dimension::Time => self.ms,
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, more: &Self) -> Self {
+        Self {
+            cost_micros: self.cost_micros.saturating_add(more.cost_micros),
+            tokens: self.tokens.saturating_add(more.tokens),
+            steps: self.steps.saturating_add(more.steps),
+            ms: self.ms.saturating_add(more.ms),
+            unpriced: self.unpriced.saturating_add(more.unpriced),
+        }
+    }
+}
+
+/// Whose a budget is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetNodeKind {
+    /// All sessions of the home, since the daemon's last midnight.
+    Day,
+    /// All sessions of a workspace root, since then.
+    Project,
+    /// One session, in its whole life.
+    Session,
+}
+
+impl BudgetNodeKind {
+    /// As it stands on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Project => "project",
+            Self::Session => "session",
+        }
+    }
+}
+
+/// A node of the budget tree, as people look at it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BudgetNode {
+    pub kind: BudgetNodeKind,
+    /// The day (`2026-08-01`), the project's root, or the session's pid.
+    pub name: String,
+    /// Absent members: no limit.
+    pub limit: Budget,
+    pub spent: Spent,
+    /// What is left of each limit.
+    pub rest: Budget,
+}
