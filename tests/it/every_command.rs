@@ -278,6 +278,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "budget",
+        Some(&["1"]),
+        Some("budget"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "fork",
         Some(&["1"]),
         Some("fork"),

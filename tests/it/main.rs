@@ -4,6 +4,7 @@ mod approval;
 mod attach;
 mod background;
 mod broker;
+mod budget;
 mod cache_guard;
 mod canary;
 mod catalog;

@@ -1,6 +1,7 @@
 //! The machine played: by scenes that a person can read, and by a world that does everything in every order.
 
 mod broken;
+mod budgets;
 mod chance;
 mod checker;
 mod checkpoints;

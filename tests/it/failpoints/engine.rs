@@ -39,6 +39,7 @@ impl Bench {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
         Setup {
+            budget: proto::budget::Budget::default(),
             pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),

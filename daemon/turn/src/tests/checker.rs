@@ -28,6 +28,8 @@ pub type Key = (u64, CallId);
 pub struct Checker {
     pub seq: u64,
     suspended: bool,
+    /// The newest turn was ended by a budget, and nobody has said more since.
+    over_budget: bool,
     /// When the newest record was made.
     at: Stamp,
     state: Standing,
@@ -168,6 +170,10 @@ impl Checker {
         match &record.body {
             Body::TurnStarted(started) => {
                 self.may_start("a turn");
+                assert!(
+                    !self.over_budget,
+                    "what waits behind a turn that a budget has ended waits on"
+                );
                 assert!(open.is_none(), "turns alternate: {} is open", self.turns);
                 assert_eq!(
                     self.queued.first().map(|queued| queued.id),
@@ -185,7 +191,10 @@ impl Checker {
                     ..Open::default()
                 });
             }
-            Body::TurnEnded(ended) => self.ended(ended),
+            Body::TurnEnded(ended) => {
+                self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
+                self.ended(ended);
+            }
             Body::User(message) => self.user(message),
             Body::Assistant(message) => self.assistant(message),
             Body::Tool(message) => self.tool(message),
@@ -265,6 +274,7 @@ impl Checker {
                 }
             }
             Body::PromptQueued(prompt) => {
+                self.over_budget = false;
                 self.accepted.insert(prompt.prompt_id);
                 assert!(
                     !self
@@ -302,6 +312,7 @@ impl Checker {
                 self.moves_to(state.state);
             }
             Body::SessionSet(set) => {
+                self.over_budget &= set.budget.is_none();
                 self.read_only = set.read_only.unwrap_or(self.read_only);
                 self.mode = set.mode.unwrap_or(self.mode);
                 if set.mode == Some(Mode::Plan)

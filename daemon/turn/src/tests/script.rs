@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000      (first, where it is not the plain one)
-//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m
+//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
-//! > model breaks transient|permanent|too-long|no-key|lost-key [after 7s] [showing TEXT]
+//! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE] [as TOOL INPUT]
 //! > policy a allow stale                          (it was looked at in plan mode)
 //! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)

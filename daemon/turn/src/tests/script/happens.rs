@@ -71,6 +71,13 @@ pub fn set(what: &str) -> Input {
             model: Some(value.to_owned()),
             ..SessionSet::default()
         },
+        "budget" => SessionSet {
+            budget: Some(proto::budget::Budget {
+                steps: Some(number(value)),
+                ..proto::budget::Budget::default()
+            }),
+            ..SessionSet::default()
+        },
         "paused" => SessionSet {
             paused: Some(value == "true"),
             ..SessionSet::default()
@@ -138,6 +145,7 @@ pub fn breaks(what: &str) -> Input {
         "transient" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
         "too-long" => ErrorKind::ContextLength,
+        "unpaid" => ErrorKind::Budget,
         "no-key" | "lost-key" => ErrorKind::Credentials,
         other => panic!("nothing breaks `{other}`"),
     };

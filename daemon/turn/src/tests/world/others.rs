@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use contract::Outcome;
 use contract::provider::{ErrorKind, ProviderError, Reported};
+use proto::budget::Budget;
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
 use proto::params::plan;
@@ -57,6 +58,7 @@ impl World {
             ErrorKind::Permanent,
             ErrorKind::Credentials,
             ErrorKind::ContextLength,
+            ErrorKind::Budget,
         ];
         let kind = self.chance.one_of(&kinds);
         let retry_after = self.chance.once_in(4).then(|| Duration::from_secs(7));
@@ -234,6 +236,7 @@ impl World {
                 .then(|| self.chance.one_of(&["", "high"]).to_owned()),
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
+            budget: self.chance.once_in(3).then(Budget::default),
             ..SessionSet::default()
         };
         self.step(Input::Set(set));

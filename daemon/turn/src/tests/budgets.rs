@@ -1,0 +1,92 @@
+//! A budget refuses a request: the turn ends with it, and what waits behind it waits on.
+
+use super::script::check;
+
+#[test]
+fn a_refused_request_ends_the_turn_and_the_next_prompt_tries_again() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | ask
+        > model breaks unpaid
+          turn ends budget exceeded: unpaid | idle
+        > user two
+          turn starts | running | prompt: two | ask
+        > model says Done.
+          model: Done. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn what_waits_behind_it_waits_for_a_raise_or_a_word() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > user three
+        > model breaks unpaid
+          notice: 2 prompts wait behind this turn, until the session's budget is raised or something more is said |
+          turn ends budget exceeded: unpaid | idle
+        > set max_steps=9
+        > crash continue
+        > set budget=9
+          turn starts | running | prompt: two | ask
+        > model breaks unpaid
+          notice: 1 prompt waits behind this turn, until the session's budget is raised or something more is said |
+          turn ends budget exceeded: unpaid | idle
+        > user four
+          turn starts | running | prompt: three | ask
+        > model says Third.
+          model: Third. | turn ends completed | idle | turn starts | running | prompt: four | ask
+    ",
+    );
+}
+
+#[test]
+fn a_run_ends_with_it_whatever_waits() {
+    check(
+        "
+        > session headless
+        > user one
+          turn starts | running | prompt: one | ask
+        > user two
+        > model breaks unpaid
+          notice: 1 prompt waits behind this turn, until the session's budget is raised or something more is said |
+          turn ends budget exceeded: unpaid | exited 2
+    ",
+    );
+}
+
+#[test]
+fn a_digest_that_is_refused_ends_the_turn_too() {
+    check(
+        "
+        > session window=1000
+        > user one
+          turn starts | running | prompt: one | ask
+        > model says First. using 850
+          model: First. | turn ends completed | idle
+        > user two
+          turn starts | running | prompt: two | reset, job 1: Wanted
+        > job asks
+          ask for a digest, try 1
+        > model breaks unpaid
+          turn ends budget exceeded: unpaid | idle
+        > compact
+          reset, job 2: Wanted
+        > job asks
+          ask for a digest, try 1
+        > model breaks unpaid
+        > what came of it
+          failed: unpaid
+    ",
+    );
+}

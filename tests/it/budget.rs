@@ -1,0 +1,230 @@
+//! Budgets with the real programs, and a model that counts what it is asked: once one is used up nothing more is sent, a
+//! raise goes on, and what was used is remembered.
+
+use serde_json::{Value, json};
+use testkit::model::{Answer, Model, Script, Usage, Wire};
+use tests::{House, until};
+
+use crate::scripted::{HASTE, run};
+
+/// What each request takes: 1,000 tokens, and with the price of `entry` 1,000 millionths of a dollar.
+const USAGE: Usage = Usage {
+    prompt: 900,
+    cached: 0,
+    output: 100,
+    reasoning: 0,
+};
+
+/// Answers for ever: a look at the directory while `calls` says so, else a word.
+fn model(calls: fn(usize) -> bool) -> Model {
+    Model::start(Script::by(move |request| {
+        let answer = match calls(request.number) {
+            true => Answer::call("ls", json!({"path": "."})),
+            false => Answer::text("Done."),
+        };
+        answer.usage(USAGE)
+    }))
+}
+
+fn priced(model: &Model) -> String {
+    let entry = model.entry_of(Wire::Messages, "model", None);
+    format!("[[providers]]\n{entry}price = {{ input = 1, output = 1 }}\n")
+}
+
+/// A house with these settings, and a daemon that runs.
+fn house(model: &Model, settings: &str) -> House {
+    let house = House::new();
+    configure(&house, model, settings);
+    house.daemon();
+    house
+}
+
+fn configure(house: &House, model: &Model, settings: &str) {
+    house.config_text(&format!("{HASTE}{settings}\n{}", priced(model)));
+}
+
+/// A command that does what it is told.
+fn does(house: &House, line: &[&str]) {
+    let done = house.reasonix(line);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+}
+
+/// The node of this kind, as `reasonix budget` has it.
+fn node(house: &House, pid: &str, kind: &str) -> Value {
+    let shown = house.reasonix(&["budget", pid, "--json"]).expect_code(0);
+    let shown = shown.json();
+    let nodes = shown["nodes"].as_array().expect("nodes").clone();
+    let found = nodes.into_iter().find(|node| node["kind"] == kind);
+    found.unwrap_or_else(|| panic!("no {kind} in {shown}"))
+}
+
+fn notices(ran: &crate::scripted::Ran, words: &str) -> usize {
+    let all = ran.all("notice").into_iter();
+    all.filter(|notice| notice.to_string().contains(words))
+        .count()
+}
+
+#[test]
+fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
+    let model = model(|number| number < 40);
+    let house = house(&model, "");
+    let first = run(&house, &["--budget-tokens", "2.5k"], "Look around.");
+    let first = first.expect(2, "budget_exceeded");
+    assert_eq!(
+        model.count(),
+        3,
+        "the third crosses it, a fourth is not sent"
+    );
+    let told = first.result["error"].to_string();
+    let pid = first.pid();
+    assert!(told.contains("3000 of 2500 tokens"), "{told}");
+    assert!(
+        told.contains(&format!("reasonix budget {pid} --tokens 6000")),
+        "{told}"
+    );
+    assert_eq!(
+        notices(&first, "is nearly used up"),
+        1,
+        "once, at the third"
+    );
+    let session = node(&house, &pid, "session");
+    assert_eq!(session["spent"]["tokens"], 3000);
+    assert_eq!(session["limit"], json!({"tokens": 2500}));
+    assert_eq!(session["rest"], json!({"tokens": 0}));
+
+    // The session is there, and says the same again.
+    run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
+    assert_eq!(model.count(), 3);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let again = run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
+    assert_eq!(model.count(), 3, "what was used is remembered");
+    assert_eq!(notices(&again, "is nearly used up"), 0, "it was told");
+
+    does(&house, &["budget", &pid, "--tokens", "5k"]);
+    let raised = run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
+    assert_eq!(model.count(), 5, "two more fit");
+    assert_eq!(notices(&raised, "is nearly used up"), 1, "of the new limit");
+    // Without a limit nothing holds it.
+    run(&house, &["-s", &pid, "--budget-tokens", "0"], "Go on.").expect(0, "completed");
+    assert_eq!(model.count(), 40);
+}
+
+#[test]
+fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
+    let model = model(|_| false);
+    let house = house(&model, "[budget.day]\nusd = 0.003\n");
+    let one = run(&house, &[], "One.").expect(0, "completed");
+    let two = run(&house, &[], "Two.").expect(0, "completed");
+    assert_eq!(
+        node(&house, &one.pid(), "day")["spent"]["cost_micros"],
+        2000
+    );
+    // A session that is gone has used what it has used.
+    does(&house, &["rm", &one.pid(), "--yes"]);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    assert_eq!(
+        node(&house, &two.pid(), "day")["spent"]["cost_micros"],
+        2000
+    );
+    assert_eq!(
+        node(&house, &two.pid(), "project")["spent"]["cost_micros"],
+        2000
+    );
+    assert_eq!(
+        node(&house, &two.pid(), "session")["spent"]["cost_micros"],
+        1000
+    );
+    run(&house, &[], "Three.").expect(0, "completed");
+    assert_eq!(model.count(), 3);
+    let refused = run(&house, &[], "Four.").expect(2, "budget_exceeded");
+    assert_eq!(model.count(), 3, "nothing was sent");
+    let told = refused.result["error"].to_string();
+    assert!(
+        told.contains("The day's budget is used up: $0.003 of $0.003"),
+        "{told}"
+    );
+    assert!(told.contains("config set budget.day.usd 0.006"), "{told}");
+    // It may be raised while it is spent, without a restart.
+    configure(&house, &model, "[budget.day]\nusd = 0.0035\n");
+    run(&house, &["-s", &refused.pid()], "Four.").expect(0, "completed");
+    assert_eq!(model.count(), 4);
+    // The project's file makes it narrower, never wider.
+    configure(&house, &model, "[budget.project]\nsteps = 5\n");
+    house.files("//- reasonix.toml\n[budget.day]\nusd = 9\n[budget.project]\nsteps = 9\n");
+    run(&house, &[], "Five.").expect(0, "completed");
+    run(&house, &[], "Six.").expect(2, "budget_exceeded");
+    house.files("//- reasonix.toml\n[budget.project]\nsteps = 4\n");
+    configure(&house, &model, "");
+    run(&house, &[], "Six.").expect(2, "budget_exceeded");
+    assert_eq!(model.count(), 5);
+}
+
+#[test]
+fn a_digest_is_no_way_around_a_budget() {
+    let model = model(|_| false);
+    let house = house(&model, "");
+    let long = "words ".repeat(2_000);
+    let ran = run(&house, &[], &long).expect(0, "completed");
+    let pid = ran.pid();
+    for number in 0..3 {
+        run(&house, &["-s", &pid], &format!("{number} {long}")).expect(0, "completed");
+    }
+    let asked = model.count();
+    does(&house, &["budget", &pid, "--steps", "1"]);
+    let refused = house.reasonix(&["compact", &pid]);
+    assert_eq!(refused.code(), Some(2), "{refused:?}");
+    assert!(refused.err.contains("--steps"), "{refused:?}");
+    assert_eq!(model.count(), asked, "nothing was sent");
+    does(&house, &["budget", &pid, "--steps", "0"]);
+    does(&house, &["compact", &pid]);
+    assert_eq!(model.count(), asked + 1);
+}
+
+#[test]
+fn prompts_that_wait_stay_and_go_on_with_a_raise() {
+    let model = model(|number| number == 1);
+    let house = house(&model, "");
+    let mut raw = house.raw_as(proto::hello::Role::Drive);
+    let mut params = house.create("Look.");
+    params.budget = Some(proto::budget::Budget {
+        steps: Some(1),
+        ..proto::budget::Budget::default()
+    });
+    params.on_ask = Some(proto::state::OnAsk::Allow);
+    let params = serde_json::to_value(&params).expect("JSON");
+    let created = raw.call("session.create", &params).expect("a session");
+    let pid = created["pid"].to_string();
+    let waited = json!({"session": pid});
+    let ended = raw.call("session.wait", &waited).expect("its end");
+    assert_eq!(ended["exit_code"], 2);
+    // A person says more: it is refused too, and the one behind it waits.
+    let prompt = |text: &str| json!({"session": pid, "text": text});
+    raw.call("session.prompt", &prompt("More.")).expect("taken");
+    raw.call("session.wait", &waited).expect("its end");
+    assert_eq!(model.count(), 1);
+    let change = json!({"session": pid, "budget": {"steps": 9}});
+    raw.call("session.set", &change).expect("raised");
+    raw.call("session.prompt", &prompt("Again."))
+        .expect("taken");
+    let ended = raw.call("session.wait", &waited).expect("its end");
+    assert_eq!(ended["exit_code"], 0, "{ended}");
+    until("all prompts", || (model.count() == 2).then_some(()));
+}
+
+#[test]
+fn a_model_without_a_price_says_that_money_does_not_hold_it() {
+    let model = model(|number| number < 3);
+    let house = House::new();
+    let entry = model.entry_of(Wire::Messages, "model", None);
+    house.config_text(&format!("{HASTE}\n[[providers]]\n{entry}"));
+    house.daemon();
+    let ran = run(&house, &["--budget-usd", "0.000001"], "Look.").expect(0, "completed");
+    assert_eq!(
+        notices(&ran, "is not known: a budget in money does not hold"),
+        1
+    );
+    let text = house.reasonix(&["budget", &ran.pid()]).expect_code(0).out;
+    assert!(text.contains("$0.00+ of $0.000001"), "{text}");
+}
