@@ -86,7 +86,7 @@ fn a_digest_that_is_refused_ends_the_turn_too() {
           ask for a digest, try 1
         > model breaks unpaid
         > what came of it
-          failed: unpaid
+          unpaid
     ",
     );
 }
