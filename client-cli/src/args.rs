@@ -29,7 +29,7 @@ pub struct Cli {
 pub enum Command {
     #[command(alias = "code")]
     Chat(commands::bare::Args),
-    Run(commands::run::Args),
+    Run(Box<commands::run::Args>),
     Attach(commands::attach::Args),
     Ls(commands::ls::Args),
     Ps(commands::ps::Args),
@@ -111,7 +111,7 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
     match command {
         Command::Chat(args) => Box::pin(commands::bare::run(args)),
         Command::Top(args) => Box::pin(commands::top::run(args)),
-        Command::Run(args) => Box::pin(commands::run::run(args)),
+        Command::Run(args) => Box::pin(commands::run::run(*args)),
         Command::Attach(args) => Box::pin(commands::attach::run(args)),
         Command::Ls(args) => Box::pin(commands::ls::run(args, verbose)),
         Command::Ps(args) => Box::pin(commands::ps::run(args, verbose)),

@@ -120,6 +120,7 @@ bodies! {
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
     CallsRepaired(CallsRepaired) = "calls.repaired";
+    ReasoningHarvested(ReasoningHarvested) = "reasoning.harvested";
 }
 
 impl PartialEq for Body {
@@ -191,6 +192,12 @@ pub struct SessionCreated {
     /// What it may use in its whole life.
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     pub budget: Budget,
+    /// What the model has reasoned is turned into lists for people.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub harvest: bool,
+    /// Samples of each request, of which one is taken; absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<u32>,
 }
 
 /// What a session was forked from.
@@ -265,6 +272,12 @@ pub struct SessionSet {
     /// What it may use: only the members that change; 0 takes a limit away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Whether what the model has reasoned is turned into lists for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harvest: Option<bool>,
+    /// Samples of each request, of which one is taken; 1: none but the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<u32>,
 }
 
 /// `session.state`: a move of the state table, with its cause.
@@ -804,6 +817,39 @@ impl Purpose {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// `reasoning.harvested`: what a model has reasoned before an answer, in lists, made by another request. For people: it is
+/// never sent to a model. At most five entries a list, each short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReasoningHarvested {
+    /// The answer.
+    pub item: ItemId,
+    #[serde(default)]
+    pub subgoals: Vec<String>,
+    #[serde(default)]
+    pub hypotheses: Vec<String>,
+    #[serde(default)]
+    pub uncertainties: Vec<String>,
+    #[serde(default)]
+    pub rejected_paths: Vec<String>,
+}
+
+impl ReasoningHarvested {
+    /// The lists that hold anything, each with what it is called.
+    #[must_use]
+    pub fn lists(&self) -> Vec<(&'static str, &[String])> {
+        let lists = [
+            ("subgoals", self.subgoals.as_slice()),
+            ("hypotheses", self.hypotheses.as_slice()),
+            ("uncertainties", self.uncertainties.as_slice()),
+            ("rejected paths", self.rejected_paths.as_slice()),
+        ];
+        lists
+            .into_iter()
+            .filter(|(_, list)| !list.is_empty())
+            .collect()
+    }
 }
 
 /// `notice`: something a person should know.

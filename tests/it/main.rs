@@ -39,6 +39,7 @@ mod process;
 mod protocol;
 mod provider;
 mod questions;
+mod reasoning;
 mod reference;
 mod repair;
 mod replay_under_fire;

@@ -20,6 +20,16 @@ pub struct Args {
     /// How hard it is to think, as the model knows the words; empty: as it does by itself.
     #[arg(long)]
     effort: Option<String>,
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. What is said beside
+    /// it goes first.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8); 1: as ever. All cost.
+    #[arg(long, value_name = "N")]
+    branch: Option<u32>,
+    /// Whether what the model has reasoned is turned into lists, by a request of its own.
+    #[arg(long, value_name = "on|off", value_parser = on_or_off)]
+    harvest: Option<bool>,
     /// A new start of the cache is meant.
     #[arg(short, long)]
     yes: bool,
@@ -31,13 +41,17 @@ pub struct Args {
 /// Shows it, or changes it.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("model").await?;
-    let changes = args.model.is_some() || args.effort.is_some();
+    let asks = args.model.is_some() || args.effort.is_some() || args.preset.is_some();
+    let changes = asks || args.branch.is_some() || args.harvest.is_some();
     let summary = if changes {
         let params = SetParams {
             session: args.session,
             model: args.model,
             effort: args.effort,
             confirm: args.yes,
+            preset: args.preset,
+            branch: args.branch,
+            harvest: args.harvest,
             request_id: Some(RequestId::new()),
             ..SetParams::default()
         };
@@ -63,8 +77,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 fn words(summary: &SessionSummary) -> String {
     let model = text::line(&summary.model);
-    match &summary.effort {
+    let mut words = match &summary.effort {
         Some(effort) => format!("{model}, effort {}", text::line(effort)),
         None => model,
+    };
+    if summary.branch > 1 {
+        words.push_str(&format!(", {} samples a request", summary.branch));
+    }
+    if summary.harvest {
+        words.push_str(", harvests reasoning");
+    }
+    words
+}
+
+fn on_or_off(word: &str) -> Result<bool, String> {
+    match word {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("say `on` or `off`".to_owned()),
     }
 }

@@ -95,6 +95,15 @@ pub struct Args {
     /// Work in this directory.
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "continue_last"])]
+    preset: Option<String>,
+    /// Have what the model reasons turned into lists, by a request of its own.
+    #[arg(long, conflicts_with_all = ["session", "continue_last"])]
+    harvest: bool,
+    /// Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8). All cost.
+    #[arg(long, value_name = "N", conflicts_with_all = ["session", "continue_last"])]
+    branch: Option<u32>,
 }
 
 /// What `run` prints.

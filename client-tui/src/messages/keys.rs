@@ -114,6 +114,9 @@ super::catalog! {
     SlashModel = "ask another model from the next request on", "从下一次请求起换用其他模型";
     SlashEffort = "how hard the model thinks", "模型思考的力度";
     SlashBudget = "what the session may use and has used, or change that", "会话的预算与用量，或修改预算";
+    SlashPreset = "switch model, effort and samples together", "一次切换模型、思考力度与采样数";
+    SlashHarvest = "list what the model reasons (a request more an answer)", "列出模型的推理要点（每个回答多一次请求）";
+    SlashBranch = "samples of each request, 1 to 8; all cost", "每个请求的采样数，1 到 8；全部计费";
     SlashPosture = "how questions about calls are answered", "工具调用询问的处理方式";
     SlashPermissions = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
     SlashPlan = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";

@@ -46,6 +46,7 @@ super::catalog! {
     Session = "session {0} · {1} · {2}", "会话 {0} · {1} · {2}";
     ForkedAt = "forked from {0} after turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
     ForkedBefore = "forked from {0} before its first turn", "从会话 {0} 的第一回合之前分出";
+    Samples = "{0} of {1} samples are in", "{1} 个采样中已有 {0} 个完成";
     CacheReset = "the cache starts anew: {0}", "缓存重新开始：{0}";
     Paused = "paused: nothing new starts until it is resumed", "已暂停：恢复之前不会开始新的步骤";
     PausedBy = "paused by {0}: nothing new starts until it is resumed", "{0} 已暂停：恢复之前不会开始新的步骤";

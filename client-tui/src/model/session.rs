@@ -331,6 +331,7 @@ impl Session {
             | Body::HookFinished(_)
             | Body::Notice(_)
             | Body::CallsRepaired(_)
+            | Body::ReasoningHarvested(_)
             | Body::Unknown { .. } => {}
         }
     }

@@ -169,6 +169,13 @@ pub enum Told {
     },
     /// A message stays word for word in every compaction, or no longer.
     Pinned(String),
+    /// What was harvested from the reasoning of an answer, a line an entry.
+    Harvested(String),
+    /// So many samples of a request have come.
+    Samples {
+        is_in: u64,
+        of: u64,
+    },
     Paused {
         by: Option<String>,
     },

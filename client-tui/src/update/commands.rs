@@ -45,6 +45,8 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     let wrong = match row.command {
         Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
         Command::Safe => !matches!(arguments, "" | "off"),
+        Command::Harvest => !matches!(arguments, "on" | "off"),
+        Command::Branch => !matches!(arguments.parse(), Ok(1..=8_u32)),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         Command::Permissions => permissions::is_wrong(arguments),
@@ -154,6 +156,21 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             ..SetParams::default()
         }),
         Command::Budget => budget(model, session, arguments),
+        Command::Preset => asks(SetParams {
+            session,
+            preset: Some(arguments.to_owned()),
+            ..SetParams::default()
+        }),
+        Command::Harvest => asks(SetParams {
+            session,
+            harvest: Some(arguments == "on"),
+            ..SetParams::default()
+        }),
+        Command::Branch => asks(SetParams {
+            session,
+            branch: arguments.parse().ok(),
+            ..SetParams::default()
+        }),
         Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),

@@ -257,6 +257,22 @@ fn said(command: Command) {
             let effects = say(&mut model, "/effort auto");
             assert!(matches!(call(&effects), Call::Set(set) if set.effort.as_deref() == Some("")));
         }
+        Command::Preset => {
+            let effects = say(&mut model, "/preset smart");
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.preset.as_deref() == Some("smart"))
+            );
+        }
+        Command::Harvest => {
+            let effects = say(&mut model, "/harvest on");
+            assert!(matches!(call(&effects), Call::Set(set) if set.harvest == Some(true)));
+            assert!(say(&mut model, "/harvest perhaps").is_empty());
+        }
+        Command::Branch => {
+            let effects = say(&mut model, "/branch 3");
+            assert!(matches!(call(&effects), Call::Set(set) if set.branch == Some(3)));
+            assert!(say(&mut model, "/branch 9").is_empty());
+        }
         Command::Posture => {
             let effects = say(&mut model, "/posture auto");
             assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));

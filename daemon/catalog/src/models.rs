@@ -27,6 +27,8 @@ pub struct Model {
     pub price: Option<Price>,
     /// The day on which the vendor (or who quotes it) asked that price: `2026-11-15`.
     pub price_as_of: Option<String>,
+    /// Whether it takes a temperature; absent: it does.
+    pub temperature: Option<bool>,
     /// The vendor's.
     #[serde(skip)]
     pub cache: Cache,

@@ -78,6 +78,18 @@ pub trait Codec: Send + Sync {
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;
 
+    /// The member of a request that asks for an answer in JSON; empty: this kind has none, and is asked in words.
+    fn json_mode(&self) -> &'static str {
+        ""
+    }
+
+    /// The member of a request that sets the temperature, in hundredths; `None`: this kind has none, or what the entry
+    /// says already rules it out.
+    fn temperature(&self, hundredths: u32) -> Option<String> {
+        let _ = hundredths;
+        None
+    }
+
     /// Milliseconds that the vendor keeps in its cache what was used last; 0: not known.
     fn cache_ttl_ms(&self) -> u64 {
         0

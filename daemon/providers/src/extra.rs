@@ -86,3 +86,10 @@ pub(crate) fn no_command(options: &Options) -> Result<(), OpenError> {
     let reason = "only the kind `command` starts a program";
     unused(!options.command.is_empty(), options, "command", reason)
 }
+
+/// A member that sets the temperature, in hundredths; `None` where the entry's own members set one.
+pub(crate) fn temperature(members: &str, hundredths: u32) -> Option<String> {
+    let (whole, part) = (hundredths / 100, hundredths % 100);
+    let set = members.contains("\"temperature\"");
+    (!set).then(|| format!("\"temperature\":{whole}.{part:02}"))
+}

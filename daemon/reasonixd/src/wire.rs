@@ -10,14 +10,14 @@ use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, KeptRules, Layered, Setup, Terms};
+use session::{Assembly, Bundle, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
 use crate::settings::kept::KeptFiles;
-use crate::settings::{self, Loaded, ProviderEntry, Settings, facts, shipped};
+use crate::settings::{self, Loaded, ProviderEntry, Settings, facts, presets, shipped};
 
 /// Puts sessions together.
 pub struct Wire {
@@ -158,6 +158,9 @@ impl Wire {
             price: facts.price,
             repair: entry.repairs_calls(),
             budget: settings.budget.session,
+            efforts: facts.efforts,
+            temperature: facts.temperature,
+            harvest: settings.harvest,
         }
     }
 }
@@ -243,6 +246,32 @@ impl Assembly for Wire {
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
         entry.effort = effort.map(str::to_owned).or(entry.effort);
+        let opened = self.open(&entry, &model, &loaded.settings)?;
+        Ok(self.setup(loaded, &entry, model, opened))
+    }
+
+    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let settings = &loaded.settings;
+        let mut bundle = presets::bundle(settings, name)?;
+        let named = |wanted: &str| {
+            let found = shipped::find_any(&settings.providers, wanted).ok();
+            found.map(|(entry, model)| format!("{}/{model}", entry.name))
+        };
+        let fast = presets::fast_model(settings).and_then(named);
+        // Who leaves `fast` leaves its model.
+        if bundle.model.is_none() && fast.is_some() && fast.as_deref() == now {
+            bundle.model = default_model(&loaded, &|_| false);
+        }
+        Ok(bundle)
+    }
+
+    fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
+        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let wanted = loaded.settings.fast_model.as_deref().unwrap_or(model);
+        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, wanted)
+            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
+        entry.effort = entry.least_effort(&facts::of(&entry, &model).efforts);
         let opened = self.open(&entry, &model, &loaded.settings)?;
         Ok(self.setup(loaded, &entry, model, opened))
     }

@@ -32,6 +32,7 @@ use crate::commands::{Command, Happened, Reply};
 use crate::environment::Environment;
 use crate::fanout::{Fanout, Join, Joined};
 use crate::handle::{Activity, Seen};
+use crate::harvesting::Harvests;
 use crate::hooked::Hooked;
 use crate::journal::Journal;
 use crate::keeping::Keeping;
@@ -163,6 +164,9 @@ pub(crate) struct Actor {
     pub budget: Seat,
     /// That of the request in flight.
     pub leave: Option<Arc<Leave>>,
+    pub harvests: Harvests,
+    /// Whether requests to `provider` may say a temperature.
+    pub temperature: bool,
 }
 
 /// Where an actor's messages come from.
@@ -221,6 +225,9 @@ impl Actor {
         if self.journal.failed.is_some() {
             // What cannot be written is not done: nothing that follows from it may happen either.
             return;
+        }
+        if matches!(input, Input::Stop { .. } | Input::SuspendNow { .. }) {
+            self.note_samples();
         }
         let now = self.now();
         let mut effects = self.machine.step(input, now);
@@ -292,6 +299,7 @@ impl Actor {
                     duration_ms,
                 });
             }
+            Happened::Harvested { number, found } => self.harvested(number, found),
             Happened::HooksRan(finished) => self.tell_hooks(finished),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
@@ -395,14 +403,19 @@ impl Actor {
                 } else if whole {
                     self.show_growth();
                     if let Some(gather) = self.gather.take() {
-                        let answer = self.weighed(gather.finish(), true);
-                        self.step(Input::Answered(Box::new(answer)));
+                        self.answered(gather);
                     }
                 } else if gather.has_fresh() {
                     self.schedule_frame();
                 }
             }
+            Arrived::Sampled { is_in, of } => {
+                let status = serde_json::json!({"samples_in": is_in, "samples": of});
+                self.live(&Live::Status(status));
+            }
+            Arrived::Chosen { at, found } => (gather.won, gather.found) = (Some(at), found),
             Arrived::Broke(error) => {
+                self.note_samples();
                 self.show_growth();
                 if let Some(gather) = self.gather.take() {
                     let keyless = gather.keyless;
@@ -418,6 +431,27 @@ impl Actor {
                     self.use_new_key();
                 }
             }
+        }
+    }
+
+    /// An answer is whole.
+    fn answered(&mut self, mut gather: Gather) {
+        let settings = &self.machine.facts().settings;
+        let harvests = settings.harvest && !gather.unseen && gather.beside.is_none();
+        let around = harvests.then(|| self.around(gather.item.clone()));
+        let found = gather.found.take();
+        if let Some(books) = &gather.beside {
+            books.leave_out(gather.won);
+            self.note_spent(books);
+        }
+        let answer = self.weighed(gather.finish(), true);
+        let trace = around.as_ref().map(|_| answer.reasoning.clone());
+        self.step(Input::Answered(Box::new(answer)));
+        if let Some(found) = found {
+            self.note(Body::ReasoningHarvested(found));
+        }
+        if let (Some(around), Some(trace)) = (around, trace) {
+            self.begin_harvest(around, trace);
         }
     }
 

@@ -7,6 +7,7 @@ use contract::provider::{ErrorKind, Ground, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::live::{Delta, Live};
+use proto::record::ReasoningHarvested;
 use proto::{CallId, ItemId, Stamp};
 use store::log::LogFile;
 use tokio::sync::mpsc;
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use turn::{Answer, Input};
 
 use crate::budget::{Leave, Seat};
+use crate::hearing::Books;
 use crate::journal::MessageAt;
 use crate::shape::Shape;
 
@@ -25,6 +27,17 @@ pub enum Arrived {
     Sent(Sent),
     Part(Part),
     Broke(ProviderError),
+    /// So many samples of the request have come.
+    Sampled {
+        is_in: u32,
+        of: u32,
+    },
+    /// One of them is taken, and follows; with what was harvested of it.
+    Chosen {
+        /// Its place among them.
+        at: u32,
+        found: Option<ReasoningHarvested>,
+    },
 }
 
 /// What a request was.
@@ -175,14 +188,14 @@ impl Material {
 }
 
 /// A request that is ready to be sent, and to whom.
-struct Ready {
-    provider: Arc<dyn Provider>,
-    request: Request,
-    sent: Sent,
+pub(crate) struct Ready {
+    pub provider: Arc<dyn Provider>,
+    pub request: Request,
+    pub sent: Sent,
 }
 
 /// A request that may be sent, as far as budgets go.
-async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
+pub(crate) async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
     let budget = ask.budget.clone();
     let ready = assemble(ask).await?;
     budget.prepare().await?;
@@ -247,6 +260,12 @@ pub struct Gather {
     pub keyless: bool,
     /// It is no part of the conversation: nobody is shown it as it comes.
     pub unseen: bool,
+    /// What other samples of the request, and harvests of all, take; `None`: it has one sample.
+    pub(crate) beside: Option<Books>,
+    /// Which sample is taken: the record of the answer says what it took.
+    pub(crate) won: Option<u32>,
+    /// What was harvested of it.
+    pub(crate) found: Option<ReasoningHarvested>,
     /// Of the model that is asked.
     price: Option<Arc<catalog::Price>>,
     started: Instant,
@@ -291,6 +310,9 @@ impl Gather {
             cancel: CancellationToken::new(),
             keyless,
             unseen: false,
+            beside: None,
+            won: None,
+            found: None,
             price,
             started: Instant::now(),
             first: None,
@@ -384,7 +406,9 @@ impl Gather {
     /// When it is to be told (again) that nothing comes; not of a request that is not sent yet.
     pub fn silence_due(&self) -> Option<tokio::time::Instant> {
         let told = self.silence.map_or(self.heard, |silence| silence.told);
-        (!self.gated).then_some(told + SILENCE)
+        // Of samples nothing comes before one is taken: how many are in is told.
+        let waits = !self.gated && self.beside.is_none();
+        waits.then_some(told + SILENCE)
     }
 
     /// Notes that it is told now that nothing comes. Returns since how many milliseconds.
@@ -440,7 +464,16 @@ impl Gather {
 
     /// The answer as far as it has come, with its times.
     pub fn finish(mut self) -> Answer {
-        let mut answer = std::mem::take(&mut self.answer);
+        let answer = std::mem::take(&mut self.answer);
+        self.timed(answer)
+    }
+
+    /// The same of one that goes on.
+    pub fn so_far(&self) -> Answer {
+        self.timed(self.answer.clone())
+    }
+
+    fn timed(&self, mut answer: Answer) -> Answer {
         let ms = |from: Instant, to: Instant| {
             u64::try_from(to.duration_since(from).as_millis()).unwrap_or(u64::MAX)
         };

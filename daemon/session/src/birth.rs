@@ -19,7 +19,7 @@ use crate::keys::Keys;
 use crate::load::Ground;
 use crate::making::{self, Parts};
 use crate::supervisor::{Client, Supervisor, blocking};
-use crate::{hooked, names, opening, prefix};
+use crate::{hooked, names, opening, prefix, switching};
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
@@ -211,6 +211,7 @@ impl Supervisor {
 fn check(params: &CreateParams) -> Result<(), Failure> {
     params.name.as_deref().map_or(Ok(()), names::check_name)?;
     names::check_labels(&params.labels)?;
+    switching::check_branch(params.branch)?;
     if params
         .prompt
         .as_ref()
@@ -257,8 +258,21 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         .filter(|(_, key)| !key.trim().is_empty())
         .map(|(variable, _)| variable.as_str())
         .collect();
-    let model = params.model.as_deref();
-    let setup = ground.assembly.create_with(&cwd, model, &brought)?;
+    let preset = params.preset.as_deref();
+    let bundle = preset
+        .map(|name| ground.assembly.preset(&cwd, name, None))
+        .transpose()?;
+    let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
+    let model = params.model.as_deref().or(bundled);
+    let mut setup = ground.assembly.create_with(&cwd, model, &brought)?;
+    let effort = bundle.as_ref().map(|bundle| bundle.pace.of(&setup.efforts));
+    let effort = effort.filter(|effort| !effort.is_empty());
+    if let Some(effort) = &effort {
+        let model = format!("{}/{}", setup.provider_name, setup.model);
+        let notices = std::mem::take(&mut setup.notices);
+        setup = ground.assembly.switch(&cwd, &model, Some(effort))?;
+        setup.notices = notices;
+    }
     let prefix = prefix::render(setup.codec.as_ref(), &setup);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
@@ -282,6 +296,10 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         &env,
     );
     created.env_held = held.into_iter().collect();
+    created.effort = effort.or(created.effort);
+    let branch = bundle.map_or(1, |bundle| bundle.branch);
+    let branch = params.branch.unwrap_or(branch);
+    created.branch = (branch > 1).then_some(branch);
     let mut notices = setup.notices.clone();
     let parts = Parts {
         created: created.clone(),
@@ -377,5 +395,7 @@ fn first_record(
             .budget
             .changed_by(&params.budget.unwrap_or_default())
             .without_zeros(),
+        harvest: params.harvest.unwrap_or(setup.harvest),
+        branch: None,
     }
 }

@@ -16,7 +16,7 @@ use proto::params::session::{
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::params::{plan, question};
-use proto::record::{ChildExited, ChildSpawned, SessionSet};
+use proto::record::{ChildExited, ChildSpawned, ReasoningHarvested, SessionSet};
 use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::{LogFile, Trouble};
 use tokio::sync::oneshot;
@@ -233,6 +233,11 @@ pub enum Happened {
         call: CallId,
         outcome: Box<Outcome>,
         duration_ms: u64,
+    },
+    /// The reasoning of an answer has been turned into lists, or why not.
+    Harvested {
+        number: u64,
+        found: Result<ReasoningHarvested, String>,
     },
     /// Hooks have run, and nothing waits for them.
     HooksRan(Vec<HookFinished>),

@@ -119,6 +119,7 @@ impl Actor {
             self.key_variable = swap.setup.key_variable;
             self.own_key = swap.setup.own_key;
             self.machine.set_limits(swap.setup.limits);
+            self.temperature = swap.setup.temperature;
             self.price = swap.setup.price.map(Arc::new);
             self.prefix = Arc::new(swap.prefix);
         }

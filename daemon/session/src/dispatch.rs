@@ -44,6 +44,7 @@ impl Actor {
             }
             Command::Suspend { now, reply } => {
                 self.leaving = true;
+                self.drop_harvests();
                 self.begin_suspend(now, reply);
             }
             Command::Standing { reply } => drop(reply.send(Ok(self.standing()))),

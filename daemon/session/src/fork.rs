@@ -300,6 +300,8 @@ fn first_record(
         }),
         version: proto::VERSION.to_owned(),
         budget: settings.budget,
+        harvest: settings.harvest,
+        branch: Some(settings.branch).filter(|branch| *branch > 1),
         ..origin.clone()
     }
 }

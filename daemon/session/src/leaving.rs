@@ -36,6 +36,7 @@ impl Actor {
         if again {
             return;
         }
+        self.drop_harvests();
         self.refuse_gated(StopReason::Shutdown);
         if !self.waits_for_person() && !self.machine.is_suspended() {
             let partial = self.partial();

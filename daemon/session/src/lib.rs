@@ -15,7 +15,9 @@ mod base;
 mod begin;
 mod birth;
 mod blocks;
+mod branching;
 mod budget;
+
 mod cached;
 mod call;
 mod catalog;
@@ -34,7 +36,9 @@ mod fork;
 mod frozen;
 mod gitsays;
 mod handle;
+mod harvesting;
 mod heal;
+mod hearing;
 mod hooked;
 mod inspect;
 mod joining;
@@ -87,7 +91,7 @@ pub use hooked::status_of as hooks_listed;
 pub use kept::KeptRules;
 pub use keys::Keys;
 pub use permissions::{Asked, Explained, Permissions};
-pub use setup::{Assembly, Layered, Setup, Terms};
+pub use setup::{Assembly, Bundle, Layered, Pace, Setup, Terms};
 pub use supervisor::{Client, Supervisor};
 pub use walls::{Confine, Demand, make_private};
 

@@ -31,6 +31,7 @@ use crate::commands::{Command, Happened};
 use crate::environment::Environment;
 use crate::fanout::Fanout;
 use crate::handle::{Activity, Seen, SessionHandle, Shared};
+use crate::harvesting::Harvests;
 use crate::hooked::Hooked;
 use crate::journal::{Cause, Closed, Journal};
 use crate::keeping::Keeping;
@@ -351,6 +352,8 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         hooked: Hooked::new(made.hooks),
         budget: made.budget,
         leave: None,
+        harvests: Harvests::default(),
+        temperature: made.setup.temperature,
     }
 }
 

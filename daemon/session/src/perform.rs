@@ -15,8 +15,10 @@ use turn::Effect;
 
 use crate::actor::{Actor, Running};
 use crate::asking::{self, Ask, Gather, Material, Source};
+use crate::branching::{self, Branch};
 use crate::call::{Bench, Kept, Printed, Ready, Stop};
 use crate::commands::Happened;
+use crate::hearing::Books;
 use crate::hooked;
 use crate::judging::Standpoint;
 
@@ -25,6 +27,8 @@ const OVERDUE_MS: u64 = 3_000;
 
 impl Actor {
     pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
+        // Behind all that is to be done: records have their numbers already.
+        let mut spent = Vec::new();
         for effect in effects {
             match effect {
                 Effect::Append(record) => self.append(&record),
@@ -39,6 +43,7 @@ impl Actor {
                 Effect::CancelAsk => {
                     if let Some(gather) = self.gather.take() {
                         gather.cancel.cancel();
+                        spent.extend(gather.beside.clone());
                     }
                 }
                 Effect::Supersede { item } => self.live(&Live::Partial(Partial {
@@ -57,6 +62,9 @@ impl Actor {
                 Effect::CancelTelling => self.stop_telling(),
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
+        }
+        for books in spent {
+            self.note_spent(&books);
         }
         self.tell_compacted();
         self.settle();
@@ -117,7 +125,9 @@ impl Actor {
         self.asked += 1;
         let key = self.key();
         let keyless = self.key_variable.is_some() && key.is_none();
-        let gather = Gather::new(self.asked, item, keyless, self.price.clone());
+        let samples = self.machine.facts().settings.branch;
+        let around = (samples > 1).then(|| self.around(item.clone()));
+        let mut gather = Gather::new(self.asked, item, keyless, self.price.clone());
         self.keeping.begin();
         let ask = Ask {
             source: Source::Material(self.made_from(upto)),
@@ -132,12 +142,24 @@ impl Actor {
             budget: self.budget.clone(),
             leave: self.new_leave(),
         };
-        tokio::spawn(asking::run(
-            ask,
-            self.asked,
-            gather.cancel.clone(),
-            self.arrived.clone(),
-        ));
+        let (cancel, arrived) = (gather.cancel.clone(), self.arrived.clone());
+        match around {
+            None => drop(tokio::spawn(asking::run(ask, self.asked, cancel, arrived))),
+            Some(around) => {
+                let books = Books::default();
+                gather.beside = Some(books.clone());
+                let branch = Branch {
+                    ask,
+                    codec: Arc::clone(&self.codec),
+                    samples,
+                    temperature: self.temperature,
+                    around,
+                    price: self.price.clone(),
+                    books,
+                };
+                tokio::spawn(branching::run(branch, self.asked, cancel, arrived));
+            }
+        }
         self.gather = Some(gather);
     }
 

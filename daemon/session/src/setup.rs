@@ -73,6 +73,57 @@ pub struct Setup {
     pub repair: bool,
     /// What a new session may use in its whole life.
     pub budget: Budget,
+    /// What is known of how hard the model can think, the lowest first. Empty: nothing.
+    pub efforts: Vec<String>,
+    /// Whether requests may say a temperature.
+    pub temperature: bool,
+    /// Whether new sessions harvest what the model has reasoned.
+    pub harvest: bool,
+}
+
+/// What a preset stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    /// `None`: the session's own.
+    pub model: Option<String>,
+    pub pace: Pace,
+    /// Samples of each request.
+    pub branch: u32,
+}
+
+/// How hard a model is to think, before it is known which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// In its own words; empty: as it does by itself.
+    Word(String),
+    Lowest,
+    /// `high`, else the one below the highest.
+    High,
+    Highest,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::Word(String::new())
+    }
+}
+
+impl Pace {
+    /// In the words of a model that knows these, the lowest first. Empty: as it does by itself.
+    #[must_use]
+    pub fn of(&self, efforts: &[String]) -> String {
+        let found = match self {
+            Self::Word(word) => Some(word),
+            Self::Lowest => efforts.first(),
+            Self::High => efforts
+                .iter()
+                .find(|effort| *effort == "high")
+                .or_else(|| efforts.iter().rev().nth(1))
+                .or(efforts.last()),
+            Self::Highest => efforts.last(),
+        };
+        found.cloned().unwrap_or_default()
+    }
 }
 
 /// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
@@ -146,6 +197,29 @@ pub trait Assembly: Send + Sync {
             format!("There is no model `{model}`."),
             "",
         ))
+    }
+
+    /// What a preset stands for in this directory. `now`: the model that the session asks, as `provider/model`. Blocks:
+    /// reads files.
+    ///
+    /// # Errors
+    /// `not_found`, with those that there are.
+    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
+        let (_, _) = (cwd, now);
+        Err(Failure::new(
+            proto::ErrorName::NotFound,
+            format!("There is no preset `{name}`."),
+            "",
+        ))
+    }
+
+    /// Who is asked beside the conversation of a session that asks `model`: the cheap one of the config, else the same,
+    /// thinking as little as it can.
+    ///
+    /// # Errors
+    /// As [`Assembly::switch`].
+    fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
+        self.switch(cwd, model, None)
     }
 
     /// The hooks of a session that works in this directory. Blocks: reads files.

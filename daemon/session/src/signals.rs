@@ -69,6 +69,9 @@ impl Actor {
         let steps = !closed && (!self.machine.is_idle() || (exits && !exited));
         let delivered = self.refuse_gated(reason) || steps;
         self.remember_signal(request_id, delivered);
+        if exits {
+            self.drop_harvests();
+        }
         if steps {
             let partial = self.partial();
             self.step(Input::Stop { reason, partial });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contract::provider::Reported;
 use proto::budget::Spent;
 use proto::outcome::UsageTotals;
+use proto::record::Purpose;
 use proto::{Body, Record, Stamp};
 
 use crate::actor::Actor;
@@ -30,7 +31,7 @@ impl Actor {
     }
 
     /// What the next request may be expected to use: its prompt is about as long as the newest one with its answer.
-    fn expected(&self) -> Spent {
+    pub(crate) fn expected(&self) -> Spent {
         let facts = self.machine.facts();
         let prefix = [&self.prefix.system, &self.prefix.tools, &self.prefix.extra];
         let bytes: usize = prefix.iter().map(|part| part.len()).sum();
@@ -93,7 +94,10 @@ impl Actor {
             Body::Usage(usage) => {
                 let spent = budget::spent(&UsageTotals::of(usage));
                 self.budget.charge(record.seq, record.at, spent);
-                self.drop_leave();
+                // Of others the one in flight is not over.
+                if matches!(usage.purpose, Purpose::Answer | Purpose::Digest) {
+                    self.drop_leave();
+                }
             }
             Body::SessionSet(set) if set.budget.is_some() => {
                 self.budget.bound(self.machine.facts().settings.budget);

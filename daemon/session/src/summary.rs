@@ -43,5 +43,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         compacting: false,
         exit_code: facts.exited.map(|exited| exited.exit_code),
         read_only,
+        harvest: facts.settings.harvest,
+        branch: facts.settings.branch.max(1),
     })
 }

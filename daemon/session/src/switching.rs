@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use proto::params::session::SetParams;
+use proto::params::session::{SessionSummary, SetParams};
 use proto::{ErrorName, Failure};
 
 use crate::handle::SessionHandle;
@@ -16,6 +16,23 @@ pub struct Chosen {
     pub model: Option<String>,
     /// Empty: as the model does by itself.
     pub effort: Option<String>,
+    /// Samples of each request.
+    pub branch: Option<u32>,
+}
+
+/// Samples of a request at most: they run side by side.
+const BRANCH_MAX: u32 = 8;
+
+/// Whether there may be so many samples.
+pub(crate) fn check_branch(branch: Option<u32>) -> Result<(), Failure> {
+    if branch.is_none_or(|branch| (1..=BRANCH_MAX).contains(&branch)) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        ErrorName::InvalidParams,
+        format!("A request has 1 to {BRANCH_MAX} samples."),
+        "Say `branch` with such a number; 1 is as ever.",
+    ))
 }
 
 impl Supervisor {
@@ -29,10 +46,23 @@ impl Supervisor {
         handle: &SessionHandle,
         params: &SetParams,
     ) -> Result<Chosen, Failure> {
-        if params.model.is_none() && params.effort.is_none() {
-            return Ok(Chosen::default());
-        }
+        check_branch(params.branch)?;
         let summary = handle.summary();
+        let resolved;
+        let params = match &params.preset {
+            Some(name) => {
+                resolved = self.resolved(params, name, &summary).await?;
+                &resolved
+            }
+            None => params,
+        };
+        if params.model.is_none() && params.effort.is_none() {
+            let branch = params.branch;
+            return Ok(Chosen {
+                branch,
+                ..Chosen::default()
+            });
+        }
         let wanted = params
             .model
             .clone()
@@ -62,6 +92,39 @@ impl Supervisor {
         Ok(Chosen {
             model: params.model.is_some().then_some(model),
             effort: params.effort.clone(),
+            branch: params.branch,
         })
+    }
+
+    /// The same with what the preset says of what is not said beside it, where that is not so already.
+    async fn resolved(
+        &self,
+        params: &SetParams,
+        name: &str,
+        summary: &SessionSummary,
+    ) -> Result<SetParams, Failure> {
+        let assembly = Arc::clone(&self.ground.assembly);
+        let cwd = PathBuf::from(&summary.cwd);
+        let (name, said, now) = (name.to_owned(), params.clone(), summary.model.clone());
+        let resolving = blocking(move || {
+            let bundle = assembly.preset(&cwd, &name, Some(&now))?;
+            let model = said.model.clone().or(bundle.model);
+            let setup = assembly.switch(&cwd, model.as_deref().unwrap_or(&now), None)?;
+            let effort = bundle.pace.of(&setup.efforts);
+            Ok::<_, Failure>(SetParams {
+                model,
+                effort: said.effort.clone().or(Some(effort)),
+                branch: said.branch.or(Some(bundle.branch)),
+                preset: None,
+                ..said
+            })
+        });
+        let mut resolved = resolving.await??;
+        if resolved.model.is_none()
+            && resolved.effort.as_deref() == Some(summary.effort.as_deref().unwrap_or_default())
+        {
+            resolved.effort = None;
+        }
+        Ok(resolved)
     }
 }

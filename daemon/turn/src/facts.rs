@@ -201,6 +201,10 @@ pub struct Settings {
     pub paused: bool,
     /// What the session may use in its whole life.
     pub budget: Budget,
+    /// What the model has reasoned is turned into lists for people.
+    pub harvest: bool,
+    /// Samples of each request; 0 as 1.
+    pub branch: u32,
 }
 
 /// What the model was told last of what the session may do. Nothing: that it is as every other.
@@ -302,7 +306,7 @@ impl Facts {
                     open.finished(finished);
                 }
             }
-            Body::HookFinished(_) | Body::Unknown { .. } => {}
+            Body::HookFinished(_) | Body::ReasoningHarvested(_) | Body::Unknown { .. } => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();
                 self.apply_reset(reset, record);
@@ -397,6 +401,8 @@ impl Facts {
             timeout_ms: created.timeout_ms,
             paused: false,
             budget: created.budget.without_zeros(),
+            harvest: created.harvest,
+            branch: created.branch.unwrap_or(1),
         };
         self.wire = Self::first_wire(created);
         self.created_at = record.at;
@@ -430,6 +436,8 @@ impl Facts {
         if let Some(effort) = &set.effort {
             settings.effort = Some(effort.clone()).filter(|effort| !effort.is_empty());
         }
+        settings.harvest = set.harvest.unwrap_or(settings.harvest);
+        settings.branch = set.branch.unwrap_or(settings.branch);
         self.suspended = false;
         if let Some(paused) = set.paused {
             self.pause(paused, record.at);

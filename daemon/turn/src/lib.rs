@@ -10,6 +10,7 @@ pub mod compaction;
 pub mod facts;
 mod gated;
 mod guard;
+pub mod harvest;
 mod hold;
 pub mod input;
 pub mod machine;

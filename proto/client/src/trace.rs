@@ -222,6 +222,10 @@ impl Trace {
                 let data = serde_json::to_string(&repaired).unwrap_or_default();
                 other("calls.repaired", &data)
             }
+            Body::ReasoningHarvested(found) => {
+                let data = serde_json::to_string(&found).unwrap_or_default();
+                other("reasoning.harvested", &data)
+            }
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
         now(at, what)

@@ -60,6 +60,16 @@ pub struct CreateParams {
     /// What it may use in its whole life; absent members: as the config says; 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. `model` goes before
+    /// its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Whether what the model reasons is turned into lists for people; absent: `agent.harvest`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harvest: Option<bool>,
+    /// Samples of each request, of which the one with the fewest uncertainties is taken: 1 to 8. Goes before the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<u32>,
 }
 
 /// Answer of `session.create`.
@@ -137,6 +147,16 @@ pub struct SessionSummary {
     /// Its context is compacted, or rendered for another model, just now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compacting: bool,
+    /// What the model has reasoned is turned into lists for people.
+    #[serde(default)]
+    pub harvest: bool,
+    /// Samples of each request, of which one is taken.
+    #[serde(default = "one_sample")]
+    pub branch: u32,
+}
+
+fn one_sample() -> u32 {
+    1
 }
 
 /// Parameters of `session.list`.
@@ -434,6 +454,16 @@ pub struct SetParams {
     /// stays, and prompts that wait for a budget go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. What is said beside
+    /// it goes first. As `model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Whether what the model has reasoned is turned into lists for people, by a request of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harvest: Option<bool>,
+    /// Samples of each request, of which the one with the fewest uncertainties is taken: 1 to 8; 1: none but the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<u32>,
 }
 
 /// Parameters of `session.read`.

@@ -83,6 +83,9 @@ impl Bench {
             unusable: None,
             price: None,
             repair: false,
+            efforts: Vec::new(),
+            temperature: true,
+            harvest: false,
         }
     }
 }

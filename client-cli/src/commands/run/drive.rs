@@ -171,6 +171,9 @@ async fn create(
         timeout_ms: args.timeout,
         request_id: Some(RequestId::new()),
         budget: args.budget(),
+        preset: args.preset.clone(),
+        harvest: args.harvest.then_some(true),
+        branch: args.branch,
     };
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
@@ -251,6 +254,9 @@ async fn resume(
         confirm: false,
         request_id: None,
         budget: args.budget(),
+        preset: None,
+        harvest: None,
+        branch: None,
     };
     if settings
         != (SetParams {

@@ -102,6 +102,8 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
+        harvest: false,
+        branch: 1,
         read_only: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use client::transcript::{pin_words, reset_words};
+use client::transcript::{harvest_words, pin_words, reset_words};
 use proto::hook::HookOutcome;
 use proto::item::{CallStatus, Display, Finish, UserMessage, Voice};
 use proto::live::{Live, ToolOutput};
@@ -108,6 +108,10 @@ impl Transcript {
                     let reason = reason.to_owned();
                     self.tell(at, Told::ReadOnly { reason });
                 }
+                let (is_in, of) = (&status["samples_in"], &status["samples"]);
+                if let (Some(is_in), Some(of)) = (is_in.as_u64(), of.as_u64()) {
+                    self.tell(at, Told::Samples { is_in, of });
+                }
             }
             Live::ClientJoined(_) | Live::ClientLeft(_) => {}
         }
@@ -182,6 +186,7 @@ impl Transcript {
             Body::CacheReset(reset) => Some(Told::CacheReset {
                 reason: reset_words(&reset),
             }),
+            Body::ReasoningHarvested(found) => Some(Told::Harvested(harvest_words(&found))),
             Body::MessagePinned(pinned) => Some(Told::Pinned(pin_words(&pinned))),
             Body::HookFinished(finished) => {
                 // A call that was blocked says so itself.

@@ -170,6 +170,12 @@ impl Codec for Messages {
     }
 
     /// The cache key has no place here: this vendor finds prefixes by their bytes and marks.
+    /// A model that thinks takes no other temperature than its own.
+    fn temperature(&self, hundredths: u32) -> Option<String> {
+        let thinks = self.extra.contains("\"thinking\"");
+        extra::temperature(&self.extra, hundredths).filter(|_| !thinks)
+    }
+
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
         let fragments: usize = asked

@@ -139,6 +139,17 @@ impl Codec for Chat {
         })
     }
 
+    fn json_mode(&self) -> &'static str {
+        match self.extra.contains("\"response_format\"") {
+            true => "",
+            false => "\"response_format\":{\"type\":\"json_object\"}",
+        }
+    }
+
+    fn temperature(&self, hundredths: u32) -> Option<String> {
+        extra::temperature(&self.extra, hundredths)
+    }
+
     /// The cache key has no place here: vendors of this kind find prefixes by their bytes.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;

@@ -151,6 +151,10 @@ impl Codec for Responses {
         }
     }
 
+    fn temperature(&self, hundredths: u32) -> Option<String> {
+        extra::temperature(&self.extra, hundredths)
+    }
+
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
         let mut head = String::from("{\"model\":");

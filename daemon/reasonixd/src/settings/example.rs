@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::presets;
 use super::providers::FIELDS;
 use super::schema::{KEYS, Kind};
 use super::shipped;
@@ -33,6 +34,27 @@ pub fn text() -> String {
         };
         let mark = if key.default.is_empty() { "# " } else { "" };
         let _ = writeln!(text, "{mark}{name} = {value}");
+    }
+    let about = format!(
+        "A preset is a bundle that a session is switched to with one word. {} come with the program; what is written here \
+         changes them, or adds others.",
+        presets::SHIPPED.join(", ")
+    );
+    text.push('\n');
+    for line in wrapped(&about) {
+        let _ = writeln!(text, "# {line}");
+    }
+    text.push_str("# [presets.fast]\n");
+    for (name, about) in presets::FIELDS {
+        for line in wrapped(about) {
+            let _ = writeln!(text, "# # {line}");
+        }
+        let example = match *name {
+            "model" => "\"deepseek-v4-flash\"",
+            "effort" => "\"low\"",
+            _ => "1",
+        };
+        let _ = writeln!(text, "# {name} = {example}");
     }
     let shipped: Vec<_> = shipped::all().into_iter().map(|entry| entry.name).collect();
     let about = format!(

@@ -13,7 +13,7 @@ use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, pinned, providers, read, shipped, value};
+use super::{Settings, hooks, pinned, presets, providers, read, shipped, value};
 use crate::dotenv;
 use contract::near::{hint, nearest, shown};
 
@@ -192,6 +192,8 @@ impl Reading {
             };
             if path == "providers" {
                 self.take_providers(file, item, trusted);
+            } else if path == "presets" {
+                self.take_presets(file, item, trusted);
             } else if let Some(key) = KEYS.iter().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table()
@@ -273,6 +275,23 @@ impl Reading {
                 file.path.display(),
                 key.name
             ));
+        }
+    }
+
+    fn take_presets(&mut self, file: &File, item: &Item, trusted: bool) {
+        if file.layer == Layer::Project && !trusted {
+            return;
+        }
+        let Some(table) = item.as_table() else {
+            let place = place(file, item);
+            self.problems.push(format!(
+                "{place}: `presets` must be written as `[presets.NAME]`"
+            ));
+            return;
+        };
+        for (item, why) in presets::take(&mut self.values.presets, table) {
+            let place = place(file, item);
+            self.problems.push(format!("{place}: {why}"));
         }
     }
 
@@ -455,6 +474,9 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 
 /// The setting that is written most nearly so.
 fn near(path: &str) -> String {
-    let names = KEYS.iter().map(|key| key.name).chain(["providers"]);
+    let names = KEYS
+        .iter()
+        .map(|key| key.name)
+        .chain(["providers", "presets"]);
     hint(&nearest(path, names))
 }

@@ -11,6 +11,7 @@ mod hooks;
 pub(crate) mod kept;
 mod layers;
 mod pinned;
+pub mod presets;
 mod project;
 mod providers;
 pub(crate) mod read;
@@ -27,6 +28,7 @@ pub use project::Project;
 pub use providers::{ProviderEntry, find as find_model};
 pub use schema::{KEYS, Key, Kind, Reach};
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -77,6 +79,12 @@ pub struct Settings {
     /// So long a request may wait for its turn.
     pub queue_ms: u64,
     pub budget: Budgets,
+    /// Who is asked for what is cheap; `None`: the session's own model.
+    pub fast_model: Option<String>,
+    /// Whether new sessions harvest what the model has reasoned.
+    pub harvest: bool,
+    /// What the config says of presets.
+    pub presets: BTreeMap<String, presets::Preset>,
 }
 
 /// What may be used, by whom.

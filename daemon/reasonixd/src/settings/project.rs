@@ -168,6 +168,12 @@ pub(super) fn held_back(text: &str) -> Vec<String> {
             lines.push(format!("{} = {}", key.name, item.to_string().trim()));
         }
     }
+    let presets = document.get("presets").and_then(Item::as_table);
+    for (name, item) in presets.into_iter().flatten() {
+        let said = item.as_table().map_or_else(|| item.to_string(), flat);
+        let said: Vec<_> = said.lines().map(str::trim).collect();
+        lines.push(format!("[presets.{name}] {}", said.join("; ")));
+    }
     if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
         for table in entries {
             lines.push(format!(

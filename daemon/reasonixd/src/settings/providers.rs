@@ -185,6 +185,15 @@ impl ProviderEntry {
         self.kind == "openai" && self.repair.unwrap_or(true)
     }
 
+    /// With which effort a model thinks as little as it can, of those that it knows, the lowest first.
+    #[must_use]
+    pub fn least_effort(&self, efforts: &[String]) -> Option<String> {
+        // There an effort switches thinking on.
+        let thinks_only_then = self.kind == "anthropic";
+        let lowest = efforts.first().or(self.effort.as_ref());
+        lowest.filter(|_| !thinks_only_then).cloned()
+    }
+
     /// All models, the default first.
     #[must_use]
     pub fn all_models(&self) -> Vec<String> {

@@ -101,6 +101,20 @@ pub const KEYS: &[Key] = &[
         about: "At this part of the model's window the context is compacted before the next request; 0: never by itself. Without a known window it is compacted when the provider finds a request too long.",
     },
     Key {
+        name: "agent.fast_model",
+        kind: Kind::Text,
+        default: "",
+        reach: Reach::Trusted,
+        about: "Who is asked for what is cheap (harvests, the preset `fast`): a provider's name, a model, or `provider/model`. Unset: the session's own model.",
+    },
+    Key {
+        name: "agent.harvest",
+        kind: Kind::Flag,
+        default: "false",
+        reach: Reach::Trusted,
+        about: "Whether new sessions have what the model reasons turned into lists (subgoals, hypotheses, uncertainties, rejected paths), for people. It is a request more an answer, and makes no answer better.",
+    },
+    Key {
         name: "budget.day.usd",
         kind: Kind::Decimal {
             min: 0,

@@ -13,6 +13,7 @@ use session::{Confine, Demand};
 use toml_edit::Document;
 use turn::RecoverPolicy;
 
+use super::presets::Preset;
 use super::providers::ProviderEntry;
 use super::schema::KEYS;
 use super::{Budgets, Life, Settings, caches, pinned, rules, value};
@@ -31,6 +32,7 @@ pub(super) struct Values {
     pub set: BTreeMap<String, Set>,
     pub project_rules: BTreeMap<String, Set>,
     pub user_home: PathBuf,
+    pub presets: BTreeMap<String, Preset>,
 }
 
 impl Values {
@@ -98,6 +100,11 @@ impl Values {
                 project: self.budget("budget.project"),
                 session: self.budget("budget.session"),
             },
+            fast_model: self
+                .text("agent.fast_model")
+                .filter(|model| !model.is_empty()),
+            harvest: self.is_on("agent.harvest"),
+            presets: self.presets.clone(),
         }
     }
 

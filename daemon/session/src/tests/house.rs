@@ -227,6 +227,9 @@ impl Scripted {
             price: None,
             repair: false,
             budget: proto::budget::Budget::default(),
+            efforts: Vec::new(),
+            temperature: true,
+            harvest: false,
         }
     }
 }
@@ -451,6 +454,8 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         request_id: None,
         version: "test".into(),
         budget: proto::budget::Budget::default(),
+        harvest: false,
+        branch: None,
     }
 }
 

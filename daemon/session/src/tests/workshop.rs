@@ -255,6 +255,9 @@ impl Outside {
             price: None,
             repair: false,
             budget: proto::budget::Budget::default(),
+            efforts: Vec::new(),
+            temperature: true,
+            harvest: false,
         }
     }
 }

@@ -145,6 +145,9 @@ impl Outside {
             price: None,
             repair: false,
             budget: proto::budget::Budget::default(),
+            efforts: Vec::new(),
+            temperature: true,
+            harvest: false,
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)

@@ -60,6 +60,8 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
+        harvest: false,
+        branch: 1,
         exit_code: None,
         read_only: None,
     }

@@ -20,6 +20,7 @@ const MEMBERS: &[&str] = &[
     "reasoning_effort",
     "parallel_tool_calls",
     "thinking",
+    "response_format",
 ];
 
 /// The types that a schema may name.

@@ -382,6 +382,7 @@ impl Checker {
             | Body::TodoUpdated(_)
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
+            | Body::ReasoningHarvested(_)
             | Body::Unknown { .. } => {}
         }
     }

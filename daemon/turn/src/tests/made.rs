@@ -50,6 +50,8 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         request_id: None,
         version: "0".into(),
         budget: proto::budget::Budget::default(),
+        harvest: false,
+        branch: None,
     }
 }
 

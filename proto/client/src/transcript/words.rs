@@ -7,7 +7,7 @@ use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::params::compact::CompactOutput;
-use proto::record::{ApprovalResolved, ChildExited, SessionSet, SessionState};
+use proto::record::{ApprovalResolved, ChildExited, ReasoningHarvested, SessionSet, SessionState};
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::{Mode, State, WaitingFor};
 use serde_json::Value;
@@ -18,6 +18,9 @@ pub(super) fn status(status: &Value) -> Option<String> {
         return Some(format!(
             "this client is behind by {behind} events, and catches up"
         ));
+    }
+    if let (Some(is_in), Some(of)) = (status["samples_in"].as_u64(), status["samples"].as_u64()) {
+        return Some(format!("{is_in} of {of} samples are in"));
     }
     status["read_only"]
         .as_str()
@@ -257,4 +260,19 @@ pub fn hook_words(finished: &HookFinished) -> Option<String> {
     let why = finished.reason.as_ref();
     let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
     Some(format!("the {event} hook `{hook}` {did}{why}"))
+}
+
+/// What was harvested from a model's reasoning, a line an entry.
+#[must_use]
+pub fn harvest_words(found: &ReasoningHarvested) -> String {
+    let lists = found.lists();
+    if lists.is_empty() {
+        return "the reasoning holds nothing to be listed".to_owned();
+    }
+    let mut text = "from the reasoning".to_owned();
+    for (name, entries) in lists {
+        text.push_str(&format!("\n{name}"));
+        text.extend(entries.iter().map(|entry| format!("\n  - {entry}")));
+    }
+    text
 }

@@ -234,6 +234,8 @@ pub async fn set(
         by: Some(peer.name()),
         request_id: params.request_id,
         budget: params.budget,
+        harvest: params.harvest,
+        branch: chosen.branch,
     };
     handle.set(set).await
 }

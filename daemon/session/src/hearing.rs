@@ -1,0 +1,157 @@
+//! What requests beside the conversation took: noted as it is reported, so that it counts however they end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use contract::provider::{ErrorKind, Part, ProviderError};
+use contract::{Permit, Provider, Request};
+use futures::StreamExt as _;
+use proto::ItemId;
+use proto::record::{Purpose, Usage};
+
+use crate::asking::Gather;
+
+/// Who was asked, and what for.
+#[derive(Clone)]
+pub(crate) struct Bill {
+    pub item: ItemId,
+    pub provider: String,
+    pub model: String,
+    pub purpose: Purpose,
+    /// The step of the turn, from 1; 0: of none.
+    pub step: u64,
+    pub price: Option<Arc<catalog::Price>>,
+}
+
+/// The newest that is known of each request. Whoever takes it out closes them: what is reported later, of requests that
+/// are being dropped, is not taken in.
+#[derive(Clone, Default)]
+pub(crate) struct Books(Arc<Mutex<Open>>);
+
+#[derive(Default)]
+struct Open {
+    requests: BTreeMap<u32, Usage>,
+    closed: bool,
+    /// Until what was used is taken out, its requests count as being under way.
+    permits: Vec<Arc<dyn Permit>>,
+}
+
+impl Books {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, slot: u32, usage: Usage) {
+        let mut open = self.open();
+        if !open.closed {
+            open.requests.insert(slot, usage);
+        }
+    }
+
+    fn hold(&self, permit: Arc<dyn Permit>) {
+        let mut open = self.open();
+        if !open.closed {
+            open.permits.push(permit);
+        }
+    }
+
+    /// Leaves out a request that is noted elsewhere.
+    pub fn leave_out(&self, slot: Option<u32>) {
+        if let Some(slot) = slot {
+            self.open().requests.remove(&slot);
+        }
+    }
+
+    /// Takes out what there is, in the order of the requests.
+    pub fn take(&self) -> Vec<Usage> {
+        let mut open = self.open();
+        open.closed = true;
+        open.permits.clear();
+        std::mem::take(&mut open.requests).into_values().collect()
+    }
+}
+
+/// An answer as it came.
+pub(crate) struct Heard {
+    pub answer: turn::Answer,
+    /// All of it, but what was said of its turn at the vendor.
+    pub parts: Vec<Part>,
+}
+
+/// Sends a request and takes its whole answer; what it takes is noted under `slot`.
+///
+/// # Errors
+/// There is no whole answer.
+pub(crate) async fn hear(
+    provider: &Arc<dyn Provider>,
+    request: Request,
+    bill: &Bill,
+    (books, slot): (&Books, u32),
+) -> Result<Heard, ProviderError> {
+    let bytes = request.body.len() as u64;
+    let mut gather = Gather::new(0, bill.item.clone(), false, bill.price.clone());
+    let mut parts = Vec::new();
+    request.permit.take()?;
+    books.hold(Arc::clone(&request.permit));
+    let mut stream = provider.stream(request);
+    let failed = loop {
+        match stream.next().await {
+            Some(Ok(part)) => {
+                let reports = matches!(part, Part::Usage(_));
+                if !matches!(part, Part::Waiting { .. } | Part::Sent) {
+                    parts.push(part.clone());
+                }
+                let whole = gather.take(part);
+                if reports || whole {
+                    books.put(slot, usage(bill, &gather.so_far(), bytes));
+                }
+                if whole {
+                    break None;
+                }
+            }
+            Some(Err(error)) => break Some(error),
+            None => break Some(broken()),
+        }
+    };
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Heard {
+            answer: gather.finish(),
+            parts,
+        }),
+    }
+}
+
+pub(crate) fn broken() -> ProviderError {
+    ProviderError {
+        message: "the answer's stream ended in the middle".into(),
+        hint: String::new(),
+        kind: ErrorKind::Transient,
+        status: None,
+        retry_after: None,
+    }
+}
+
+fn usage(bill: &Bill, answer: &turn::Answer, request_bytes: u64) -> Usage {
+    let reported = answer.reported.unwrap_or_default();
+    Usage {
+        item: bill.item.clone(),
+        provider: bill.provider.clone(),
+        model: bill.model.clone(),
+        purpose: bill.purpose,
+        step: bill.step,
+        attempt: 1,
+        prompt_tokens: reported.prompt_tokens,
+        cached_tokens: reported.cached_tokens,
+        expected_cached: None,
+        output_tokens: reported.output_tokens,
+        reasoning_tokens: reported.reasoning_tokens,
+        cache_write_tokens: reported.cache_write_tokens,
+        reported: answer.reported.is_some(),
+        cost_micros: answer.cost_micros,
+        request_bytes,
+        first_token_ms: answer.first_token_ms,
+        duration_ms: answer.duration_ms,
+        cache_miss: None,
+    }
+}

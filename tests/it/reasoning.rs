@@ -1,0 +1,399 @@
+//! Harvest, branching and presets with the real programs, against a vendor that keeps books: what is harvested is shown
+//! and never sent on, what it costs is counted, and nothing of it can break a turn.
+
+use proto::record::Purpose;
+use proto::{Body, Pid};
+use serde_json::{Value, json};
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage};
+use tests::House;
+
+use crate::scripted::{HASTE, run};
+
+/// Words that only a harvest has: they must never be sent.
+const SECRET: &str = "whether-the-tests-cover-it";
+/// Reasoning that is long enough to be harvested.
+const TRACE: &str =
+    "First I look at the file, then I decide whether it is the right one to change.";
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    tests::until(what, || is_so().then_some(()));
+}
+
+fn is_harvest(request: &Request) -> bool {
+    request.json["response_format"]["type"] == "json_object"
+}
+
+/// What the vendor takes for a request, by its number.
+fn usage(number: usize) -> Usage {
+    let number = number as u64;
+    Usage {
+        prompt: 1_000 + 10 * number,
+        cached: 0,
+        output: 20 + number,
+        reasoning: 3,
+    }
+}
+
+fn thinking(mut answer: Answer) -> Answer {
+    answer.reasoning = TRACE.to_owned();
+    answer
+}
+
+fn lists(uncertainties: &[&str]) -> Answer {
+    let lists = json!({"subgoals": ["read it"], "hypotheses": [], "uncertainties": uncertainties, "rejected_paths": []});
+    Answer::text(format!("```json\n{lists}\n```"))
+}
+
+/// A step with a call, then an answer; both after some thinking.
+fn conversation(harvest: impl Fn(&Request) -> Answer + Send + 'static) -> Script {
+    Script::by(move |request: &Request| {
+        let answer = match (is_harvest(request), request.results().len()) {
+            (true, _) => harvest(request),
+            (false, 0) => thinking(Answer::call("read_file", json!({"path": "a.txt"}))),
+            (false, _) => thinking(Answer::text("It is done.")),
+        };
+        answer.usage(usage(request.number))
+    })
+}
+
+fn house(model: &Model, settings: &str) -> House {
+    let house = House::new();
+    let entry = model.entry("model", None);
+    let price =
+        "price = { input = 1.0, output = 2.0 }\nefforts = [\"low\", \"medium\", \"high\"]\n";
+    house.config_text(&format!(
+        "{settings}\n{HASTE}\n[[providers]]\n{entry}{price}"
+    ));
+    house.files("//- a.txt\nold words\n");
+    house.daemon();
+    house
+}
+
+fn bodies(model: &Model, wanted: impl Fn(&Request) -> bool) -> Vec<String> {
+    let requests = model
+        .requests()
+        .into_iter()
+        .filter(|request| wanted(request));
+    requests
+        .map(|request| String::from_utf8_lossy(&request.body).into_owned())
+        .collect()
+}
+
+fn harvests(house: &House, pid: Pid) -> usize {
+    house.log(pid).count("reasoning.harvested")
+}
+
+/// Whether all that the vendor has reported is in the daemon's books.
+fn assert_books(house: &House, model: &Model) {
+    let stats = house.reasonix(&["stats", "--json"]).expect_code(0).json();
+    let all = (1..=model.count()).map(usage);
+    let (mut prompt, mut output) = (0, 0);
+    for usage in all {
+        prompt += usage.prompt;
+        output += usage.output;
+    }
+    assert_eq!(stats["requests"], model.count() as u64, "{stats}");
+    assert_eq!(stats["promptTokens"], prompt, "{stats}");
+    assert_eq!(stats["outputTokens"], output, "{stats}");
+    assert_eq!(
+        stats["total"]["usage"]["cost_micros"],
+        prompt + 2 * output,
+        "{stats}"
+    );
+}
+
+fn purposes(house: &House) -> Vec<(String, u64)> {
+    let stats = house
+        .reasonix(&["stats", "--by", "purpose", "--json"])
+        .expect_code(0)
+        .json();
+    let rows = stats["purposes"].as_array().expect("rows").iter();
+    let row = |row: &Value| {
+        let requests = row["usage"]["requests"].as_u64().expect("a number");
+        (row["key"].as_str().expect("a key").to_owned(), requests)
+    };
+    let mut rows: Vec<_> = rows.map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn nothing_is_harvested_unless_it_is_asked_for() {
+    let model = Model::start(conversation(|_| lists(&[])));
+    let house = house(&model, "");
+    run(&house, &[], "Go.").expect(0, "completed");
+    assert_eq!(model.count(), 2);
+    assert_eq!(harvests(&house, Pid(1)), 0);
+    assert!(
+        bodies(&model, |_| true)
+            .iter()
+            .all(|body| !body.contains("temperature"))
+    );
+    model.assert_prefix();
+}
+
+#[test]
+fn a_harvest_is_logged_and_counted_and_never_sent() {
+    let model = Model::start(conversation(|_| lists(&[SECRET])));
+    let house = house(&model, "agent.harvest = true");
+    let first = run(&house, &[], "Go.").expect(0, "completed");
+    let pid = Pid(first.pid().parse().expect("a pid"));
+    until("both answers are harvested", || harvests(&house, pid) == 2);
+    run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
+    until("all answers are harvested", || harvests(&house, pid) == 3);
+    let log = house.log(pid);
+    let found = log.bodies().into_iter().find_map(|body| match body {
+        Body::ReasoningHarvested(found) => Some(found),
+        _ => None,
+    });
+    let found = found.expect("a harvest");
+    assert_eq!(
+        (found.subgoals, found.uncertainties),
+        (vec!["read it".to_owned()], vec![SECRET.to_owned()])
+    );
+    // What was harvested is for people: no request has it, nor the words that asked for it but its own.
+    assert!(
+        bodies(&model, |_| true)
+            .iter()
+            .all(|body| !body.contains(SECRET))
+    );
+    assert!(
+        bodies(&model, |request| !is_harvest(request))
+            .iter()
+            .all(|body| !body.contains("rejected_paths"))
+    );
+    until("all is in the books", || {
+        purposes(&house) == [("answer".into(), 3), ("harvest".into(), 3)]
+    });
+    assert_books(&house, &model);
+    // It says nothing of the conversation's length or of its cache.
+    let summary = house
+        .reasonix(&["model", &first.pid(), "--json"])
+        .expect_code(0)
+        .json();
+    let newest = log.bodies().into_iter().rev().find_map(|body| match body {
+        Body::Usage(usage) if usage.purpose == Purpose::Answer => Some(usage),
+        _ => None,
+    });
+    let newest = newest.expect("usage of an answer");
+    assert_eq!(
+        summary["context_tokens"],
+        newest.prompt_tokens + newest.output_tokens
+    );
+    assert!(
+        newest.expected_cached.is_some(),
+        "the answer before is what it is compared with"
+    );
+}
+
+#[test]
+fn a_harvest_that_fails_leaves_the_turn_as_it_is() {
+    let model = Model::start(conversation(|request| match request.number % 2 {
+        0 => Answer::text("").fault(Fault::status(400)),
+        _ => Answer::text("There is nothing to list."),
+    }));
+    let house = house(&model, "agent.harvest = true");
+    let first = run(&house, &[], "Go.").expect(0, "completed");
+    let pid = Pid(first.pid().parse().expect("a pid"));
+    let told = || {
+        let told = house.log(pid).bodies().into_iter();
+        told.filter(
+            |body| matches!(body, Body::Notice(notice) if notice.text.contains("harvested")),
+        )
+        .count()
+    };
+    until("it is told", || told() == 1);
+    run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
+    until("it was tried again", || {
+        bodies(&model, is_harvest).len() == 3
+    });
+    assert_eq!((told(), harvests(&house, pid)), (1, 0));
+}
+
+#[test]
+fn a_preset_switches_model_effort_and_samples_together() {
+    let model = Model::start(Script::by(|request: &Request| {
+        Answer::text("Yes.").usage(usage(request.number))
+    }));
+    let house = house(&model, "[presets.slow]\neffort = \"medium\"\n");
+    let ran = run(&house, &["--preset", "fast"], "Go.").expect(0, "completed");
+    let efforts = || {
+        let requests = model.requests().into_iter();
+        requests
+            .map(|request| request.json["reasoning_effort"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(efforts(), ["low"]);
+    let pid = ran.pid();
+    // The cache starts anew: that has to be meant.
+    let refused = house.reasonix(&["model", &pid, "--preset", "slow"]);
+    assert_ne!(refused.code(), Some(0), "{refused:?}");
+    let set = house
+        .reasonix(&["model", &pid, "--preset", "slow", "--yes", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(
+        (&set["effort"], &set["branch"]),
+        (&json!("medium"), &json!(1))
+    );
+    run(&house, &["-s", &pid], "More.").expect(0, "completed");
+    assert_eq!(efforts(), ["low", "medium"]);
+    let unknown = house.reasonix(&["run", "--preset", "quick", "Go."]);
+    assert_ne!(unknown.code(), Some(0));
+    assert!(
+        unknown.err.contains("fast, smart, max, slow"),
+        "{unknown:?}"
+    );
+}
+
+/// At which temperature a sample is asked for; `None`: it is none.
+fn temperature(request: &Request) -> Option<f64> {
+    request.json["temperature"].as_f64()
+}
+
+/// Words of the sample at a temperature.
+fn words(at: f64) -> &'static str {
+    match at {
+        at if at < 0.25 => "cold",
+        at if at < 0.75 => "tepid",
+        _ => "boiling",
+    }
+}
+
+/// Three samples: the cold one is the least sure of itself, the tepid one the surest.
+fn samples(answer: impl Fn(&Request, Answer) -> Answer + Send + 'static) -> Script {
+    Script::by(move |request: &Request| {
+        let said = request.last_text();
+        let made = match temperature(request) {
+            Some(at) => {
+                let mut answer = Answer::text(format!("The answer is {}.", words(at)));
+                answer.reasoning = format!("{TRACE} It is {} in here.", words(at));
+                answer
+            }
+            None if said.contains("cold in here") => lists(&["one", "two"]),
+            None if said.contains("tepid in here") => lists(&[]),
+            None if said.contains("boiling in here") => lists(&[SECRET]),
+            None => Answer::text("It is no sample."),
+        };
+        answer(request, made.usage(usage(request.number)))
+    })
+}
+
+#[test]
+fn the_surest_sample_is_the_answer_and_all_are_paid() {
+    let model = Model::start(samples(|_, answer| answer));
+    let house = house(&model, "");
+    let first = run(&house, &["--branch", "3"], "Go.").expect(0, "completed");
+    assert_eq!(first.text(), "The answer is tepid.");
+    let pid = Pid(first.pid().parse().expect("a pid"));
+    assert_eq!(model.count(), 6, "three samples, and a harvest of each");
+    let log = house.log(pid);
+    log.check();
+    assert_eq!(
+        (log.count("message.assistant"), harvests(&house, pid)),
+        (1, 1)
+    );
+    let expected = [
+        ("answer".into(), 1),
+        ("harvest".into(), 3),
+        ("sample".into(), 2),
+    ];
+    until("all is in the books", || purposes(&house) == expected);
+    assert_books(&house, &model);
+    assert_eq!(
+        first.result["usage"]["requests"], 6,
+        "the turn has paid for all: {}",
+        first.result
+    );
+    // They differ in their last member alone.
+    let heads = bodies(&model, |request| temperature(request).is_some());
+    let heads: Vec<_> = heads
+        .iter()
+        .map(|body| body.rsplit_once(",\"temperature\":").expect("at the end").0)
+        .collect();
+    assert!(heads.windows(2).all(|pair| pair[0] == pair[1]));
+
+    let set = house
+        .reasonix(&["model", &first.pid(), "--branch", "1", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(set["branch"], 1);
+    run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
+    let next = bodies(&model, |_| true).pop().expect("a request");
+    assert!(
+        next.contains("is tepid") && !next.contains("is cold") && !next.contains("is boiling"),
+        "{next}"
+    );
+    assert!(
+        !next.contains(SECRET) && !next.contains("temperature"),
+        "{next}"
+    );
+}
+
+#[test]
+fn a_sample_that_fails_is_left_out() {
+    let model = Model::start(samples(|request, answer| match temperature(request) {
+        Some(at) if words(at) == "tepid" => answer.fault(Fault::status(400)),
+        _ => answer,
+    }));
+    let house = house(&model, "");
+    let ran = run(&house, &["--branch", "3"], "Go.").expect(0, "completed");
+    assert_eq!(ran.text(), "The answer is boiling.");
+    let ran = {
+        let model = Model::start(samples(|_, answer| answer.fault(Fault::status(400))));
+        house.config_text(&format!(
+            "{HASTE}\n[[providers]]\n{}",
+            model.entry("model", None)
+        ));
+        run(&house, &["--branch", "2"], "Go.")
+    };
+    assert_eq!(ran.result["outcome"], "failed", "{ran:?}");
+}
+
+#[test]
+fn what_was_reported_of_dropped_samples_is_in_the_books() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(samples(move |request, answer| match temperature(request) {
+        Some(at) if words(at) == "boiling" => answer.held(Place::Middle, &held),
+        _ => answer,
+    }));
+    let house = house(&model, "");
+    let running = house.start(&["run", "--branch", "3", "--output-format", "jsonl", "Go."]);
+    running.line("two samples to be in", |line| {
+        line.contains("\"samples_in\":2")
+    });
+    let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
+    let done = running.done();
+    assert_eq!(done.code(), Some(130), "{done:?}");
+    let expected = [("harvest".into(), 2), ("sample".into(), 2)];
+    until("all is in the books", || purposes(&house) == expected);
+    gate.open();
+}
+
+#[test]
+fn a_restart_in_the_middle_of_samples_goes_on() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(samples(move |request, answer| match request.number {
+        ..=3 => answer.held(Place::Before, &held),
+        _ => answer,
+    }));
+    let house = house(&model, "");
+    let line = ["run", "--branch", "3", "--detach", "Go."];
+    let _ = house.reasonix(&line).expect_code(0);
+    until("the samples are asked for", || model.count() == 3);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    gate.open();
+    until("the turn has ended", || {
+        house.log(Pid(1)).count("turn.ended") == 1
+    });
+    let log = house.log(Pid(1));
+    let said = log.bodies().into_iter().find_map(|body| match body {
+        Body::Assistant(message) => Some(message.text),
+        _ => None,
+    });
+    assert_eq!(said.as_deref(), Some("The answer is tepid."));
+}
