@@ -49,6 +49,7 @@ const ROWS: &[Row] = &[
     one::<history::CheckpointsOutput>("rewind --list"),
     one::<proto::params::compact::CompactOutput>("compact"),
     one::<SessionSummary>("model"),
+    one::<InspectOutput>("budget"),
     one::<Vec<history::DeleteOutput>>("rm"),
     one::<history::PruneOutput>("rm --older-than"),
     one::<history::SearchOutput>("search"),

@@ -178,7 +178,7 @@ pub const COMMANDS: &[Row] = &[
         "budget",
         &[],
         Command::Budget,
-        "[usd|tokens|steps|minutes AMOUNT]",
+        "[LIMIT AMOUNT]",
         DRIVE,
         Msg::SlashBudget,
     ),
