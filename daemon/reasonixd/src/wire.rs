@@ -159,7 +159,7 @@ impl Wire {
             repair: entry.repairs_calls(),
             budget: settings.budget.session,
             efforts: facts.efforts,
-            temperature: facts.temperature,
+            temperature: !facts.refuses_temperature,
             harvest: settings.harvest,
         }
     }

@@ -20,8 +20,8 @@ pub struct Facts {
     /// The day of the catalog's price; `None`: the price is the config's, or there is none.
     pub price_as_of: Option<String>,
     pub cache: Cache,
-    /// False: a request with a temperature is refused.
-    pub temperature: bool,
+    /// A request with a temperature is refused.
+    pub refuses_temperature: bool,
 }
 
 /// What is known of one model of an entry.
@@ -54,7 +54,7 @@ pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
         price: priced.or_else(|| known.and_then(|known| known.price.clone())),
         price_as_of,
         cache: known.map(|known| known.cache).unwrap_or_default(),
-        temperature: known.and_then(|known| known.temperature).unwrap_or(true),
+        refuses_temperature: known.and_then(|known| known.temperature) == Some(false),
     }
 }
 

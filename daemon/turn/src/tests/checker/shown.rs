@@ -100,7 +100,9 @@ impl Shown {
     fn used(&mut self, usage: &Usage, record: &Record) {
         match usage.purpose {
             Purpose::Digest => self.now.digests += 1,
-            _ => {
+            // Beside the conversation, whenever it ends.
+            Purpose::Harvest | Purpose::Sample => {}
+            Purpose::Answer => {
                 assert!(record.turn.is_some(), "it stands in a turn");
                 if usage.reported {
                     self.now.tokens = usage.prompt_tokens + usage.output_tokens;

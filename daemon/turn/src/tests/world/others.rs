@@ -10,7 +10,8 @@ use proto::params::approval::Decision as Answered;
 use proto::params::plan;
 use proto::params::session::When;
 use proto::record::{
-    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, SessionSet, Verdict,
+    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningHarvested,
+    SessionSet, Usage, Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
@@ -174,14 +175,47 @@ impl World {
 
     /// A message is to stay word for word, or no longer. It is for the plan of a compaction to know.
     fn pin(&mut self) {
+        let place = self.chance.below(4);
+        if place == 0 {
+            self.harvested();
+        }
         let pin = Body::MessagePinned(Pinned {
-            item: ItemId(format!("m1.{}", self.chance.below(4))),
+            item: ItemId(format!("m1.{place}")),
             pinned: self.chance.once_in(2),
             by: "ann".into(),
             request_id: None,
         });
         let effects = self.machine.record(pin, self.now);
         self.perform(effects);
+    }
+
+    /// Requests beside the conversation have ended, at any time: what they took, and what came of them.
+    fn harvested(&mut self) {
+        let spent = [Purpose::Sample, Purpose::Harvest].map(|purpose| Body::Usage(beside(purpose)));
+        let found = Body::ReasoningHarvested(ReasoningHarvested {
+            item: ItemId("m1.2".into()),
+            subgoals: Vec::new(),
+            hypotheses: Vec::new(),
+            uncertainties: vec!["whether it is so".into()],
+            rejected_paths: Vec::new(),
+        });
+        for body in spent.into_iter().chain([found]) {
+            let (context, expected) = {
+                let facts = self.machine.facts();
+                (facts.context_tokens, facts.cache.clone())
+            };
+            let effects = self.machine.record(body, self.now);
+            let facts = self.machine.facts();
+            assert_eq!(
+                facts.context_tokens, context,
+                "it is no part of the conversation"
+            );
+            assert_eq!(
+                facts.cache, expected,
+                "nor of what the cache is expected to hold"
+            );
+            self.perform(effects);
+        }
     }
 
     /// A prompt that waits, or none that does.
@@ -526,5 +560,28 @@ impl World {
         if let Some((item, attempt)) = self.chance.take(&mut self.outside.retries) {
             self.step(Input::RetryDue { item, attempt });
         }
+    }
+}
+
+fn beside(purpose: Purpose) -> Usage {
+    Usage {
+        item: ItemId("m1.2".into()),
+        provider: "p".into(),
+        model: "m".into(),
+        purpose,
+        step: 1,
+        attempt: 1,
+        prompt_tokens: 900,
+        cached_tokens: 100,
+        expected_cached: None,
+        output_tokens: 90,
+        reasoning_tokens: 0,
+        cache_write_tokens: 0,
+        reported: true,
+        cost_micros: Some(7),
+        request_bytes: 9_000,
+        first_token_ms: 1,
+        duration_ms: 1,
+        cache_miss: None,
     }
 }
