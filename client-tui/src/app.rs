@@ -211,6 +211,9 @@ impl App {
             false => self.drawn + FRAME,
         };
         let moves = self.moves();
+        let session = self.model.session.as_ref();
+        let counts = session.and_then(|session| session.cache_changes_in(Stamp::now()));
+        let counted = Instant::now() + Duration::from_millis(counts.unwrap_or_default());
         let mut urgent = false;
         let first = tokio::select! {
             biased;
@@ -234,6 +237,10 @@ impl App {
             () = until(frame), if self.dirty => None,
             () = until(beat), if moves => {
                 self.beaten = Instant::now();
+                Some(Event::Tick)
+            }
+            () = until(counted), if counts.is_some() => {
+                self.dirty = true;
                 Some(Event::Tick)
             }
         };

@@ -13,6 +13,7 @@ use proto::methods::{
     SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
     TrustSet,
 };
+use proto::params::compact::CompactParams;
 use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
 use proto::params::rules::{ListOutput, ListParams};
@@ -92,10 +93,17 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             result: asked::<RulesRevoke>(client, &params).await,
             rule: params.rule,
         },
-        Call::Compact(params) => Answer::Compacted {
-            result: asked::<SessionCompact>(client, &params).await,
-            params,
-        },
+        Call::Compact(params) => {
+            let credentials = client.credentials().await;
+            let keyed = CompactParams {
+                credentials,
+                ..params.clone()
+            };
+            Answer::Compacted {
+                result: asked::<SessionCompact>(client, &keyed).await,
+                params,
+            }
+        }
         // Calls whose success is told by an event.
         Call::Pin(ref params) => done(plain::<SessionPin>(client, params).await, call),
         Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),

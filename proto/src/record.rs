@@ -17,7 +17,8 @@ use crate::params::question::{Question, Reply};
 use crate::reset::{CacheReset, Pinned};
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{
-    ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
+    ApprovalId, CallId, Failure, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq,
+    SessionId, Stamp,
 };
 
 /// A record of a session's log, without its place in the file.
@@ -278,6 +279,10 @@ pub struct SessionSet {
     /// Samples of each request, of which one is taken; 1: none but the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<u32>,
+    /// Of the fallback model: `model` stands in, for the rest of the turn, for the one before, which failed with this.
+    /// With the end of the turn model and effort are again what they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<Failure>,
 }
 
 /// `session.state`: a move of the state table, with its cause.

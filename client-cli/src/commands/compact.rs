@@ -1,11 +1,14 @@
 //! `reasonix compact`: old messages folded into a digest, and back.
 
 use client::transcript::compacted_words;
+use client::{CallError, Client};
 use proto::RequestId;
-use proto::methods::SessionCompact;
-use proto::params::compact::CompactParams;
+use proto::methods::{SessionCompact, SessionInterrupt};
+use proto::params::compact::{CompactOutput, CompactParams};
+use proto::params::session::OneParams;
 
-use crate::exit::Error;
+use crate::exit::{self, Error};
+use crate::signals::Signals;
 use crate::{output, reach};
 
 /// Fold old messages into a digest that the model writes, so that the context has room again.
@@ -30,6 +33,34 @@ pub struct Args {
     json: bool,
 }
 
+/// Waits for the end of it. Ctrl-C stops it, and what was begun changes nothing; a second one leaves.
+async fn compacted(
+    client: &Client,
+    params: &CompactParams,
+) -> Result<Option<CompactOutput>, Error> {
+    let mut signals = Signals::listen()?;
+    let mut call = std::pin::pin!(client.call::<SessionCompact>(params));
+    let mut stopped = false;
+    loop {
+        tokio::select! {
+            done = &mut call => return match done {
+                Err(CallError::Failure(failure)) if stopped => {
+                    output::progress(&format!("· {}", failure.message));
+                    Ok(None)
+                }
+                done => Ok(Some(done?)),
+            },
+            _ = signals.next() => {
+                if std::mem::replace(&mut stopped, true) {
+                    return Ok(None);
+                }
+                let session = params.session.clone();
+                client.call::<SessionInterrupt>(&OneParams { session }).await?;
+            }
+        }
+    }
+}
+
 /// Compacts, previews, or takes back. Exits 1 where there was nothing to fold.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("compact").await?;
@@ -40,8 +71,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         preview: args.preview,
         undo: args.undo,
         request_id: (!args.preview).then(RequestId::new),
+        credentials: client.credentials().await,
     };
-    let done = client.call::<SessionCompact>(&params).await?;
+    let Some(done) = compacted(&client, &params).await? else {
+        return Ok(exit::INTERRUPTED);
+    };
     if args.json {
         output::json(&done)?;
     } else {

@@ -44,5 +44,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         text::line(&params.session),
         forked.at_turn
     ));
+    if let Some(forecast) = &forked.forecast {
+        output::progress(&format!(
+            "· its first prompt, sent now: {}",
+            forecast.words()
+        ));
+    }
     Ok(0)
 }

@@ -10,7 +10,7 @@ use crate::{output, reach, text};
 /// Show which model a session asks, or have it ask another one from its next request on.
 ///
 /// The conversation goes on; what only the old vendor can read (its signed reasoning) is left out. The vendor's cache starts
-/// anew: once there is a conversation, `--yes` says that this is meant.
+/// anew: once there is a conversation, `--yes` says that this is meant. Another model keeps the effort where it knows that level.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.

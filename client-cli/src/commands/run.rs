@@ -104,6 +104,10 @@ pub struct Args {
     /// Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8). All cost.
     #[arg(long, value_name = "N", conflicts_with_all = ["session", "continue_last"])]
     branch: Option<u32>,
+    /// How hard the model is to think, as it knows the words: `low`, `high`, …; empty: as it does by itself [default: as
+    /// its entry says].
+    #[arg(long, value_name = "LEVEL")]
+    effort: Option<String>,
 }
 
 /// What `run` prints.

@@ -21,6 +21,8 @@ super::catalog! {
     Answering = "answers only", "仅可答复";
     Context = "context {0}%", "上下文 {0}%";
     Cache = "cache {0}%", "缓存 {0}%";
+    CacheEnds = "cache expires in {0}", "缓存 {0} 后过期";
+    CacheExpired = "cache expired", "缓存已过期";
     Tokens = "{0} tokens", "{0} 词元";
     Running = "running {0}", "正在运行 {0}";
     /// The key.

@@ -16,6 +16,9 @@ use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
 
 use super::approval::{Answered, Asked, Asking};
 
+/// So long before its end it is told how long the vendor's cache keeps the conversation: two minutes.
+pub const CACHE_LAST_MS: u64 = 120_000;
+
 /// What is known of it.
 #[derive(Debug)]
 pub struct Session {
@@ -43,6 +46,10 @@ pub struct Session {
     pub context_tokens: u64,
     /// 0: not known.
     pub context_window: u64,
+    /// When the newest request was sent that the next one extends.
+    pub cache_used: Option<Stamp>,
+    /// So many milliseconds the vendor's cache keeps that, where it is known.
+    pub cache_ttl_ms: Option<u64>,
     pub turns: u64,
     pub queue: Queue,
     pub todos: Vec<Todo>,
@@ -94,6 +101,8 @@ impl Session {
             usage: UsageTotals::default(),
             context_tokens: 0,
             context_window: 0,
+            cache_used: None,
+            cache_ttl_ms: None,
             turns: 0,
             queue: Queue::default(),
             todos: Vec::new(),
@@ -162,7 +171,27 @@ impl Session {
         self.usage = summary.usage;
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
+        (self.cache_used, self.cache_ttl_ms) = (summary.cache_used, summary.cache_ttl_ms);
         self.turns = summary.turns;
+    }
+
+    /// Milliseconds until the vendor's cache forgets the conversation: 0 when it has. `None`: not known, or it is being
+    /// used right now.
+    #[must_use]
+    pub fn cache_left(&self, now: Stamp) -> Option<u64> {
+        let (used, ttl) = (self.cache_used?, self.cache_ttl_ms?);
+        let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);
+        (!self.busy()).then(|| ttl.saturating_sub(age))
+    }
+
+    /// Milliseconds until there is something else to tell of that: when the last minutes begin, then each second.
+    #[must_use]
+    pub fn cache_changes_in(&self, now: Stamp) -> Option<u64> {
+        match self.cache_left(now)? {
+            0 => None,
+            left if left > CACHE_LAST_MS => Some(left - CACHE_LAST_MS),
+            left => Some(left.min(1_000)),
+        }
     }
 
     fn enter(&mut self, state: State, waiting_for: Option<WaitingFor>, cause: &str, at: Stamp) {
@@ -280,6 +309,8 @@ impl Session {
                 self.usage.add(&UsageTotals::of(&usage));
                 if usage.reported {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
+                    let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
+                    self.cache_used = Some(Stamp(at.0.saturating_sub(took)));
                 }
             }
             other => self.runs(other, at),

@@ -278,6 +278,7 @@ fn compact(session: String, arguments: &str) -> Vec<Effect> {
         preview,
         undo,
         request_id: (!preview).then(RequestId::new),
+        ..CompactParams::default()
     }))
 }
 

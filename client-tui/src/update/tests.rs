@@ -536,6 +536,7 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
         session: proto::SessionId::new(),
         pid: proto::Pid(9),
         at_turn: 1,
+        forecast: None,
     }));
     assert!(super::scene::take(&mut model, vec![answered(forked)]).is_empty());
     assert!(toast(&model).contains("session 9"));

@@ -12,7 +12,7 @@ use ratatui::text::Line;
 use super::Panel;
 use crate::messages::status::Msg;
 use crate::model::Model;
-use crate::model::session::Session;
+use crate::model::session::{CACHE_LAST_MS, Session};
 use crate::render::short;
 use crate::theme::Ink;
 use client::text;
@@ -100,6 +100,16 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
     if let Some(share) = short::percent(usage.cached_tokens, usage.prompt_tokens) {
         let words = language.fill(Msg::Cache, &[&share.to_string()]);
         groups.push(Group::new(8, Ink::Dim, words));
+    }
+    match session.cache_left(model.clock) {
+        Some(0) => groups.push(Group::new(8, Ink::Dim, language.say(Msg::CacheExpired))),
+        Some(left) if left <= CACHE_LAST_MS => {
+            let seconds = left.div_ceil(1_000);
+            let left = format!("{}:{:02}", seconds / 60, seconds % 60);
+            let words = language.fill(Msg::CacheEnds, &[&left]);
+            groups.push(Group::new(8, Ink::Dim, words));
+        }
+        Some(_) | None => {}
     }
     let tokens = short::tokens(usage);
     if tokens > 0 {

@@ -93,7 +93,7 @@ impl Daemon {
     }
 
     /// The variables that hold the keys of the user's providers. Of those that come with the program, the one that the
-    /// user's `default_model` names; all of them where nothing is configured: no key is asked for without need.
+    /// user's `default_model` and `agent.fallback_model` name; all of them where nothing is configured: no key is asked for without need.
     pub fn key_variables(&self) -> Vec<String> {
         let loaded = self.settings(None);
         let configured = &loaded.settings.providers;
@@ -101,10 +101,14 @@ impl Daemon {
         if configured.is_empty() && loaded.providers_lost.is_empty() {
             entries.extend(settings::shipped::all());
         }
-        if let Some(wanted) = &loaded.settings.default_model
-            && let Ok((entry, _)) = settings::shipped::find_any(configured, wanted)
-        {
-            entries.push(entry);
+        let models = [
+            &loaded.settings.default_model,
+            &loaded.settings.fallback_model,
+        ];
+        for wanted in models.into_iter().flatten() {
+            if let Ok((entry, _)) = settings::shipped::find_any(configured, wanted) {
+                entries.push(entry);
+            }
         }
         let mut variables: Vec<_> = entries
             .into_iter()

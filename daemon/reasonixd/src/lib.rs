@@ -6,6 +6,7 @@ mod credentials;
 mod daemon;
 mod doctor;
 mod dotenv;
+mod effort;
 mod ending;
 mod gate;
 mod hold;

@@ -10,12 +10,13 @@ use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, KeptRules, Layered, Setup, Terms};
+use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
+use crate::effort;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, facts, presets, shipped};
 
@@ -97,12 +98,14 @@ impl Wire {
                 project.without_effect().join(" · ")
             ));
         }
-        // They quote files, and they stand in the session's log.
-        let notices = notices
-            .iter()
-            .map(|notice| contract::scrub(notice))
-            .collect();
         let facts = facts::of(entry, &model);
+        let fallback = fallback(&settings).unwrap_or_else(|failure| {
+            notices.push(format!(
+                "There is no fallback: {} {}",
+                failure.message, failure.hint
+            ));
+            None
+        });
         Setup {
             provider_name: entry.name.clone(),
             provider_kind: entry.kind.clone(),
@@ -153,7 +156,11 @@ impl Wire {
             recover: settings.recover,
             trusted,
             workspace_root: settings.workspace_root.clone(),
-            notices,
+            // They quote files, and they stand in the session's log.
+            notices: notices
+                .iter()
+                .map(|notice| contract::scrub(notice))
+                .collect(),
             unusable: None,
             price: facts.price,
             repair: entry.repairs_calls(),
@@ -161,19 +168,22 @@ impl Wire {
             efforts: facts.efforts,
             temperature: !facts.refuses_temperature,
             harvest: settings.harvest,
+            effort: entry.effort.clone(),
+            fallback,
         }
     }
 }
 
 impl Assembly for Wire {
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
-        self.create_with(cwd, model, &[])
+        self.create_with(cwd, model, Effort::Configured, &[])
     }
 
     fn create_with(
         &self,
         cwd: &Path,
         model: Option<&str>,
+        effort: Effort<'_>,
         brought: &[&str],
     ) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
@@ -189,8 +199,9 @@ impl Assembly for Wire {
             Some(wanted) => wanted,
             None => return Err(no_provider(&loaded, &self.home)),
         };
-        let (entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)
+        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
+        entry.effort = effort::resolve(&entry, &model, effort)?;
         let opened = self.open(&entry, &model, &loaded.settings)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
         let mut setup = self.setup(loaded, &entry, model, opened);
@@ -228,7 +239,8 @@ impl Assembly for Wire {
                 )
             });
         let opened = entry.and_then(|mut entry| {
-            entry.effort = created.effort.clone().or(entry.effort);
+            // As the log says, whatever the entry says by now.
+            entry.effort.clone_from(&created.effort);
             let opened = self.open(&entry, &created.model, &loaded.settings)?;
             Ok((opened, entry))
         });
@@ -241,11 +253,11 @@ impl Assembly for Wire {
         }
     }
 
-    fn switch(&self, cwd: &Path, model: &str, effort: Option<&str>) -> Result<Setup, Failure> {
+    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<Setup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
-        entry.effort = effort.map(str::to_owned).or(entry.effort);
+        entry.effort = effort::resolve(&entry, &model, effort)?;
         let opened = self.open(&entry, &model, &loaded.settings)?;
         Ok(self.setup(loaded, &entry, model, opened))
     }
@@ -379,6 +391,21 @@ pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<
             .then(|| shipped::with_key(has_key));
         entry.flatten().map(|entry| entry.name)
     })
+}
+
+/// Who answers where the model of a session is down. One that there is not stands among the problems of the settings.
+fn fallback(settings: &Settings) -> Result<Option<turn::Fallback>, Failure> {
+    let wanted = settings.fallback_model.as_deref();
+    let found = wanted.and_then(|wanted| shipped::find_any(&settings.providers, wanted).ok());
+    let Some((entry, model)) = found else {
+        return Ok(None);
+    };
+    let effort = effort::resolve(&entry, &model, Effort::Configured)?;
+    Ok(Some(turn::Fallback {
+        provider: entry.name,
+        model,
+        effort,
+    }))
 }
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {

@@ -2,8 +2,8 @@
 
 use proto::params::Empty;
 use proto::params::session::SessionSummary;
-use proto::record::SessionSet;
-use proto::{ErrorName, Failure, RequestId, Seq, Stamp};
+use proto::record::{Level, Notice, SessionSet};
+use proto::{Body, ErrorName, Failure, RequestId, Seq, Stamp};
 use serde_json::Value;
 use turn::Input;
 use turn::facts::{Done, content_of_set};
@@ -57,7 +57,12 @@ impl Actor {
         None
     }
 
-    pub(crate) fn set(&mut self, set: SessionSet, reply: Reply<SessionSummary>) {
+    pub(crate) fn set(
+        &mut self,
+        set: SessionSet,
+        notice: Option<String>,
+        reply: Reply<SessionSummary>,
+    ) {
         let content = format!("set {}", content_of_set(&set));
         let repeated = self.repeated(set.request_id, &content);
         let malformed = name_refusal(&set);
@@ -70,6 +75,13 @@ impl Actor {
         }
         if repeated.is_none() {
             self.step(Input::Set(set));
+            if let Some(text) = notice {
+                let level = Level::Info;
+                let effects = self
+                    .machine
+                    .record(Body::Notice(Notice { level, text }), self.now());
+                self.perform(effects);
+            }
         }
         let seq = self.machine.facts().seq;
         match self.summary() {

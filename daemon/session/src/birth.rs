@@ -18,6 +18,7 @@ use crate::handle::SessionHandle;
 use crate::keys::Keys;
 use crate::load::Ground;
 use crate::making::{self, Parts};
+use crate::setup::Effort;
 use crate::supervisor::{Client, Supervisor, blocking};
 use crate::{hooked, names, opening, prefix, switching};
 
@@ -264,13 +265,18 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         .transpose()?;
     let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
     let model = params.model.as_deref().or(bundled);
-    let mut setup = ground.assembly.create_with(&cwd, model, &brought)?;
-    let effort = bundle.as_ref().map(|bundle| bundle.pace.of(&setup.efforts));
-    let effort = effort.filter(|effort| !effort.is_empty());
-    if let Some(effort) = &effort {
+    let effort = match &params.effort {
+        Some(effort) => Effort::Exactly(Some(effort)),
+        None => Effort::Configured,
+    };
+    let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
+    let pace = bundle.as_ref().filter(|_| params.effort.is_none());
+    let effort = pace.map(|bundle| bundle.pace.of(&setup.efforts));
+    if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
         let model = format!("{}/{}", setup.provider_name, setup.model);
         let notices = std::mem::take(&mut setup.notices);
-        setup = ground.assembly.switch(&cwd, &model, Some(effort))?;
+        let effort = Effort::Exactly(Some(&effort));
+        setup = ground.assembly.switch(&cwd, &model, effort)?;
         setup.notices = notices;
     }
     let prefix = prefix::render(setup.codec.as_ref(), &setup);
@@ -296,7 +302,6 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         &env,
     );
     created.env_held = held.into_iter().collect();
-    created.effort = effort.or(created.effort);
     let branch = bundle.map_or(1, |bundle| bundle.branch);
     let branch = params.branch.unwrap_or(branch);
     created.branch = (branch > 1).then_some(branch);
@@ -369,7 +374,7 @@ fn first_record(
         provider: setup.provider_name.clone(),
         provider_kind: setup.provider_kind.clone(),
         model: setup.model.clone(),
-        effort: None,
+        effort: setup.effort.clone(),
         context_window: setup.context_window,
         prefix_sha256: prefix::hash(prefix),
         kind: params.kind,

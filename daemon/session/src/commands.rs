@@ -9,6 +9,7 @@ use proto::hook::HookFinished;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
+use proto::params::forecast::Forecast;
 use proto::params::history::RewindParams;
 use proto::params::hook::ListOutput;
 use proto::params::session::{
@@ -68,8 +69,14 @@ pub enum Command {
         by: String,
         reply: Reply<QueueOutput>,
     },
+    /// What the next prompt costs as things stand.
+    Forecast {
+        reply: Reply<Forecast>,
+    },
     Set {
         set: SessionSet,
+        /// What people are told of it.
+        notice: Option<String>,
         reply: Reply<SessionSummary>,
     },
     Signal {

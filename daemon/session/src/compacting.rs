@@ -6,8 +6,9 @@ use contract::ToolChoice;
 use proto::live::Live;
 use proto::params::Empty;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
+use proto::params::forecast::{Forecast, Forecasts};
 use proto::reset::{CacheReset, Pinned, Trigger, Wire};
-use proto::{Body, ErrorName, Failure, ItemId};
+use proto::{Body, ErrorName, Failure, ItemId, Stamp};
 use turn::Input;
 use turn::compacting::{CompactionEnd, Digest, Job, JobEnd, Resetting};
 use turn::compaction::{Measure, Planned, Restated, Terms, Why};
@@ -17,6 +18,7 @@ use crate::actor::Actor;
 use crate::answers::refuse;
 use crate::asking::{self, Ask, Gather, Source};
 use crate::commands::{Command, Happened, Reply};
+use crate::forecast;
 use crate::handle::SessionHandle;
 use crate::repair;
 use crate::resetting::{self, Done, Wanted, Workpiece};
@@ -91,6 +93,7 @@ impl Actor {
                     || settings.model != facts.wire.model
                     || settings.effort != facts.wire.effort,
                 renders: facts.wants_rendering(),
+                keys: facts.stand_in.is_some().then(|| Arc::clone(&self.keys)),
             },
             job,
         }
@@ -120,6 +123,7 @@ impl Actor {
             self.own_key = swap.setup.own_key;
             self.machine.set_limits(swap.setup.limits);
             self.temperature = swap.setup.temperature;
+            self.machine.fall_back_to(swap.setup.fallback);
             self.price = swap.setup.price.map(Arc::new);
             self.prefix = Arc::new(swap.prefix);
         }
@@ -182,6 +186,7 @@ impl Actor {
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }
+        self.keys.put(params.credentials.clone());
         if params.preview {
             return self.preview_compaction(&params, reply);
         }
@@ -208,6 +213,12 @@ impl Actor {
         }
     }
 
+    /// The next prompt as things stand.
+    pub(crate) fn forecast(&self) -> Forecast {
+        let (facts, limits) = (self.machine.facts(), self.machine.limits());
+        forecast::standing(facts, &limits, self.price.as_deref(), Stamp::now())
+    }
+
     fn undo_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
         let undone = self.machine.facts().undoable_compaction().cloned();
         let Some(undone) = undone else {
@@ -225,7 +236,7 @@ impl Actor {
         let output = CompactOutput {
             seq: Some(seq),
             compaction: Some(undone.done),
-            why: None,
+            ..CompactOutput::default()
         };
         self.reply_when(seq, reply, output);
     }
@@ -240,9 +251,21 @@ impl Actor {
             upto: self.machine.facts().seq,
             digest: Digest::Wanted,
         });
+        let now = self.forecast();
+        let (price, block) = (self.price.clone(), self.machine.limits().cache_block.max(1));
         tokio::task::spawn_blocking(move || {
-            let said = resetting::preview(work).map(|planned| match planned {
+            let said = resetting::preview(work).map(|(planned, head)| match planned {
                 Planned::Done { done, .. } => CompactOutput {
+                    forecasts: Some(Box::new(Forecasts {
+                        then: forecast::ahead(
+                            now.model.clone(),
+                            done.tokens_after,
+                            (head / block * block).min(now.cached_tokens),
+                            price.as_deref(),
+                            Stamp::now(),
+                        ),
+                        now,
+                    })),
                     compaction: Some(done),
                     ..CompactOutput::default()
                 },
@@ -278,7 +301,7 @@ impl Actor {
                 let output = CompactOutput {
                     seq: Some(seq),
                     compaction: Some(done),
-                    why: None,
+                    ..CompactOutput::default()
                 };
                 self.reply_when(seq, reply, output);
             }

@@ -24,7 +24,9 @@ impl Actor {
             Command::Unqueue { prompt_id, reply } => self.unqueue(prompt_id, reply),
             Command::Edit { params, by, reply } => self.take_edit(params, by, reply),
             Command::Reorder { params, by, reply } => self.reorder(params, by, reply),
-            Command::Set { set, reply } => self.set(set, reply),
+            // The caller may be gone.
+            Command::Forecast { reply } => drop(reply.send(Ok(self.forecast()))),
+            Command::Set { set, notice, reply } => self.set(set, notice, reply),
             Command::Signal {
                 signal,
                 request_id,

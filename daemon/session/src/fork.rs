@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use proto::outcome::UsageTotals;
+use proto::params::forecast::Forecast;
 use proto::params::history::{ForkOutput, ForkParams};
 use proto::record::{Origin, SessionCreated, SessionState};
 use proto::state::{Kind, State};
@@ -24,6 +25,7 @@ mod rebuilt;
 use rebuilt::Rebuilt;
 
 use crate::base;
+use crate::forecast;
 use crate::handle::SessionHandle;
 use crate::load::Ground;
 use crate::names;
@@ -99,6 +101,7 @@ impl Supervisor {
                 session: handle.id(),
                 pid: handle.pid(),
                 at_turn: origin.turn,
+                forecast: self.first_prompt(&origin).await,
             }),
             None => Err(Failure::new(
                 ErrorName::RequestIdReused,
@@ -106,6 +109,32 @@ impl Supervisor {
                 "Make a new id for each fork.",
             )),
         }
+    }
+}
+
+impl Supervisor {
+    /// What the fork's first prompt costs now. The vendor's cache has what the origin sent, as long as it keeps that.
+    /// `None`: the origin is gone.
+    async fn first_prompt(&self, origin: &Origin) -> Option<Forecast> {
+        let log = self.log_of(&origin.session.to_string()).await.ok()?;
+        let (ground, turn) = (self.ground.clone(), origin.turn);
+        let reckon = move || {
+            let dir = ground.home.session_dir(log.session);
+            let whole = look(&dir, log.upto).ok()?;
+            let then = look(&dir, *whole.ends.get(&turn)?).ok()?;
+            let setup = ground.assembly.resume(&then.facts.created_now()?);
+            let (limits, price) = (setup.limits, setup.price.as_ref());
+            let now = Stamp::now();
+            // Later turns have used the same beginning since, where nothing came between.
+            let used = match whole.facts.cache.resets == then.facts.cache.resets {
+                true => whole.facts.cache.sent(),
+                false => then.facts.cache.sent(),
+            };
+            let age = used?.0.saturating_sub(then.facts.cache.sent()?.0);
+            let as_if = Stamp(now.0.saturating_sub(age));
+            Some(forecast::standing(&then.facts, &limits, price, as_if))
+        };
+        blocking(reckon).await.ok()?
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
+use proto::params::forecast::Forecast;
 use proto::params::hook::ListOutput;
 use proto::params::plan::{self, Plan};
 use proto::params::question::{self, Question};
@@ -253,12 +254,32 @@ impl SessionHandle {
             .await
     }
 
+    /// What the next prompt costs as things stand.
+    ///
+    /// # Errors
+    /// `shutting_down`.
+    pub async fn forecast(&self) -> Result<Forecast, Failure> {
+        self.ask(|reply| Command::Forecast { reply }).await
+    }
+
     /// Changes settings. Answers when that is on disk.
     ///
     /// # Errors
     /// `storage`, `request_id_reused`; `invalid_params` for a name or label that cannot be one.
     pub async fn set(&self, set: SessionSet) -> Result<SessionSummary, Failure> {
-        self.ask(|reply| Command::Set { set, reply }).await
+        self.set_and_say(set, None).await
+    }
+
+    /// The same, with a word to people about it.
+    ///
+    /// # Errors
+    /// As `set`.
+    pub async fn set_and_say(
+        &self,
+        set: SessionSet,
+        notice: Option<String>,
+    ) -> Result<SessionSummary, Failure> {
+        self.ask(|reply| Command::Set { set, notice, reply }).await
     }
 
     /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to

@@ -32,6 +32,7 @@ mod evict;
 mod export;
 mod fanout;
 mod follow;
+mod forecast;
 mod fork;
 mod frozen;
 mod gitsays;
@@ -91,7 +92,7 @@ pub use hooked::status_of as hooks_listed;
 pub use kept::KeptRules;
 pub use keys::Keys;
 pub use permissions::{Asked, Explained, Permissions};
-pub use setup::{Assembly, Bundle, Layered, Pace, Setup, Terms};
+pub use setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
 pub use supervisor::{Client, Supervisor};
 pub use walls::{Confine, Demand, make_private};
 

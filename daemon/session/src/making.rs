@@ -80,6 +80,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
     machine.mend_calls(repair::wanted(&parts.setup));
+    machine.fall_back_to(parts.setup.fallback.clone());
     let mut journal = Journal::new(
         parts.file,
         parts.index,

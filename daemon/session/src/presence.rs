@@ -6,7 +6,7 @@ use proto::{Body, Record, Stamp};
 
 use crate::actor::Actor;
 use crate::away::Left;
-use crate::summary;
+use crate::{forecast, summary};
 
 impl Actor {
     /// The session in short. `None` before its first record.
@@ -19,6 +19,14 @@ impl Actor {
             .as_ref()
             .and_then(|gather| gather.silent_since());
         summary.compacting = self.machine.is_compacting();
+        let ttl = self.machine.limits().cache_ttl_ms;
+        summary.cache_ttl_ms = (ttl > 0).then_some(ttl);
+        if facts.context_tokens > 0 {
+            let price = self.price.as_deref().filter(|_| !facts.wants_rebase());
+            let (model, tokens) = (summary.model.clone(), facts.context_tokens);
+            let cold = forecast::ahead(model, tokens, 0, price, Stamp::now());
+            summary.cold = Some(Box::new(cold));
+        }
         Some(summary)
     }
 

@@ -16,8 +16,9 @@ use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
 
 use crate::base::{self, Element, Reader};
 use crate::journal::MessageAt;
+use crate::keys::Keys;
 use crate::prefix;
-use crate::setup::{Assembly, Setup};
+use crate::setup::{Assembly, Effort, Setup};
 
 /// Bytes beside a record, at most: three quarters of the longest line.
 const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
@@ -46,6 +47,8 @@ pub struct Wanted {
     pub is_other: bool,
     /// The messages have to be rendered, and not the prefix alone.
     pub renders: bool,
+    /// The keys that clients brought, where one for it has to be there now: nobody waits for a fallback's.
+    pub keys: Option<Arc<Keys>>,
 }
 
 /// What a job came to, with what does not go through the machine.
@@ -85,17 +88,25 @@ pub fn run(work: Workpiece) -> Done {
     done.unwrap_or_else(|failure| Done::of(JobEnd::Failed(failure)))
 }
 
-/// What a compaction would do, without a digest being written. Blocks.
+/// What a compaction would do, without a digest being written; and the tokens before the first that changes. Blocks.
 ///
 /// # Errors
 /// The log cannot be read.
-pub fn preview(work: Workpiece) -> Result<Planned, Failure> {
+pub fn preview(work: Workpiece) -> Result<(Planned, u64), Failure> {
     let messages = read(&work.file, &work.parts)?;
     let terms = Terms {
         digest: Some(String::new()),
         ..work.terms
     };
-    Ok(compaction::plan(&messages, &terms))
+    let planned = compaction::plan(&messages, &terms);
+    let Planned::Done { parts, .. } = &planned else {
+        return Ok((planned, 0));
+    };
+    let same = |(message, part): &(&Message, &Part)| matches!(part, Part::Keep(piece) if *piece == message.piece);
+    let head = messages.iter().zip(parts).take_while(same);
+    let head: u64 = head.map(|(message, _)| message.bytes).sum();
+    let tokens = terms.measure.tokens(terms.prefix_bytes + head);
+    Ok((planned, tokens))
 }
 
 fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
@@ -272,8 +283,9 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         false => None,
         true => {
             let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
-            let effort = wanted.wire.effort.as_deref();
+            let effort = Effort::Exactly(wanted.wire.effort.as_deref());
             let setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
+            has_key(&setup, wanted.keys.as_deref())?;
             let prefix = prefix::render(&*setup.codec, &setup);
             Some(Box::new(Swap { setup, prefix }))
         }
@@ -322,6 +334,21 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         swap,
         ..Done::of(JobEnd::Reset(reset))
     })
+}
+
+/// Whether the key is there that is needed, where that matters.
+fn has_key(setup: &Setup, keys: Option<&Keys>) -> Result<(), Failure> {
+    let (Some(keys), Some(variable)) = (keys, &setup.key_variable) else {
+        return Ok(());
+    };
+    match setup.own_key.is_some() || keys.get(variable).is_some() {
+        true => Ok(()),
+        false => Err(Failure::new(
+            ErrorName::InvalidConfig,
+            format!("there is no key for `{}`", setup.provider_name),
+            format!("Set {variable}, or store it with `reasonix login`."),
+        )),
+    }
 }
 
 /// A message without what only the vendor that wrote it can read.

@@ -79,6 +79,10 @@ pub struct Setup {
     pub temperature: bool,
     /// Whether new sessions harvest what the model has reasoned.
     pub harvest: bool,
+    /// How hard the model thinks; `None`: as it does by itself.
+    pub effort: Option<String>,
+    /// Who answers for the rest of a turn where this model is down.
+    pub fallback: Option<turn::Fallback>,
 }
 
 /// What a preset stands for.
@@ -126,6 +130,17 @@ impl Pace {
     }
 }
 
+/// How hard a model is to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort<'a> {
+    /// As its entry says.
+    Configured,
+    /// So, and refused where the model does not know it; nothing or an empty word: as it does by itself.
+    Exactly(Option<&'a str>),
+    /// As the model before it did, where this one knows that; else as its entry says.
+    Before(&'a str),
+}
+
 /// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
 #[derive(Clone, Default)]
 pub struct Terms {
@@ -167,18 +182,19 @@ pub trait Assembly: Send + Sync {
     /// No such model, no usable provider, a config that this needs is wrong.
     fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
 
-    /// As [`Assembly::create`], where it is known for which variables the client brings a key: what is usable may
-    /// depend on it.
+    /// As [`Assembly::create`], with an effort, and where it is known for which variables the client brings a key: what
+    /// is usable may depend on it.
     ///
     /// # Errors
-    /// As `create`.
+    /// As `create`; an effort that the model does not know.
     fn create_with(
         &self,
         cwd: &Path,
         model: Option<&str>,
+        effort: Effort<'_>,
         brought: &[&str],
     ) -> Result<Setup, Failure> {
-        let _ = brought;
+        let (_, _) = (effort, brought);
         self.create(cwd, model)
     }
 
@@ -190,7 +206,7 @@ pub trait Assembly: Send + Sync {
     ///
     /// # Errors
     /// No such model, no usable provider, an effort that it lacks.
-    fn switch(&self, cwd: &Path, model: &str, effort: Option<&str>) -> Result<Setup, Failure> {
+    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<Setup, Failure> {
         let _ = (cwd, effort);
         Err(Failure::new(
             proto::ErrorName::InvalidConfig,
@@ -219,7 +235,7 @@ pub trait Assembly: Send + Sync {
     /// # Errors
     /// As [`Assembly::switch`].
     fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
-        self.switch(cwd, model, None)
+        self.switch(cwd, model, Effort::Configured)
     }
 
     /// The hooks of a session that works in this directory. Blocks: reads files.

@@ -45,5 +45,9 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         read_only,
         harvest: facts.settings.harvest,
         branch: facts.settings.branch.max(1),
+        instead_of: facts.instead_of(),
+        cold: None,
+        cache_ttl_ms: None,
+        cache_used: facts.cache.sent(),
     })
 }

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use proto::params::forecast::Forecasts;
 use proto::params::session::{SessionSummary, SetParams};
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, Stamp};
 
+use crate::forecast;
 use crate::handle::SessionHandle;
+use crate::setup::{Effort, Setup};
 use crate::supervisor::{Supervisor, blocking};
 
 /// Who is to be asked, as the log notes it.
@@ -14,10 +17,12 @@ use crate::supervisor::{Supervisor, blocking};
 pub struct Chosen {
     /// `provider/model`.
     pub model: Option<String>,
-    /// Empty: as the model does by itself.
+    /// Empty: as the model does by itself. Always said with another model: it goes by itself with it.
     pub effort: Option<String>,
     /// Samples of each request.
     pub branch: Option<u32>,
+    /// What people are told: the effort that was in force is not the other model's.
+    pub notice: Option<String>,
 }
 
 /// Samples of a request at most: they run side by side.
@@ -38,8 +43,10 @@ pub(crate) fn check_branch(branch: Option<u32>) -> Result<(), Failure> {
 impl Supervisor {
     /// Looks up the model and effort that a session is to ask from its next request on. Nothing is changed yet.
     ///
+    /// Another model keeps the effort where it knows that, and thinks as its entry says where it does not.
+    ///
     /// # Errors
-    /// No such model, no usable provider, an effort that its models lack; `confirm_needed`: the cache starts anew, and
+    /// No such model, no usable provider, an effort that the model lacks; `confirm_needed`: the cache starts anew, and
     /// nobody has said that this is meant.
     pub async fn choose(
         &self,
@@ -63,37 +70,67 @@ impl Supervisor {
                 ..Chosen::default()
             });
         }
-        let wanted = params
-            .model
-            .clone()
-            .unwrap_or_else(|| summary.model.clone());
-        let effort = params.effort.clone().or_else(|| summary.effort.clone());
-        let effort = effort.filter(|effort| !effort.is_empty());
+        let setup = self.switched(&summary, params).await?;
+        let model = format!("{}/{}", setup.provider_name, setup.model);
+        // An effort alone is for the model that is asked again behind a fallback.
+        let same = model == summary.model;
+        let effort = match same && params.effort.is_none() {
+            true => summary.effort.clone(),
+            false => setup.effort,
+        };
+        let changes = !same || effort != summary.effort;
+        if changes && summary.context_tokens > 0 && !params.confirm {
+            let (tokens, price) = (summary.context_tokens, setup.price.as_ref());
+            let now = Stamp::now();
+            let forecasts = Forecasts {
+                now: handle.forecast().await?,
+                then: forecast::ahead(model.clone(), tokens, 0, price, now),
+            };
+            return Err(Failure::new(
+                ErrorName::ConfirmNeeded,
+                format!(
+                    "The vendor's cache starts anew with this; {}.",
+                    forecasts.words()
+                ),
+                "Say it again with `--yes` (over the protocol: `confirm`), or fork the session and change the fork.",
+            )
+            .with("tokens", tokens)
+            .with("forecasts", serde_json::json!(forecasts))
+            .with("model", model));
+        }
+        let lost = summary.effort.as_ref().filter(|_| params.effort.is_none());
+        let lost = lost.filter(|before| effort.as_ref() != Some(before));
+        let notice = lost.map(|before| dropped(&model, before, effort.as_deref()));
+        Ok(Chosen {
+            model: params.model.is_some().then_some(model),
+            effort: Some(effort.unwrap_or_default()),
+            branch: params.branch,
+            notice,
+        })
+    }
+
+    /// What asking the other model takes.
+    async fn switched(
+        &self,
+        summary: &SessionSummary,
+        params: &SetParams,
+    ) -> Result<Setup, Failure> {
+        let first = summary.instead_of.as_ref().unwrap_or(&summary.model);
+        let wanted = params.model.as_ref().unwrap_or(first).clone();
+        let (said, before) = (params.effort.clone(), summary.effort.clone());
         let (assembly, cwd) = (
             Arc::clone(&self.ground.assembly),
             PathBuf::from(&summary.cwd),
         );
-        let (of, thinks) = (wanted.clone(), effort.clone());
-        let setup = blocking(move || assembly.switch(&cwd, &of, thinks.as_deref())).await??;
-        let model = format!("{}/{}", setup.provider_name, setup.model);
-        let changes = model != summary.model || effort != summary.effort;
-        if changes && summary.context_tokens > 0 && !params.confirm {
-            let tokens = summary.context_tokens;
-            return Err(Failure::new(
-                ErrorName::ConfirmNeeded,
-                format!(
-                    "The vendor's cache starts anew with this: about {tokens} tokens are read at full price with the next request."
-                ),
-                "Say it again with `confirm` (`--yes`), or fork the session and change the fork.",
-            )
-            .with("tokens", tokens)
-            .with("model", model));
-        }
-        Ok(Chosen {
-            model: params.model.is_some().then_some(model),
-            effort: params.effort.clone(),
-            branch: params.branch,
-        })
+        let look = move || {
+            let effort = match (&said, &before) {
+                (Some(said), _) => Effort::Exactly(Some(said)),
+                (None, Some(before)) => Effort::Before(before),
+                (None, None) => Effort::Configured,
+            };
+            assembly.switch(&cwd, &wanted, effort)
+        };
+        blocking(look).await?
     }
 
     /// The same with what the preset says of what is not said beside it, where that is not so already.
@@ -109,7 +146,8 @@ impl Supervisor {
         let resolving = blocking(move || {
             let bundle = assembly.preset(&cwd, &name, Some(&now))?;
             let model = said.model.clone().or(bundle.model);
-            let setup = assembly.switch(&cwd, model.as_deref().unwrap_or(&now), None)?;
+            let setup =
+                assembly.switch(&cwd, model.as_deref().unwrap_or(&now), Effort::Configured)?;
             let effort = bundle.pace.of(&setup.efforts);
             Ok::<_, Failure>(SetParams {
                 model,
@@ -127,4 +165,12 @@ impl Supervisor {
         }
         Ok(resolved)
     }
+}
+
+fn dropped(model: &str, before: &str, now: Option<&str>) -> String {
+    let now = match now {
+        Some(now) => format!("it thinks with `{now}`, as its entry says"),
+        None => "it thinks as it does by itself".to_owned(),
+    };
+    format!("`{model}` does not know the effort `{before}`: {now}.")
 }

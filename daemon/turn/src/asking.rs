@@ -379,10 +379,15 @@ impl Step<'_> {
     }
 
     fn give_up(&mut self, asking: Asking, error: &ProviderError, partial: Answer) -> Phase {
-        let tries = asking.attempt;
-        self.keep_partial(asking, Some(partial));
         let mut failure = failure_of(error);
-        failure.details.insert("tries".into(), tries.into());
+        failure
+            .details
+            .insert("tries".into(), asking.attempt.into());
+        if self.may_fall_back(error) {
+            self.supersede(&asking, &partial);
+            return self.fall_back(failure);
+        }
+        self.keep_partial(asking, Some(partial));
         self.end_turn(OutcomeKind::Failed, None, Some(failure))
     }
 

@@ -283,6 +283,9 @@ impl Step<'_> {
             ..reset
         }));
         let seq = self.facts.seq;
+        if another && compacting.why == Resetting::Rebase {
+            self.tell_stand_in();
+        }
         if another {
             // They were of another model.
             self.hold.futile = 0;
@@ -557,7 +560,10 @@ impl Step<'_> {
     /// Who is to be asked cannot be: the turn ends, and the next one tries again.
     fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         match compacting.then {
-            Then::Ask => self.end_turn(OutcomeKind::Failed, None, Some(failure)),
+            Then::Ask => {
+                self.tell_no_stand_in(&failure);
+                self.end_turn(OutcomeKind::Failed, None, Some(failure))
+            }
             Then::Rest | Then::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
                 let then = Then::Rest;

@@ -33,6 +33,7 @@ mod open;
 mod plans;
 mod queue;
 mod resets;
+mod stand_in;
 mod view;
 
 pub use cache::Cache;
@@ -43,6 +44,7 @@ pub use content::{
 };
 pub use open::{Answerer, OpenCall, OpenTurn, Stage};
 pub use resets::Undoable;
+pub use stand_in::StandIn;
 pub use view::{Counts, Mark, Plan, Rewind, View};
 
 /// Everything that the log says about a session, less the words.
@@ -149,6 +151,8 @@ pub struct Facts {
     pub ran_ms: u64,
     /// The newest turn was ended by a budget: what waits behind it does so until a person says more, or raises it.
     pub over_budget: bool,
+    /// The fallback model is asked for the rest of the open turn.
+    pub stand_in: Option<StandIn>,
 }
 
 /// A rewind of files of which only the beginning is known: what it was about to change was kept.
@@ -429,13 +433,8 @@ impl Facts {
         settings.kind = set.kind.unwrap_or(settings.kind);
         settings.max_steps = set.max_steps.unwrap_or(settings.max_steps);
         settings.timeout_ms = set.timeout_ms.unwrap_or(settings.timeout_ms);
-        if let Some((provider, model)) = set.model.as_deref().and_then(|set| set.split_once('/')) {
-            settings.provider = provider.to_owned();
-            settings.model = model.to_owned();
-        }
-        if let Some(effort) = &set.effort {
-            settings.effort = Some(effort.clone()).filter(|effort| !effort.is_empty());
-        }
+        self.apply_asked(set);
+        let settings = &mut self.settings;
         settings.harvest = set.harvest.unwrap_or(settings.harvest);
         settings.branch = set.branch.unwrap_or(settings.branch);
         self.suspended = false;
@@ -483,6 +482,7 @@ impl Facts {
         self.unsettled = false;
         self.suspended = false;
         self.half_rewound = false;
+        self.end_stand_in();
         // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
         self.exited = None;
         self.woken = false;
@@ -507,6 +507,7 @@ impl Facts {
 
     fn apply_turn_ended(&mut self, ended: &TurnEnded) {
         self.suspended = false;
+        self.end_stand_in();
         if let Some(open) = self.open.as_mut().filter(|open| open.unanswered()) {
             open.over = Some(ended.clone());
             return;

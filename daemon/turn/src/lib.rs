@@ -8,6 +8,7 @@ mod calls;
 pub mod compacting;
 pub mod compaction;
 pub mod facts;
+mod fallback;
 mod gated;
 mod guard;
 pub mod harvest;
@@ -22,6 +23,7 @@ mod stopping;
 mod words;
 
 pub use facts::Facts;
+pub use fallback::Fallback;
 pub use input::{Answer, Effect, Input, Judgement, Now, StopReason};
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;

@@ -69,6 +69,7 @@ use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId, Seq};
 
 use crate::compacting::{Compacting, CompactionEnd};
 use crate::facts::Facts;
+use crate::fallback::Fallback;
 use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
 use crate::repair::Means;
@@ -209,6 +210,8 @@ pub struct Machine {
     pub(crate) hold: Hold,
     /// Calls are mended; by what is known of the tools.
     pub(crate) means: Option<Arc<Means>>,
+    /// Who is asked where the session's own model is down.
+    pub(crate) fallback: Option<Fallback>,
 }
 
 /// The effects of one step, gathered while facts change under them.
@@ -221,6 +224,7 @@ pub(crate) struct Step<'a> {
     pub means: Option<Arc<Means>>,
     pub effects: Vec<Effect>,
     pub now: Now,
+    pub fallback: Option<Fallback>,
 }
 
 impl Machine {
@@ -235,6 +239,7 @@ impl Machine {
             note: None,
             hold: Hold::default(),
             means: None,
+            fallback: None,
         }
     }
 
@@ -258,6 +263,17 @@ impl Machine {
     /// Another model is asked, with other limits, from the next request on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// The numbers that bound its turns.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Has another model go on with a turn whose own is down, or no longer.
+    pub fn fall_back_to(&mut self, fallback: Option<Fallback>) {
+        self.fallback = fallback;
     }
 
     /// Says whether somebody is to be told of each turn's end before anything follows it.
@@ -338,6 +354,7 @@ impl Machine {
             means: self.means.clone(),
             effects: Vec::new(),
             now,
+            fallback: self.fallback.clone(),
         }
     }
 
@@ -416,9 +433,10 @@ impl Step<'_> {
             }
             Input::Set(set) => {
                 let waited = self.facts.over_budget;
-                // Only `Pause` pauses: it takes the state and the clocks along.
+                // Only `Pause` pauses: it takes the state and the clocks along. And nobody says that a model is down.
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
+                    stand_in: None,
                     ..set
                 }));
                 match phase {
@@ -612,6 +630,7 @@ impl Step<'_> {
         let Some(open) = self.facts.open.clone() else {
             return Phase::Idle;
         };
+        let (outcome, error) = self.first_cause(outcome, error);
         let left = !open.denied.is_empty() && !open.ok_since_denial;
         // What was looked at behind a plan that nobody approved is not what the run was for.
         let blocked = outcome == OutcomeKind::Completed && (left || open.unapproved.is_some());

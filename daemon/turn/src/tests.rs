@@ -9,6 +9,7 @@ mod circles;
 mod compacting;
 mod ending;
 mod escape;
+mod fallback;
 mod going_back;
 mod hand_over;
 mod kept;

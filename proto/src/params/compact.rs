@@ -1,8 +1,11 @@
 //! Parameters and answers of `session.compact` and `session.pin`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::params::forecast::Forecasts;
 use crate::reset::Compaction;
 use crate::{ItemId, RequestId, Seq};
 
@@ -21,6 +24,9 @@ pub struct CompactParams {
     pub undo: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+    /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub credentials: BTreeMap<String, String>,
 }
 
 /// Answer of `session.compact`.
@@ -35,6 +41,10 @@ pub struct CompactOutput {
     /// Why nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Of a preview: what the next prompt costs without it, and with it. The digest is not written yet: it comes to that,
+    /// and to what its writing costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecasts: Option<Box<Forecasts>>,
 }
 
 /// Parameters of `session.pin`.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::hook::HookEvent;
+use crate::params::forecast::Forecast;
 use crate::record::RewoundFile;
 use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 
@@ -27,6 +28,9 @@ pub struct ForkOutput {
     pub pid: Pid,
     /// The last turn that was taken over.
     pub at_turn: u64,
+    /// What its first prompt costs, where it is made now; absent: its origin is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 /// What a rewind takes back.

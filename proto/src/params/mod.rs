@@ -5,6 +5,7 @@ pub mod cache;
 pub mod compact;
 pub mod config;
 pub mod daemon;
+pub mod forecast;
 pub mod history;
 pub mod hook;
 pub mod plan;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, BudgetNode};
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
+use crate::params::forecast::Forecast;
 use crate::record::{Event, Rules};
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
@@ -70,6 +71,10 @@ pub struct CreateParams {
     /// Samples of each request, of which the one with the fewest uncertainties is taken: 1 to 8. Goes before the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<u32>,
+    /// How hard the model thinks, as it knows the words (`low`, `high`, …); empty: as it does by itself; absent: as its
+    /// entry says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
 }
 
 /// Answer of `session.create`.
@@ -153,6 +158,18 @@ pub struct SessionSummary {
     /// Samples of each request, of which one is taken.
     #[serde(default = "one_sample")]
     pub branch: u32,
+    /// `provider/model` that is asked again from the next turn on: it is down, and `model` stands in for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
+    /// What the next prompt costs where the vendor's cache has forgotten the conversation; absent: there is none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<Box<Forecast>>,
+    /// Where it is known how long the vendor's cache keeps what was used last, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_ttl_ms: Option<u64>,
+    /// When the newest request was sent that the next one extends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_used: Option<Stamp>,
 }
 
 fn one_sample() -> u32 {

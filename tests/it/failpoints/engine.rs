@@ -86,6 +86,8 @@ impl Bench {
             efforts: Vec::new(),
             temperature: true,
             harvest: false,
+            effort: None,
+            fallback: None,
         }
     }
 }

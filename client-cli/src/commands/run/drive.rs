@@ -15,7 +15,7 @@ use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
 };
 use proto::state::{Kind, OnAsk};
-use proto::{Body, Event, PromptId, RequestId, Seq, SessionId};
+use proto::{Body, Event, PromptId, RequestId, Seq, SessionId, Stamp};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -174,6 +174,7 @@ async fn create(
         preset: args.preset.clone(),
         harvest: args.harvest.then_some(true),
         branch: args.branch,
+        effort: args.effort.clone(),
     };
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
@@ -203,10 +204,16 @@ async fn resume(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    if args.model.is_some() || !args.rules().is_empty() {
+    if args.model.is_some() || args.effort.is_some() {
         return Err(Error::usage(
-            "model and rules of a session are fixed when it is made",
-            "leave out `--model`, `--allow`, `--ask` and `--deny`, or start a new session",
+            "model and effort of a session are not a run's",
+            "change them with `reasonix model SESSION`, or start a new session",
+        ));
+    }
+    if !args.rules().is_empty() {
+        return Err(Error::usage(
+            "rules of a session are fixed when it is made",
+            "leave out `--allow`, `--ask` and `--deny`, or start a new session",
         ));
     }
     let summary = match &args.session {
@@ -221,6 +228,9 @@ async fn resume(
     };
     report.session = Some(summary.session);
     report.pid = Some(summary.pid);
+    if let Some(words) = expired(&summary, Stamp::now()) {
+        output::progress(&words);
+    }
     let session = summary.session;
     // A session of a person would wait for one; a run's own keeps what it was told.
     let alone = !interactive && summary.kind == Kind::Interactive;
@@ -311,6 +321,17 @@ fn budget_words(budget: &Budget) -> String {
     });
     let words: Vec<_> = [money, tokens].into_iter().flatten().collect();
     words.join(", ")
+}
+
+/// That the vendor's cache has forgotten the conversation, and what that costs.
+fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
+    let (used, ttl) = (summary.cache_used?, summary.cache_ttl_ms?);
+    let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);
+    let cold = summary.cold.as_ref().filter(|_| age > ttl)?;
+    let words = cold.words();
+    Some(format!(
+        "· the vendor's cache has expired; the next prompt: {words}"
+    ))
 }
 
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.

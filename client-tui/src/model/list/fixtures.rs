@@ -105,6 +105,10 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         harvest: false,
         branch: 1,
         read_only: None,
+        instead_of: None,
+        cold: None,
+        cache_ttl_ms: None,
+        cache_used: None,
     }
 }
 

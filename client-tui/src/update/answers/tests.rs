@@ -138,6 +138,7 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
             session: SessionId::new(),
             pid: Pid(9),
             at_turn: 1,
+            forecast: None,
         }))
     };
     let mut model = fresh();

@@ -440,3 +440,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
+    let mut model = model(State::Idle, None);
+    let used = model.clock;
+    let at = |model: &mut Model, ms: i64| {
+        model.clock = proto::Stamp(used.0 + ms);
+        told(&row(model, 160))
+    };
+    let untold = at(&mut model, 290_000);
+    assert!(!untold.contains("expire"), "{untold}");
+    let session = model.session.as_mut().expect("a session");
+    (session.cache_used, session.cache_ttl_ms) = (Some(used), Some(300_000));
+    for (ms, words) in [
+        (0, None),
+        (179_000, None),
+        (180_000, Some("cache expires in 2:00")),
+        (299_500, Some("cache expires in 0:01")),
+        (300_000, Some("cache expired")),
+    ] {
+        let row = at(&mut model, ms);
+        let tells = row.contains("cache expire");
+        assert!(
+            words.map_or(!tells, |words| row.contains(words)),
+            "{ms}: {row}"
+        );
+    }
+    let session = model.session.as_ref().expect("a session");
+    let changes = |ms: i64| session.cache_changes_in(proto::Stamp(used.0 + ms));
+    assert_eq!(changes(0), Some(180_000));
+    assert_eq!(changes(200_000), Some(1_000));
+    assert_eq!(changes(299_700), Some(300));
+    assert_eq!(changes(300_000), None);
+}

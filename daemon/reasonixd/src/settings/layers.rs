@@ -90,17 +90,21 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
     let mut loaded = reading.finish(project);
     loaded.hooks = found.finish(hooks_trusted);
     loaded.problems.extend(loaded.hooks.problems.clone());
-    let unknown = loaded.settings.default_model.as_deref().and_then(|wanted| {
-        let found = shipped::find_any(&loaded.settings.providers, wanted);
-        found
-            .err()
-            .filter(|_| !wanted.is_empty() && loaded.providers_lost.is_empty())
-    });
-    if let Some(failure) = unknown {
-        let (what, hint) = (failure.message, failure.hint);
-        loaded
-            .problems
-            .push(format!("`default_model`: {what} {hint}"));
+    for key in ["default_model", "agent.fallback_model"] {
+        let wanted = match key {
+            "default_model" => loaded.settings.default_model.as_deref(),
+            _ => loaded.settings.fallback_model.as_deref(),
+        };
+        let unknown = wanted.and_then(|wanted| {
+            let found = shipped::find_any(&loaded.settings.providers, wanted);
+            found
+                .err()
+                .filter(|_| !wanted.is_empty() && loaded.providers_lost.is_empty())
+        });
+        if let Some(failure) = unknown {
+            let (what, hint) = (failure.message, failure.hint);
+            loaded.problems.push(format!("`{key}`: {what} {hint}"));
+        }
     }
     loaded
 }

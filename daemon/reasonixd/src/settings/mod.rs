@@ -79,6 +79,8 @@ pub struct Settings {
     /// So long a request may wait for its turn.
     pub queue_ms: u64,
     pub budget: Budgets,
+    /// Who answers for the rest of a turn where the session's model is down.
+    pub fallback_model: Option<String>,
     /// Who is asked for what is cheap; `None`: the session's own model.
     pub fast_model: Option<String>,
     /// Whether new sessions harvest what the model has reasoned.

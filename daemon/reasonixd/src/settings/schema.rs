@@ -101,6 +101,13 @@ pub const KEYS: &[Key] = &[
         about: "At this part of the model's window the context is compacted before the next request; 0: never by itself. Without a known window it is compacted when the provider finds a request too long.",
     },
     Key {
+        name: "agent.fallback_model",
+        kind: Kind::Text,
+        default: "",
+        reach: Reach::Trusted,
+        about: "Who answers for the rest of a turn when the session's model is down after all tries: a provider's name, a model, or `provider/model`. It is told, and the next turn asks the session's model again. Unset: the turn fails.",
+    },
+    Key {
         name: "agent.fast_model",
         kind: Kind::Text,
         default: "",

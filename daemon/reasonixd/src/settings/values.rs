@@ -105,6 +105,9 @@ impl Values {
                 .filter(|model| !model.is_empty()),
             harvest: self.is_on("agent.harvest"),
             presets: self.presets.clone(),
+            fallback_model: self
+                .text("agent.fallback_model")
+                .filter(|model| !model.is_empty()),
         }
     }
 

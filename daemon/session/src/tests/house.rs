@@ -230,6 +230,8 @@ impl Scripted {
             efforts: Vec::new(),
             temperature: true,
             harvest: false,
+            effort: None,
+            fallback: None,
         }
     }
 }

@@ -258,6 +258,8 @@ impl Outside {
             efforts: Vec::new(),
             temperature: true,
             harvest: false,
+            effort: None,
+            fallback: None,
         }
     }
 }

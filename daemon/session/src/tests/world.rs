@@ -148,6 +148,8 @@ impl Outside {
             efforts: Vec::new(),
             temperature: true,
             harvest: false,
+            effort: None,
+            fallback: None,
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)

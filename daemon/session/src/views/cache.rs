@@ -14,6 +14,7 @@ use crate::base;
 use crate::cached::Cached;
 use crate::frozen::{self, Measure};
 use crate::prefix;
+use crate::setup::Effort;
 use crate::supervisor::{Supervisor, blocking};
 
 /// What the log of a session says of its prefix, and of the requests that began with it.
@@ -78,7 +79,8 @@ impl Supervisor {
                         )));
                     }
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
-                    let setup = assembly.create_with(cwd, model.as_deref(), &keys)?;
+                    let model = model.as_deref();
+                    let setup = assembly.create_with(cwd, model, Effort::Configured, &keys)?;
                     let prefix = prefix::render(setup.codec.as_ref(), &setup);
                     Ok(frozen::page(setup.provider_name, &prefix, None, after))
                 })

@@ -64,6 +64,10 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         branch: 1,
         exit_code: None,
         read_only: None,
+        instead_of: None,
+        cold: None,
+        cache_ttl_ms: None,
+        cache_used: None,
     }
 }
 

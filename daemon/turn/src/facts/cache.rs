@@ -73,6 +73,29 @@ impl Cache {
         Some(prompt / block * block)
     }
 
+    /// Tokens that the vendor's cache still holds of the newest request to this model, in whole blocks of `block`. Where it
+    /// is not known how long it keeps things (`ttl_ms` 0), five minutes.
+    #[must_use]
+    pub fn holds(&self, wire: &Wire, now: Stamp, ttl_ms: u64, block: u64) -> u64 {
+        let Some(previous) = &self.previous else {
+            return 0;
+        };
+        let ttl = if ttl_ms > 0 { ttl_ms } else { TTL_GUESS_MS };
+        let age = u64::try_from(now.0.saturating_sub(previous.sent.0)).unwrap_or(0);
+        let same = previous.provider == wire.provider && previous.model == wire.model;
+        let block = block.max(1);
+        match same && age <= ttl {
+            true => previous.prompt_tokens / block * block,
+            false => 0,
+        }
+    }
+
+    /// When the newest request was sent that the next one extends.
+    #[must_use]
+    pub fn sent(&self) -> Option<Stamp> {
+        self.previous.as_ref().map(|previous| previous.sent)
+    }
+
     /// Why the cache served far less than `expected_cached` of a request that was answered at `at`, or that the request
     /// has changed earlier bytes (`rewritten`). `ttl_ms`: how long the vendor keeps what was used last; 0: not known.
     pub fn miss(

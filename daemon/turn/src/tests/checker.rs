@@ -10,8 +10,10 @@ use proto::params::approval::{Approval, Decision};
 use proto::params::plan::{self, Plan};
 use proto::params::question::Question;
 use proto::record::{
-    CallsRepaired, PlanResolved, PolicyDecided, ToolBlocked, ToolStarted, Unattended, Verdict,
+    CallsRepaired, PlanResolved, PolicyDecided, SessionSet, ToolBlocked, ToolStarted, Unattended,
+    Verdict,
 };
+use proto::reset::Wire;
 use proto::state::{Mode, State};
 use proto::{ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, Seq, Stamp};
 
@@ -64,6 +66,16 @@ pub struct Checker {
     pub denied: HashSet<Key>,
     last: Option<Last>,
     pub exited: bool,
+    who: Asked,
+}
+
+/// Who is asked: `provider/model` and effort; and who again, behind the turn in which another one stands in.
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    now: (String, String),
+    first: Option<(String, String)>,
+    /// What the first one failed with.
+    cause: String,
 }
 
 /// A prompt that waits, as it was said last.
@@ -313,6 +325,7 @@ impl Checker {
             }
             Body::SessionSet(set) => {
                 self.over_budget &= set.budget.is_none();
+                self.chosen(set);
                 self.read_only = set.read_only.unwrap_or(self.read_only);
                 self.mode = set.mode.unwrap_or(self.mode);
                 if set.mode == Some(Mode::Plan)
@@ -373,6 +386,8 @@ impl Checker {
                 assert!(open.is_none(), "a session goes back at rest");
             }
             Body::SessionCreated(created) => {
+                let model = format!("{}/{}", created.provider, created.model);
+                self.who.now = (model, created.effort.clone().unwrap_or_default());
                 (self.mode, self.read_only) = (created.mode, created.read_only);
             }
             Body::CallsRepaired(repaired) => self.repaired(repaired),
@@ -746,8 +761,56 @@ impl Checker {
         open.is_some_and(|open| open.outside.contains(call))
     }
 
+    /// Somebody chooses who is asked; or a model is down, and another one stands in.
+    fn chosen(&mut self, set: &SessionSet) {
+        if let Some(failure) = &set.stand_in {
+            assert!(self.open.is_some(), "another model stands in within a turn");
+            assert!(self.who.first.is_none(), "once a turn");
+            assert_ne!(set.model.as_ref(), Some(&self.who.now.0), "not for itself");
+            self.who.first = Some(self.who.now.clone());
+            self.who.cause.clone_from(&failure.message);
+        } else if set.model.is_some() {
+            self.who.first = None;
+        }
+        if let Some(model) = &set.model {
+            self.who.now.0.clone_from(model);
+        }
+        if let Some(effort) = &set.effort {
+            let meant = match &mut self.who.first {
+                Some(first) if set.model.is_none() => first,
+                Some(_) | None => &mut self.who.now,
+            };
+            meant.1.clone_from(effort);
+        }
+    }
+
+    /// A request is made that is no other try.
+    pub fn right_one(&self, wire: &Wire) {
+        let model = format!("{}/{}", wire.provider, wire.model);
+        let effort = wire.effort.clone().unwrap_or_default();
+        assert_eq!(self.who.now, (model, effort), "who was chosen is asked");
+    }
+
     fn ended(&mut self, ended: &TurnEnded) {
         let open = self.open.take().expect("turns alternate: none is open");
+        if let Some(first) = self.who.first.take() {
+            self.who.now = first;
+            let failed = ended
+                .error
+                .as_ref()
+                .filter(|_| ended.outcome == OutcomeKind::Failed);
+            let first_ones =
+                |failure: &proto::Failure| failure.message.starts_with(&self.who.cause);
+            assert!(
+                failed.is_none_or(first_ones),
+                "the first one's cause is told"
+            );
+            assert_ne!(
+                ended.outcome,
+                OutcomeKind::ContextFull,
+                "the first one did not find it too long"
+            );
+        }
         assert!(
             open.unanswered.is_empty(),
             "I2: every call has its result when the turn ends"

@@ -171,3 +171,13 @@ pub fn means() -> Means {
     };
     Means(tools.map(|tool| (tool.to_owned(), known(tool))).into())
 }
+
+/// A fallback that thinks as it does by itself: `provider/model`.
+pub fn fallback(model: &str) -> crate::Fallback {
+    let (provider, model) = model.split_once('/').expect("PROVIDER/MODEL");
+    crate::Fallback {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        effort: None,
+    }
+}

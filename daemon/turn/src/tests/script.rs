@@ -1,7 +1,7 @@
 //! Scenes as text: what happens stands behind `>`, what the machine makes of it stands below, `|` between.
 //!
 //! ```text
-//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000      (first, where it is not the plain one)
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, where it is not the plain one)
 //! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
@@ -36,11 +36,13 @@ use proto::{Body, ItemId, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
-use super::made::{ask, checkpoint, created, judgement, means, prompt_id};
+use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id};
 use crate::compacting::{CompactionEnd, Digest, Job, JobEnd};
 use crate::compaction::Why;
 use crate::input::{Proposal, Unattended};
-use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
+use crate::{
+    Answer, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
+};
 
 mod happens;
 mod told;
@@ -107,6 +109,8 @@ struct Stage {
     limits: Limits,
     /// Calls are mended.
     repair: bool,
+    /// Who answers where the session's model is down.
+    fallback: Option<Fallback>,
     log: Vec<Record>,
     /// Where crashes have cut it off.
     cuts: Vec<u64>,
@@ -124,6 +128,7 @@ struct Stage {
 
 impl Stage {
     fn mend(&mut self) {
+        self.machine.fall_back_to(self.fallback.clone());
         if self.repair {
             self.machine.mend_calls(Some(means()));
         }
@@ -134,6 +139,7 @@ impl Stage {
             machine: Machine::new(Facts::default(), Limits::default()),
             limits: Limits::default(),
             repair: false,
+            fallback: None,
             log: Vec::new(),
             cuts: Vec::new(),
             now: Now {
@@ -153,7 +159,7 @@ impl Stage {
     /// A new session with these settings.
     fn begin(&mut self, settings: &str) {
         let mut record = created(Kind::Interactive, 0, 0);
-        self.limits = Limits::default();
+        (self.limits, self.fallback) = (Limits::default(), None);
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
                 None if ["told", "repair"].contains(&setting) => {}
@@ -163,6 +169,7 @@ impl Stage {
                 Some(("max_steps", steps)) => record.max_steps = number(steps),
                 Some(("timeout_ms", ms)) => record.timeout_ms = number(ms),
                 Some(("window", tokens)) => record.context_window = number(tokens),
+                Some(("fallback", model)) => self.fallback = Some(fallback(model)),
                 Some(("tries", tries)) => {
                     self.limits.retry_tries = tries.parse().expect("a number")
                 }

@@ -77,6 +77,7 @@ fn the_storm_reaches_everything() {
                     },
                     answered.replies.len()
                 )),
+                Body::SessionSet(set) if set.stand_in.is_some() => seen.insert("stands in".into()),
                 Body::ToolStarted(started) if started.outside => seen.insert("outside".into()),
                 Body::ApprovalRequested(asked) if asked.escape.is_some() => {
                     seen.insert("asked to let it out".into())
@@ -134,7 +135,7 @@ fn the_storm_reaches_everything() {
         "go on",
     ];
     let answers = ["ann 1", "ann 2", "nobody 0", "reasonix 0"];
-    let outside = ["asked to let it out", "outside"];
+    let outside = ["asked to let it out", "outside", "stands in"];
     let rewinds = [
         "rewound, undo false, shown true",
         "rewound, undo false, shown false",

@@ -18,10 +18,12 @@ use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, S
 
 use super::chance::Chance;
 use super::checker::{Checker, Key, Place};
-use super::made::{created, judgement, means, outcome, prompt_id};
+use super::made::{created, fallback, judgement, means, outcome, prompt_id};
 use crate::compacting::Digest;
 use crate::input::Unattended;
-use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy, StopReason};
+use crate::{
+    Answer, Effect, Facts, Fallback, Input, Limits, Machine, Now, RecoverPolicy, StopReason,
+};
 
 mod compacting;
 mod going_back;
@@ -69,6 +71,8 @@ pub struct World {
     /// What happened, where somebody wants to read it.
     story: Vec<String>,
     told: bool,
+    /// Who answers where the session's model is down.
+    fallback: Option<Fallback>,
 }
 
 /// What goes on outside. Gone with a crash.
@@ -140,6 +144,11 @@ fn live(world: &mut World, steps: usize) -> Result<(), String> {
 impl World {
     fn new(seed: u64, told: bool) -> Self {
         let mut chance = Chance::new(seed);
+        // By a chance of its own: worlds in which nothing fails are what they were.
+        let mut aside = Chance::new(!seed);
+        let fallback = aside
+            .once_in(2)
+            .then(|| fallback(aside.one_of(&["p/n", "q/m", "q/m"])));
         let limits = Limits {
             parallel: 1 + chance.below(4),
             retry_tries: 1 + u32::try_from(chance.below(3)).expect("small"),
@@ -174,12 +183,14 @@ impl World {
             peace: false,
             story: Vec::new(),
             told,
+            fallback,
         }
     }
 
     fn be_born(&mut self) {
         self.machine.set_context("Working directory: /w".into());
         self.machine.tell_ends(self.chance.once_in(2));
+        self.machine.fall_back_to(self.fallback.clone());
         if self.chance.once_in(2) {
             self.machine.mend_calls(Some(means()));
         }
@@ -464,6 +475,7 @@ impl World {
         self.tainted.extend(self.check.half_done());
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
+        self.machine.fall_back_to(self.fallback.clone());
         let policy = self
             .chance
             .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
@@ -602,6 +614,7 @@ impl World {
         self.check.may_be_sent();
         if self.tried.replace(item.clone()).as_ref() != Some(&item) {
             self.check.is_up_to_date();
+            self.check.right_one(&self.machine.facts().wire);
         }
         self.shows();
         let summing_up = self.check.open.as_ref().is_some_and(|open| open.summing_up);

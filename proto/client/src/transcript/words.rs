@@ -123,7 +123,9 @@ pub fn compacted_words(preview: bool, undo: bool, done: &CompactOutput) -> Strin
         }
         false => "",
     };
-    format!("{what}: {}{list}", compaction_words(of))
+    let price = done.forecasts.as_ref();
+    let price = price.map_or_else(String::new, |price| format!("; {}", price.words()));
+    format!("{what}: {}{list}{price}", compaction_words(of))
 }
 
 /// Its numbers.
@@ -138,6 +140,12 @@ fn compaction_words(done: &Compaction) -> String {
         (done.kept, "kept word for word"),
     ] {
         if count > 0 {
+            let what = match count {
+                1 => what
+                    .replacen("messages", "message", 1)
+                    .replacen("results", "result", 1),
+                _ => what.to_owned(),
+            };
             parts.push(format!("{count} {what}"));
         }
     }

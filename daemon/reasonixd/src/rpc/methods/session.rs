@@ -236,8 +236,9 @@ pub async fn set(
         budget: params.budget,
         harvest: params.harvest,
         branch: chosen.branch,
+        stand_in: None,
     };
-    handle.set(set).await
+    handle.set_and_say(set, chosen.notice).await
 }
 
 pub async fn compact(

@@ -47,6 +47,9 @@ pub fn told(effect: &Effect) -> Option<String> {
 
 fn recorded(body: &Body) -> Option<String> {
     Some(match body {
+        Body::SessionSet(set) if set.stand_in.is_some() => {
+            format!("{} stands in", set.model.as_deref().unwrap_or_default())
+        }
         Body::SessionCreated(_)
         | Body::SessionSet(_)
         | Body::PromptQueued(_)

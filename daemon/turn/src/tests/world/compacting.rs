@@ -64,6 +64,8 @@ impl World {
             let elements = elements.into_iter().zip(0..);
             let elements = elements.map(|(body, element)| ((at, element), body));
             self.check.shown.elements.extend(elements);
+            // What follows is no other try of what was asked before.
+            self.tried = None;
         }
         let (number, before) = (work.job.number, self.log.len());
         let awaited = self.machine.is_compacting();

@@ -1,0 +1,101 @@
+//! The fallback model: a provider that is down after all tries is replaced for the rest of the turn (contract,
+//! chapter 30).
+//!
+//! It is a setting that ends with the turn (`SessionSet::stand_in`), so that the log alone tells a next life who is asked.
+//! The conversation is rendered for it as for any other model that is chosen.
+
+use contract::provider::{ErrorKind, ProviderError};
+use proto::outcome::OutcomeKind;
+use proto::record::{Level, SessionSet};
+use proto::{Body, Failure};
+
+use crate::machine::{Phase, Step};
+
+/// Who is asked where the session's own model is down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fallback {
+    /// By its name in the config.
+    pub provider: String,
+    pub model: String,
+    /// How hard it thinks; `None`: as it does by itself.
+    pub effort: Option<String>,
+}
+
+impl Step<'_> {
+    /// Whether the fallback goes on with the turn behind such an error: one that may pass, when all tries are over. Not
+    /// for itself, and once a turn.
+    pub(crate) fn may_fall_back(&self, error: &ProviderError) -> bool {
+        let settings = &self.facts.settings;
+        let other = self.fallback.as_ref().is_some_and(|fallback| {
+            (&fallback.provider, &fallback.model) != (&settings.provider, &settings.model)
+        });
+        let first = self.facts.open.is_some() && self.facts.stand_in.is_none();
+        other && first && error.kind == ErrorKind::Transient
+    }
+
+    /// Goes on with the turn. `failure`: what the session's own model failed with.
+    pub(crate) fn fall_back(&mut self, failure: Failure) -> Phase {
+        let Some(fallback) = self.fallback.clone() else {
+            return self.end_turn(OutcomeKind::Failed, None, Some(failure));
+        };
+        self.append(Body::SessionSet(SessionSet {
+            model: Some(format!("{}/{}", fallback.provider, fallback.model)),
+            effort: Some(fallback.effort.unwrap_or_default()),
+            stand_in: Some(failure),
+            ..SessionSet::default()
+        }));
+        match self.held() {
+            true => Phase::Held,
+            false => self.ask(),
+        }
+    }
+
+    /// People are told, once it is certain that the fallback can be asked.
+    pub(crate) fn tell_stand_in(&mut self) {
+        if let Some((first, fallback, cause)) = self.stand_in_words() {
+            let text = format!(
+                "`{first}` is down, and `{fallback}` answers for the rest of this turn: {cause}."
+            );
+            self.notice(Level::Warning, text);
+        }
+    }
+
+    /// People are told that the fallback cannot be asked.
+    pub(crate) fn tell_no_stand_in(&mut self, why: &Failure) {
+        if let Some((first, fallback, cause)) = self.stand_in_words() {
+            let text = format!(
+                "`{first}` is down ({cause}), and its fallback `{fallback}` cannot be asked: {}",
+                why.message
+            );
+            self.notice(Level::Warning, text);
+        }
+    }
+
+    /// Who is down, who stands in, and what the first failed with.
+    fn stand_in_words(&self) -> Option<(String, String, String)> {
+        let (stand_in, settings) = (self.facts.stand_in.as_ref()?, &self.facts.settings);
+        let first = format!("{}/{}", stand_in.provider, stand_in.model);
+        let fallback = format!("{}/{}", settings.provider, settings.model);
+        let cause = stand_in.failure.message.trim_end_matches('.').to_owned();
+        Some((first, fallback, cause))
+    }
+
+    /// What a turn fails with: where the fallback failed too, the cause is the first one's.
+    pub(crate) fn first_cause(
+        &self,
+        outcome: OutcomeKind,
+        error: Option<Failure>,
+    ) -> (OutcomeKind, Option<Failure>) {
+        let failed = matches!(outcome, OutcomeKind::Failed | OutcomeKind::ContextFull);
+        match (&self.facts.stand_in, self.stand_in_words(), error) {
+            (Some(stand_in), Some((_, fallback, cause)), Some(second)) if failed => {
+                let mut failure = stand_in.failure.clone();
+                let second = second.message.trim_end_matches('.');
+                failure.message =
+                    format!("{cause}. The fallback `{fallback}` failed too: {second}");
+                (OutcomeKind::Failed, Some(failure))
+            }
+            (_, _, error) => (outcome, error),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the prompt of a session's next request costs, told before an act that changes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The prompt of the next request, as far as it is known before it is made: without the words that are to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Forecast {
+    /// `provider/model` that is asked.
+    pub model: String,
+    /// Estimated.
+    pub prompt_tokens: u64,
+    /// Those of them that the vendor's cache is to serve.
+    pub cached_tokens: u64,
+    /// Millionths of a US dollar; absent: the price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+}
+
+/// The next prompt as things stand, and behind an act.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Forecasts {
+    pub now: Forecast,
+    pub then: Forecast,
+}
+
+impl Forecast {
+    /// For people: `about 30000 tokens, 29952 of them from the cache, $0.0123`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let cached = match self.cached_tokens {
+            0 => "none of them from the cache".to_owned(),
+            cached => format!("{cached} of them from the cache"),
+        };
+        let price = match self.cost_micros {
+            None => "price unknown".to_owned(),
+            Some(micros) => dollars(micros),
+        };
+        format!("about {} tokens, {cached}, {price}", self.prompt_tokens)
+    }
+}
+
+impl Forecasts {
+    /// For people: both, one behind the other.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!(
+            "the next prompt: {}; as it stands: {}",
+            self.then.words(),
+            self.now.words()
+        )
+    }
+}
+
+/// Four digits behind the point: what a prompt costs is seldom a cent.
+fn dollars(micros: u64) -> String {
+    match (micros + 50) / 100 {
+        0 if micros > 0 => "under $0.0001".to_owned(),
+        hundreds => format!("${}.{:04}", hundreds / 10_000, hundreds % 10_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! A forecast in words.
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_no_zero() {
+        let mut forecast = Forecast {
+            model: "p/m".into(),
+            prompt_tokens: 30_000,
+            cached_tokens: 29_952,
+            cost_micros: Some(12_349),
+        };
+        let words = "about 30000 tokens, 29952 of them from the cache, $0.0123";
+        assert_eq!(forecast.words(), words);
+        forecast.cost_micros = None;
+        forecast.cached_tokens = 0;
+        let words = "about 30000 tokens, none of them from the cache, price unknown";
+        assert_eq!(forecast.words(), words);
+        assert_eq!(dollars(0), "$0.0000");
+        assert_eq!(dollars(3), "under $0.0001");
+    }
+}

@@ -1,0 +1,212 @@
+//! The price before the act: what is told of the next prompt is what the vendor bills of it. The vendor's cache is the
+//! testkit's exact one, a provider each.
+
+use std::sync::{Arc, Mutex};
+
+use client::CallError;
+use proto::hello::Role;
+use proto::methods::SessionSet;
+use proto::params::forecast::{Forecast, Forecasts};
+use proto::params::session::SetParams;
+use serde_json::Value;
+use testkit::model::cache::{BLOCK, BlockCache};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
+use tests::{House, until};
+
+use crate::scripted::{HASTE, run};
+
+/// Tokens of the words that are still to come, and of what stands around messages: the forecast is without them.
+const NEAR: u64 = 220;
+
+/// What the vendor has billed, a request each.
+type Bills = Arc<Mutex<Vec<Usage>>>;
+
+/// Long answers, and an exact bill.
+fn vendor() -> (Model, Bills) {
+    let (bills, mut cache) = (Bills::default(), BlockCache::default());
+    let billed = Arc::clone(&bills);
+    let script = Script::by(move |request: &Request| {
+        let text = match request.last_text().contains("Write a digest") {
+            // As long as digests are taken to be: 1,500 tokens.
+            true => format!("DIGEST {}", "it goes on, ".repeat(500)),
+            false => format!("ANSWER {} {}", request.number, "words ".repeat(10_000)),
+        };
+        let output = text.len() as u64 / 4;
+        let usage = Usage {
+            output,
+            ..cache.serve(&request.body)
+        };
+        billed.lock().expect("bills").push(usage);
+        Answer::text(text).usage(usage)
+    });
+    (Model::start(script), bills)
+}
+
+/// Dollars for a million tokens: fresh, cached, got.
+const PRICE_ONE: &str = "price = { input = 1.0, cached = 0.1, output = 1.0 }\n";
+const PRICE_TWO: &str = "price = { input = 5.0, cached = 0.5, output = 1.0 }\n";
+
+fn newest(bills: &Bills) -> Usage {
+    *bills.lock().expect("bills").last().expect("a bill")
+}
+
+/// A forecast is what was billed, but for the words that came with the prompt; the price is that of what it says.
+#[track_caller]
+fn comes_true(forecast: &Forecast, billed: Usage, fresh: u64) {
+    let off = billed.prompt.abs_diff(forecast.prompt_tokens);
+    assert!(off <= NEAR, "{forecast:?}, and billed {billed:?}");
+    let off = billed.cached.abs_diff(forecast.cached_tokens);
+    assert!(off <= BLOCK as u64, "{forecast:?}, and billed {billed:?}");
+    let (cached, rest) = (
+        forecast.cached_tokens,
+        forecast.prompt_tokens - forecast.cached_tokens,
+    );
+    let tenths = rest * fresh * 10 + cached * fresh;
+    assert_eq!(
+        forecast.cost_micros,
+        Some((tenths + 5) / 10),
+        "{forecast:?}"
+    );
+}
+
+fn forecasts(value: &Value) -> Forecasts {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
+}
+
+/// What is told before another model is asked.
+fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
+    let params = SetParams {
+        session: session.to_owned(),
+        model: Some(model.to_owned()),
+        ..SetParams::default()
+    };
+    house.block_on(async {
+        let client = house.client("ann", Role::Drive).await;
+        match client.call::<SessionSet>(&params).await {
+            Err(CallError::Failure(failure)) => forecasts(&failure.details["forecasts"]),
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+#[test]
+fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
+    let ((one, of_one), (two, of_two)) = (vendor(), vendor());
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&format!("{}{PRICE_ONE}", one.entry("one", None)));
+    house.provider(&format!("{}{PRICE_TWO}", two.entry("two", None)));
+    house.daemon();
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    for prompt in ["Second.", "Third."] {
+        run(&house, &["-s", &pid], prompt).expect(0, "completed");
+    }
+    // As things stand, where nothing is done.
+    let told = told_before_switch(&house, &pid, "two");
+    run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
+    comes_true(&told.now, newest(&of_one), 1);
+    // A fork is served by the cache of its origin.
+    let forked = house
+        .reasonix(&["fork", &pid, "--json"])
+        .expect_code(0)
+        .json();
+    let forecast: Forecast = serde_json::from_value(forked["forecast"].clone()).expect("told");
+    let fork = forked["pid"].to_string();
+    run(&house, &["-s", &fork], "In the fork.").expect(0, "completed");
+    assert!(forecast.cached_tokens > 10_000, "{forecast:?}");
+    comes_true(&forecast, newest(&of_one), 1);
+    // Behind a compaction.
+    let preview = house
+        .reasonix(&["compact", &pid, "--preview", "--json"])
+        .expect_code(0)
+        .json();
+    let told = forecasts(&preview["forecasts"]);
+    let compacted = house.reasonix(&["compact", &pid]);
+    assert_eq!(compacted.code(), Some(0), "{compacted:?}");
+    run(&house, &["-s", &pid], "Fifth.").expect(0, "completed");
+    comes_true(&told.then, newest(&of_one), 1);
+    assert!(told.then.prompt_tokens < told.now.prompt_tokens, "{told:?}");
+    // Another vendor knows nothing of it.
+    let told = told_before_switch(&house, &pid, "two");
+    let switched = house.reasonix(&["model", &pid, "two", "--yes"]);
+    assert_eq!(switched.code(), Some(0), "{switched:?}");
+    run(&house, &["-s", &pid], "Sixth.").expect(0, "completed");
+    assert_eq!(told.then.cached_tokens, 0);
+    comes_true(&told.then, newest(&of_two), 5);
+}
+
+#[test]
+fn a_price_that_nobody_knows_is_no_zero() {
+    let ((one, _), (two, _)) = (vendor(), vendor());
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&one.entry("one", None));
+    house.provider(&two.entry("two", None));
+    house.daemon();
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    let asked = house.reasonix(&["model", &pid, "two"]);
+    assert_ne!(asked.code(), Some(0), "{asked:?}");
+    assert!(
+        asked.err.contains("price unknown") && asked.err.contains("--yes"),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn a_compaction_brings_its_key_and_is_stopped_by_ctrl_c() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request: &Request| {
+        let usage = Usage {
+            prompt: request.body.len() as u64 / 4,
+            ..Usage::default()
+        };
+        match request.last_text().contains("Write a digest") {
+            true => Answer::text("DIGEST: it went on.").held(Place::Before, &held),
+            false => Answer::text("words ".repeat(10_000)),
+        }
+        .usage(usage)
+    }));
+    let house = House::new();
+    house.settings(HASTE);
+    house.provider(&model.entry("one", Some("ONES_KEY")));
+    house.daemon();
+    let with_key = |line: &[&str]| {
+        let mut command = house.command(line);
+        command.env("ONES_KEY", "sk-ones-5511");
+        command
+    };
+    let mut line = vec!["run", "First."];
+    let mut pid = String::new();
+    for _ in 0..3 {
+        let done = tests::program::run(&mut with_key(&line));
+        assert_eq!(done.code(), Some(0), "{done:?}");
+        if pid.is_empty() {
+            let listed = house.reasonix(&["ls", "-q"]);
+            pid = listed.out.trim().to_owned();
+        }
+        line = vec!["run", "-s", &pid, "And again."];
+    }
+    // The next daemon has no key: the command brings it.
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let mut compacting = with_key(&["compact", &pid]);
+    let child = compacting
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    until("the digest is asked for", || {
+        gate.is_reached().then_some(())
+    });
+    let to = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(to, rustix::process::Signal::INT).expect("is there");
+    let done = child.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(130), "{said}");
+    assert!(said.contains("nothing has changed"), "{said}");
+    gate.open();
+    let log = house.log(proto::Pid(pid.parse().expect("a pid")));
+    assert_eq!(log.check().count("cache.reset"), 0);
+    let done = tests::program::run(&mut with_key(&["compact", &pid]));
+    assert_eq!(done.code(), Some(0), "{done:?}");
+}
