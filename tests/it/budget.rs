@@ -165,7 +165,7 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
 fn a_digest_is_no_way_around_a_budget() {
     let model = model(|_| false);
     let house = house(&model, "");
-    let long = "words ".repeat(2_000);
+    let long = "words ".repeat(4_000);
     let ran = run(&house, &[], &long).expect(0, "completed");
     let pid = ran.pid();
     for number in 0..3 {
