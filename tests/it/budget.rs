@@ -163,13 +163,14 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
 
 #[test]
 fn a_digest_is_no_way_around_a_budget() {
-    let model = model(|_| false);
+    let model = Model::start(Script::by(|_| {
+        Answer::text("words ".repeat(4_000)).usage(USAGE)
+    }));
     let house = house(&model, "");
-    let long = "words ".repeat(4_000);
-    let ran = run(&house, &[], &long).expect(0, "completed");
+    let ran = run(&house, &[], "Tell me.").expect(0, "completed");
     let pid = ran.pid();
-    for number in 0..3 {
-        run(&house, &["-s", &pid], &format!("{number} {long}")).expect(0, "completed");
+    for _ in 0..3 {
+        run(&house, &["-s", &pid], "More.").expect(0, "completed");
     }
     let asked = model.count();
     does(&house, &["budget", &pid, "--steps", "1"]);

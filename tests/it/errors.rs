@@ -42,14 +42,14 @@ fn produce(name: ErrorName) -> Shown {
         ErrorName::BudgetExceeded => {
             let answers = Script::new().says("1").says("2").says("3").says("4");
             let (house, mut raw) = started(&answers);
-            let mut params = house.create(&"words ".repeat(2_000));
+            let mut params = house.create(&"words ".repeat(4_000));
             params.kind = proto::state::Kind::Interactive;
             let params = serde_json::to_value(&params).expect("JSON");
             let pid = raw.call("session.create", &params).expect("create")["pid"].to_string();
             let wait = json!({"session": pid});
             raw.call("session.wait", &wait).expect("its end");
             for _ in 0..3 {
-                let prompt = json!({"session": pid, "text": "words ".repeat(2_000)});
+                let prompt = json!({"session": pid, "text": "words ".repeat(4_000)});
                 raw.call("session.prompt", &prompt).expect("taken");
                 raw.call("session.wait", &wait).expect("its end");
             }

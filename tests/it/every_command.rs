@@ -368,7 +368,11 @@ fn commands(house: &House) -> Vec<String> {
 }
 
 fn scene() -> House {
-    let house = House::playing(&Script::new().runs("touch made").says("It is made."));
+    let house = House::playing(
+        &Script::new()
+            .runs("touch made; seq 3000")
+            .says("It is made."),
+    );
     house.daemon();
     let _ = house
         .reasonix(&["run", "--on-ask", "allow", "Make it."])

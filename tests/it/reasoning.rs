@@ -397,3 +397,24 @@ fn a_restart_in_the_middle_of_samples_goes_on() {
     });
     assert_eq!(said.as_deref(), Some("The answer is tepid."));
 }
+
+#[test]
+fn samples_and_harvests_are_no_way_around_a_budget() {
+    let model = Model::start(conversation(|_| lists(&[])));
+    let house = house(&model, "");
+    let budget = proto::budget::Budget {
+        steps: Some(4),
+        ..proto::budget::Budget::default()
+    };
+    let mut raw = house.raw_as(proto::hello::Role::Drive);
+    let mut params = house.create("Go.");
+    (params.budget, params.branch) = (Some(budget), Some(3));
+    let params = serde_json::to_value(&params).expect("JSON");
+    let created = raw.call("session.create", &params).expect("a session");
+    let waited = json!({"session": created["pid"].to_string()});
+    let ended = raw.call("session.wait", &waited).expect("its end");
+    // Three samples and a harvest; the other harvests, and what follows, are not sent.
+    assert_eq!(model.count(), 4, "{ended}");
+    assert_eq!(ended["ended"]["outcome"], "budget_exceeded", "{ended}");
+    assert_books(&house, &model);
+}

@@ -6,7 +6,6 @@ mod credentials;
 mod daemon;
 mod doctor;
 mod dotenv;
-mod effort;
 mod ending;
 mod gate;
 mod hold;

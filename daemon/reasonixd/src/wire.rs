@@ -16,9 +16,8 @@ use turn::Limits;
 use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
-use crate::effort;
 use crate::settings::kept::KeptFiles;
-use crate::settings::{self, Loaded, ProviderEntry, Settings, facts, presets, shipped};
+use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
 
 /// Puts sessions together.
 pub struct Wire {

@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(usd("0.5"), Ok(500_000));
         assert_eq!(usd("$2"), Ok(2_000_000));
         assert_eq!(usd("0.1"), Ok(100_000));
-        assert_eq!(usd("0.0000001"), Ok(0), "below what is counted");
+        assert_eq!(usd("0.0000001"), Ok(1), "0 would be no limit at all");
         assert_eq!(count("100k"), Ok(100_000));
         assert_eq!(count("1.5M"), Ok(1_500_000));
         assert_eq!(count("0"), Ok(0));

@@ -127,10 +127,12 @@ fn a_secret_is_known_as_long_as_it_is_held() {
     assert_eq!(scrub("it is kept-for-a-while-1!"), "it is ***!");
     assert_eq!(format!("{other:?}"), "***");
     drop(other);
-    assert_eq!(
-        scrub("it is kept-for-a-while-1!"),
-        "it is kept-for-a-while-1!"
-    );
+    // Another test that scrubs just now holds it as long as that takes.
+    let forgotten = (0..10_000).any(|_| {
+        std::thread::yield_now();
+        scrub("it is kept-for-a-while-1!") == "it is kept-for-a-while-1!"
+    });
+    assert!(forgotten, "nobody holds it");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod caches;
 mod dollars;
 pub(crate) mod edit;
+pub mod effort;
 pub mod example;
 pub mod facts;
 mod hooks;

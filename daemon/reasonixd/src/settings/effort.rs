@@ -3,7 +3,7 @@
 use proto::{ErrorName, Failure};
 use session::Effort;
 
-use crate::settings::{ProviderEntry, facts};
+use super::{ProviderEntry, facts};
 
 /// The words of vendors for it (their documentation, 2026). A model of which nothing is known takes any of them as it
 /// is, and its vendor has the last word; one that knows others is told of by `efforts` in its entry.
