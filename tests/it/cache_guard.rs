@@ -313,19 +313,15 @@ fn compare(requests: &[Request]) {
         ours.take(&request.body);
         theirs.take(&hostile(&request.body, number));
     }
-    for (what, bill) in [("stable", &ours), ("hostile", &theirs)] {
-        println!(
-            "{what}: {} tokens read, {} of them served, {} micro-dollars",
-            bill.prompt,
-            bill.cached,
-            bill.micros()
-        );
-    }
     assert!(
         theirs.micros() > 6 * ours.micros(),
-        "{} against {}",
+        "{} (of {} tokens {} served) against {} (of {} tokens {} served)",
         theirs.micros(),
-        ours.micros()
+        theirs.prompt,
+        theirs.cached,
+        ours.micros(),
+        ours.prompt,
+        ours.cached
     );
 }
 

@@ -74,7 +74,7 @@ impl Actor {
             return refuse(reply, refusal);
         }
         if repeated.is_none() {
-            self.step(Input::Set(set));
+            self.step(Input::Set(Box::new(set)));
             if let Some(text) = notice {
                 let level = Level::Info;
                 let effects = self

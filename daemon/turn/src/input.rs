@@ -53,7 +53,7 @@ pub enum Input {
     /// It has ended.
     ChildExited(ChildExited),
     /// Settings change.
-    Set(SessionSet),
+    Set(Box<SessionSet>),
     /// An answer of the model is whole.
     Answered(Box<Answer>),
     /// A request came to nothing; `partial` is what had been shown of it.

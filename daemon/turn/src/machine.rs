@@ -437,7 +437,7 @@ impl Step<'_> {
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
                     stand_in: None,
-                    ..set
+                    ..*set
                 }));
                 match phase {
                     // What waited for a budget goes on with it.

@@ -198,7 +198,8 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
     }
     let written = terms.digest.as_deref().unwrap_or_default();
     let shorter = written.is_empty() || after < before;
-    if !by_itself && !(shorter && sketch.tokens_of(&fold) >= WORTH) {
+    let gains = shorter && sketch.tokens_of(&fold) >= WORTH;
+    if !by_itself && !gains {
         return Planned::Nothing(Why::TooLittle);
     }
     match &terms.digest {

@@ -50,7 +50,7 @@ pub fn kind(text: &str) -> Kind {
 
 pub fn set(what: &str) -> Input {
     let (key, value) = what.split_once('=').expect("set KEY=VALUE");
-    Input::Set(match key {
+    Input::Set(Box::new(match key {
         "kind" => SessionSet {
             kind: Some(kind(value)),
             ..SessionSet::default()
@@ -83,7 +83,7 @@ pub fn set(what: &str) -> Input {
             ..SessionSet::default()
         },
         other => panic!("there is no setting `{other}`"),
-    })
+    }))
 }
 
 pub fn model(what: &str) -> Input {

@@ -273,7 +273,7 @@ impl World {
             budget: self.chance.once_in(3).then(Budget::default),
             ..SessionSet::default()
         };
-        self.step(Input::Set(set));
+        self.step(Input::Set(Box::new(set)));
     }
 
     /// A command in the background comes or goes, known or not.
