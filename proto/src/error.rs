@@ -67,7 +67,7 @@ names! {
     Stale = -31016, "stale";
     /// A hook of the user's does not let it through.
     Blocked = -31017, "blocked";
-    /// A budget is used up: nothing is sent (data: node, dimension).
+    /// A budget is used up: nothing is sent.
     BudgetExceeded = -31018, "budget_exceeded";
     /// A parameter's value makes no sense (data: which). JSON-RPC's own "invalid params".
     InvalidParams = -32602, "invalid_params";

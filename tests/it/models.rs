@@ -258,3 +258,38 @@ fn a_daemon_that_dies_while_the_fallback_answers_goes_on_with_it() {
     assert_eq!((one.count(), two.count()), (2, 2));
     house.log(proto::Pid(pid.parse().expect("a pid"))).check();
 }
+
+#[test]
+fn a_fork_behind_a_turn_of_the_fallback_asks_the_first_again() {
+    let one = down_for(2);
+    let two = Model::start([Answer::text("From the fallback.").usage(TAKES)]);
+    let house = guarded(&one, &two, 2);
+    let pid = run(&house, &[], "hello").expect(0, "completed").pid();
+    done(&house, &["fork", &pid, "--name", "other"]);
+    let forked = run(&house, &["-s", "other"], "again").expect(0, "completed");
+    assert_eq!(forked.text(), "From the first.");
+    assert_eq!(two.count(), 1);
+}
+
+#[test]
+fn a_digest_is_asked_of_the_model_that_was_chosen_last() {
+    let talks = || {
+        Model::start(Script::by(|request: &Request| {
+            let digest = request.last_text().contains("Write a digest");
+            let words = if digest {
+                "So it went."
+            } else {
+                &*"words ".repeat(4_000)
+            };
+            Answer::text(words.to_owned()).usage(TAKES)
+        }))
+    };
+    let (one, two) = (talks(), talks());
+    let house = house_of((&one, ""), (&two, ""));
+    let pid = run(&house, &[], "hello").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "more").expect(0, "completed");
+    run(&house, &["-s", &pid], "more").expect(0, "completed");
+    done(&house, &["model", &pid, "two", "--yes"]);
+    done(&house, &["compact", &pid]);
+    assert_eq!((one.count(), two.count()), (3, 1));
+}

@@ -10,7 +10,7 @@ use proto::params::plan::Decision as OnPlan;
 use proto::params::plan::Plan;
 use proto::params::question::Question;
 use proto::params::session::SessionSummary;
-use proto::record::{ChildSpawned, Todo};
+use proto::record::{ChildSpawned, Purpose, Todo};
 use proto::state::{Kind, Mode, Posture, State, WaitingFor};
 use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
 
@@ -307,7 +307,8 @@ impl Session {
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
-                if usage.reported {
+                // Digests, samples and harvests are no part of the conversation.
+                if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
                     self.cache_used = Some(Stamp(at.0.saturating_sub(took)));

@@ -183,21 +183,21 @@ fn cluster_width(cluster: &str) -> usize {
     }
 }
 
-fn expand(text: &str, column: &mut usize, out: &mut String) {
+/// Appends a piece of a line. `stop`: where in `out` the newest stop of a tab is. Widths are those of the whole line: a
+/// piece may end in the middle of what is one letter on the screen.
+fn expand(text: &str, stop: &mut usize, out: &mut String) {
     let plain = !text.contains(|character: char| character.is_control());
     if plain {
-        *column += width(text);
         out.push_str(text);
         return;
     }
     for piece in text.split_inclusive(|character: char| character.is_control()) {
         let words = piece.trim_end_matches(|character: char| character.is_control());
-        *column += width(words);
         out.push_str(words);
         if piece.ends_with('\t') {
-            let blanks = TAB - *column % TAB;
-            *column += blanks;
-            out.extend(std::iter::repeat_n(' ', blanks));
+            let column = width(out.get(*stop..).unwrap_or_default());
+            out.extend(std::iter::repeat_n(' ', TAB - column % TAB));
+            *stop = out.len();
         }
     }
 }
@@ -213,10 +213,10 @@ struct Text {
 
 impl Text {
     fn of(line: &Line<'static>) -> Self {
-        let (mut text, mut column) = (String::new(), 0);
+        let (mut text, mut stop) = (String::new(), 0);
         let mut styles = Vec::with_capacity(line.spans.len());
         for span in &line.spans {
-            expand(&span.content, &mut column, &mut text);
+            expand(&span.content, &mut stop, &mut text);
             styles.push((text.len(), span.style));
         }
         Self {

@@ -237,7 +237,9 @@ fn body_lines(
     {
         let style = model.look.theme.style(Ink::Dim);
         let line = Line::from(Span::styled(words, style));
+        // A letter may be wider than all there is.
         let wrapped = wrap::line(&line, width).into_iter();
+        let wrapped = wrapped.filter(|row| row.width() <= width);
         lines.extend(wrapped.take(room - lines.len()));
     }
     lines

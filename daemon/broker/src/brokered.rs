@@ -154,7 +154,8 @@ impl Waiting {
             {
                 self.tell_at = None;
                 let cause = words(&self.account, standing, in_ms);
-                let told = Part::Waiting { cause, in_ms };
+                let down = matches!(standing.why, Why::Down);
+                let told = Part::Waiting { cause, in_ms, down };
                 return Some((Ok(told), Stage::Waiting(self)));
             }
             let wake = self.tell_at.unwrap_or(self.until).min(self.until);

@@ -73,6 +73,8 @@ pub enum Part {
         cause: String,
         /// When it may go on, where that is known.
         in_ms: Option<u64>,
+        /// The vendor has failed again and again, and not only asked to wait.
+        down: bool,
     },
     /// It has waited for its turn, and is sent now: what it takes counts from here.
     Sent,

@@ -272,7 +272,9 @@ impl Assembly for Wire {
         let fast = presets::fast_model(settings).and_then(named);
         // Who leaves `fast` leaves its model.
         if bundle.model.is_none() && fast.is_some() && fast.as_deref() == now {
-            bundle.model = default_model(&loaded, &|_| false);
+            let kept = Store::open(self.home.root(), settings.credentials_store);
+            let own = Own::open(&kept, loaded.env_keys.clone());
+            bundle.model = default_model(&loaded, &|variable| own.has(variable));
         }
         Ok(bundle)
     }

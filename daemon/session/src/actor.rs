@@ -226,7 +226,11 @@ impl Actor {
             // What cannot be written is not done: nothing that follows from it may happen either.
             return;
         }
-        if matches!(input, Input::Stop { .. } | Input::SuspendNow { .. }) {
+        let stops = matches!(
+            input,
+            Input::Stop { .. } | Input::SuspendNow { .. } | Input::TimeUp { .. }
+        );
+        if stops {
             self.note_samples();
         }
         let now = self.now();

@@ -52,9 +52,10 @@ pub struct Sent {
 /// What a part tells the machine of the request's turn at the vendor.
 pub fn waits_or_sent(part: &Part) -> Option<Input> {
     match part {
-        Part::Waiting { cause, in_ms } => Some(Input::RequestWaits {
+        Part::Waiting { cause, in_ms, down } => Some(Input::RequestWaits {
             cause: cause.clone(),
             in_ms: *in_ms,
+            down: *down,
         }),
         Part::Sent => Some(Input::RequestSent),
         Part::Text(_)

@@ -265,9 +265,11 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         .transpose()?;
     let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
     let model = params.model.as_deref().or(bundled);
-    let effort = match &params.effort {
-        Some(effort) => Effort::Exactly(Some(effort)),
-        None => Effort::Configured,
+    let effort = match (&params.effort, &bundle) {
+        (Some(effort), _) => Effort::Exactly(Some(effort)),
+        // The preset says it, as soon as it is known which words the model has.
+        (None, Some(_)) => Effort::Exactly(None),
+        (None, None) => Effort::Configured,
     };
     let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
     let pace = bundle.as_ref().filter(|_| params.effort.is_none());

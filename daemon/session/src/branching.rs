@@ -14,7 +14,7 @@ use turn::harvest::{Sample, choose, is_worth, temperatures};
 
 use crate::asking::{self, Arrived, Ask};
 use crate::harvesting::{Aide, Around};
-use crate::hearing::{Bill, Books, Heard, hear};
+use crate::hearing::{Bill, Books, Heard, Turn, hear};
 
 /// What a request of several samples needs.
 pub(crate) struct Branch {
@@ -65,13 +65,13 @@ pub(crate) async fn run(
 }
 
 /// Where what comes goes.
-struct Teller {
+pub(crate) struct Teller {
     number: u64,
     arrived: mpsc::Sender<(u64, Arrived)>,
 }
 
 impl Teller {
-    async fn tell(&self, what: Arrived) {
+    pub async fn tell(&self, what: Arrived) {
         // Whoever asked may be gone: then nobody misses it.
         let _ = self.arrived.send((self.number, what)).await;
     }
@@ -94,6 +94,7 @@ async fn sampled(branch: Branch, teller: &Teller) -> Result<Vec<Part>, ProviderE
     let aide = Aide::find(branch.around).await.ok();
     let of = branch.samples;
     let is_in = Mutex::new(0_u32);
+    let turn = Turn::new(teller);
     let temperatures = temperatures(of);
     let samples = temperatures.iter().enumerate().map(|(at, hundredths)| {
         let at = u32::try_from(at).unwrap_or(u32::MAX);
@@ -106,9 +107,9 @@ async fn sampled(branch: Branch, teller: &Teller) -> Result<Vec<Part>, ProviderE
             request.permit = purse.leave(purse.expected);
         }
         let (provider, bill, books) = (&ready.provider, &bill, &branch.books);
-        let (aide, is_in) = (aide.as_ref(), &is_in);
+        let (aide, is_in, turn) = (aide.as_ref(), &is_in, &turn);
         async move {
-            let come = one(provider, request, bill, books, (at, of), aide).await;
+            let come = one(provider, request, bill, (books, turn), (at, of), aide).await;
             if come.is_ok() {
                 let so_many = {
                     let mut is_in = is_in.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,11 +143,11 @@ async fn one(
     provider: &Arc<dyn Provider>,
     request: Request,
     bill: &Bill,
-    books: &Books,
+    (books, turn): (&Books, &Turn<'_>),
     (at, of): (u32, u32),
     aide: Option<&Aide>,
 ) -> Result<Come, ProviderError> {
-    let heard = hear(provider, request, bill, (books, at)).await?;
+    let heard = hear(provider, request, bill, (books, at), Some(turn)).await?;
     let trace = &heard.answer.reasoning;
     let (found, uncertainties) = match (is_worth(trace), aide) {
         // Where nothing was reasoned nothing is uncertain.

@@ -236,7 +236,10 @@ impl Inner {
     }
 
     fn charge(&mut self, charge: Charge) {
-        self.roll(charge.at);
+        // A record of just before midnight does not take the day back.
+        if charge.at >= self.today.start {
+            self.roll(charge.at);
+        }
         self.tree.charge(charge.session, &charge.spent);
         if self.today.holds(charge.at) {
             self.tree.add(&charge.root, &charge.spent);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use proto::outcome::UsageTotals;
 use proto::params::forecast::Forecast;
 use proto::params::history::{ForkOutput, ForkParams};
-use proto::record::{Origin, SessionCreated, SessionState};
+use proto::record::{Origin, SessionCreated, SessionSet, SessionState};
 use proto::state::{Kind, State};
 use proto::{Body, ErrorName, Failure, Pid, Seq, SessionId, Stamp};
 use store::blob::{BlobId, Blobs};
@@ -121,7 +121,9 @@ impl Supervisor {
         let reckon = move || {
             let dir = ground.home.session_dir(log.session);
             let whole = look(&dir, log.upto).ok()?;
-            let then = look(&dir, *whole.ends.get(&turn)?).ok()?;
+            // Also what was done behind that turn, as the fork has it.
+            whole.ends.get(&turn)?;
+            let then = look(&dir, behind(&whole, turn, log.upto)).ok()?;
             let setup = ground.assembly.resume(&then.facts.created_now()?);
             let (limits, price) = (setup.limits, setup.price.as_ref());
             let now = Stamp::now();
@@ -148,6 +150,13 @@ struct Source {
     ends: BTreeMap<u64, Seq>,
 }
 
+/// The last record before the turn that follows this one.
+fn behind(source: &Source, turn: u64, upto: Seq) -> Seq {
+    let marks = &source.facts.marks;
+    let next = marks.iter().find(|mark| mark.turn > turn);
+    next.map_or(upto, |mark| Seq(mark.seq.0.saturating_sub(1)))
+}
+
 /// Makes the log of the fork, whole and durable. Blocks.
 fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Result<(), Failure> {
     let home = &ground.home;
@@ -157,10 +166,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
     let (turn, end) = choose(&source, params)?;
     // Who was asked then, with which prefix, and what stood in the place of messages.
     // Also what was done between the end of that turn and the beginning of the next one.
-    let marks = &source.facts.marks;
-    let next = marks.iter().find(|mark| mark.turn > turn);
-    let until = next.map_or(upto, |mark| Seq(mark.seq.0.saturating_sub(1)));
-    let then = look(&dir, until)?;
+    let then = look(&dir, behind(&source, turn, upto))?;
     if !then.facts.is_rendered() {
         return Err(not_rendered());
     }
@@ -191,6 +197,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
                 }
             });
             read.map_err(|error| store::reason(&error))?;
+            copy.asks(&then.facts);
             copy.finish(&created)
         })
         .and_then(|()| publish(home, params.fork));
@@ -439,6 +446,26 @@ impl Copy {
                 let kind = ("cache.reset", data.as_str());
                 self.put(raw.at, raw.turn, kind, Some(&own), None);
             }
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// Who is asked next, where that is not who was asked last.
+    fn asks(&mut self, facts: &Facts) {
+        let (next, last) = (&facts.settings, &facts.wire);
+        let asked = (&last.provider, &last.model, &last.effort);
+        if (&next.provider, &next.model, &next.effort) == asked {
+            return;
+        }
+        let set = json(&Body::SessionSet(SessionSet {
+            model: Some(format!("{}/{}", next.provider, next.model)),
+            effort: Some(next.effort.clone().unwrap_or_default()),
+            ..SessionSet::default()
+        }));
+        match set {
+            Ok(set) => self.put(Stamp::now(), None, ("session.set", &set), None, None),
             Err(reason) => {
                 self.failed.get_or_insert(reason);
             }

@@ -35,6 +35,13 @@ pub(crate) struct Harvests {
     told: bool,
 }
 
+impl Harvests {
+    /// Whether none is under way.
+    pub fn are_over(&self) -> bool {
+        self.under_way.is_empty()
+    }
+}
+
 /// Where a request beside the conversation comes from.
 pub(crate) struct Around {
     pub assembly: Arc<dyn Assembly>,
@@ -149,7 +156,7 @@ impl Aide {
             ground: self.ground.clone(),
             permit: self.purse.leave(self.expected(trace)),
         };
-        let hearing = hear(&self.provider, request, &self.bill, books);
+        let hearing = hear(&self.provider, request, &self.bill, books, None);
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
         let heard = heard.map_err(|_| "it took too long".to_owned())?;
         let heard = heard.map_err(|error| error.message)?;
@@ -254,7 +261,12 @@ impl Actor {
     /// Puts what requests beside the conversation took into the log.
     pub(crate) fn note_spent(&mut self, books: &Books) {
         for usage in books.take() {
+            let told = self.weighed_beside(&usage);
             self.note(Body::Usage(usage));
+            for text in told {
+                let level = Level::Warning;
+                self.note(Body::Notice(Notice { level, text }));
+            }
         }
     }
 

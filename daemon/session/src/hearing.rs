@@ -9,7 +9,8 @@ use futures::StreamExt as _;
 use proto::ItemId;
 use proto::record::{Purpose, Usage};
 
-use crate::asking::Gather;
+use crate::asking::{Arrived, Gather};
+use crate::branching::Teller;
 
 /// Who was asked, and what for.
 #[derive(Clone)]
@@ -78,6 +79,54 @@ pub(crate) struct Heard {
     pub parts: Vec<Part>,
 }
 
+/// What several requests that go out together come to as one: it waits for its turn at the vendor until the first of them
+/// is sent.
+pub(crate) struct Turn<'a> {
+    teller: &'a Teller,
+    stands: Mutex<Stands>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// Nothing was heard of any.
+    Fresh,
+    /// It was told that they wait.
+    Waiting,
+    Sent,
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(teller: &'a Teller) -> Self {
+        let stands = Mutex::new(Stands::Fresh);
+        Self { teller, stands }
+    }
+
+    /// Takes in a part of one of them, and tells what that comes to.
+    async fn note(&self, part: &Part) {
+        let told = {
+            let mut stands = self.stands.lock().unwrap_or_else(PoisonError::into_inner);
+            match (*stands, part) {
+                (Stands::Fresh, Part::Waiting { .. }) => {
+                    *stands = Stands::Waiting;
+                    Some(part.clone())
+                }
+                (Stands::Waiting, Part::Waiting { .. }) | (Stands::Sent, _) => None,
+                (Stands::Fresh, _) => {
+                    *stands = Stands::Sent;
+                    None
+                }
+                (Stands::Waiting, _) => {
+                    *stands = Stands::Sent;
+                    Some(Part::Sent)
+                }
+            }
+        };
+        if let Some(part) = told {
+            self.teller.tell(Arrived::Part(part)).await;
+        }
+    }
+}
+
 /// Sends a request and takes its whole answer; what it takes is noted under `slot`.
 ///
 /// # Errors
@@ -87,6 +136,7 @@ pub(crate) async fn hear(
     request: Request,
     bill: &Bill,
     (books, slot): (&Books, u32),
+    turn: Option<&Turn<'_>>,
 ) -> Result<Heard, ProviderError> {
     let bytes = request.body.len() as u64;
     let mut gather = Gather::new(0, bill.item.clone(), false, bill.price.clone());
@@ -98,6 +148,9 @@ pub(crate) async fn hear(
         match stream.next().await {
             Some(Ok(part)) => {
                 let reports = matches!(part, Part::Usage(_));
+                if let Some(turn) = turn {
+                    turn.note(&part).await;
+                }
                 if !matches!(part, Part::Waiting { .. } | Part::Sent) {
                     parts.push(part.clone());
                 }

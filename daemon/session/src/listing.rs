@@ -145,7 +145,7 @@ impl Supervisor {
                 found.push(summary);
             }
         }
-        found.retain(|summary| all || summary.state != State::Exited);
+        found.retain(|summary| all || summary.compacting || summary.state != State::Exited);
         found.sort_by_key(|summary| summary.pid);
         Ok(found)
     }

@@ -111,6 +111,7 @@ impl Actor {
             && self.running.is_empty()
             && !self.is_closing()
             && self.suspending.is_empty()
+            && self.harvests.are_over()
             && !self.leaving
     }
 
@@ -138,6 +139,7 @@ impl Actor {
             && !self.has_gated()
             && self.running.is_empty()
             && self.waiters.iter().all(crate::waiters::Waiter::is_gone)
+            && self.harvests.are_over()
             && !self.is_closing()
             && self.suspending.is_empty()
             && !self.leaving

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::provider::Reported;
 use proto::budget::Spent;
 use proto::outcome::UsageTotals;
-use proto::record::Purpose;
+use proto::record::{Purpose, Usage};
 use proto::{Body, Record, Stamp};
 
 use crate::actor::Actor;
@@ -86,6 +86,13 @@ impl Actor {
             .tellings(&model, &more, answer.reported.is_some());
         answer.tellings = told;
         answer
+    }
+
+    /// What people are to be told of what a request beside the conversation uses up.
+    pub(crate) fn weighed_beside(&self, usage: &Usage) -> Vec<String> {
+        let more = budget::spent(&UsageTotals::of(usage));
+        let model = format!("{}/{}", usage.provider, usage.model);
+        self.budget.tellings(&model, &more, usage.reported)
     }
 
     /// Takes in what a record says of what was used, and what may be.

@@ -36,7 +36,7 @@ pub(crate) fn check_branch(branch: Option<u32>) -> Result<(), Failure> {
     Err(Failure::new(
         ErrorName::InvalidParams,
         format!("A request has 1 to {BRANCH_MAX} samples."),
-        "Say `branch` with such a number; 1 is as ever.",
+        "1 is as ever: the answer alone.",
     ))
 }
 
@@ -55,6 +55,15 @@ impl Supervisor {
     ) -> Result<Chosen, Failure> {
         check_branch(params.branch)?;
         let summary = handle.summary();
+        let asks = params.preset.is_some() || params.model.is_some() || params.effort.is_some();
+        if let Some(first) = summary.instead_of.as_ref().filter(|_| asks) {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                format!("`{first}` is down, and the fallback answers for the rest of this turn."),
+                "Say it again when the turn has ended, or interrupt it first.",
+            );
+            return Err(busy.retryable());
+        }
         let resolved;
         let params = match &params.preset {
             Some(name) => {
@@ -72,7 +81,6 @@ impl Supervisor {
         }
         let setup = self.switched(&summary, params).await?;
         let model = format!("{}/{}", setup.provider_name, setup.model);
-        // An effort alone is for the model that is asked again behind a fallback.
         let same = model == summary.model;
         let effort = match same && params.effort.is_none() {
             true => summary.effort.clone(),
@@ -92,7 +100,7 @@ impl Supervisor {
                     "The vendor's cache starts anew with this; {}.",
                     forecasts.words()
                 ),
-                "Say it again with `--yes` (over the protocol: `confirm`), or fork the session and change the fork.",
+                "Say it again with `--yes`, or fork the session and change the fork.",
             )
             .with("tokens", tokens)
             .with("forecasts", serde_json::json!(forecasts))
@@ -115,8 +123,7 @@ impl Supervisor {
         summary: &SessionSummary,
         params: &SetParams,
     ) -> Result<Setup, Failure> {
-        let first = summary.instead_of.as_ref().unwrap_or(&summary.model);
-        let wanted = params.model.as_ref().unwrap_or(first).clone();
+        let wanted = params.model.as_ref().unwrap_or(&summary.model).clone();
         let (said, before) = (params.effort.clone(), summary.effort.clone());
         let (assembly, cwd) = (
             Arc::clone(&self.ground.assembly),
@@ -145,25 +152,19 @@ impl Supervisor {
         let (name, said, now) = (name.to_owned(), params.clone(), summary.model.clone());
         let resolving = blocking(move || {
             let bundle = assembly.preset(&cwd, &name, Some(&now))?;
-            let model = said.model.clone().or(bundle.model);
-            let setup =
-                assembly.switch(&cwd, model.as_deref().unwrap_or(&now), Effort::Configured)?;
+            // All is said, also what is so already: the same call comes to the same when it is repeated.
+            let model = said.model.clone().or(bundle.model).unwrap_or(now);
+            let setup = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
             let effort = bundle.pace.of(&setup.efforts);
             Ok::<_, Failure>(SetParams {
-                model,
+                model: Some(model),
                 effort: said.effort.clone().or(Some(effort)),
                 branch: said.branch.or(Some(bundle.branch)),
                 preset: None,
                 ..said
             })
         });
-        let mut resolved = resolving.await??;
-        if resolved.model.is_none()
-            && resolved.effort.as_deref() == Some(summary.effort.as_deref().unwrap_or_default())
-        {
-            resolved.effort = None;
-        }
-        Ok(resolved)
+        resolving.await?
     }
 }
 

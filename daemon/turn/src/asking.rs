@@ -271,8 +271,11 @@ impl Step<'_> {
         jitter: f64,
         key_lost: bool,
     ) -> Phase {
-        let asking = match phase {
-            Phase::Asking(asking) => self.not_sent(asking),
+        let (asking, unsent) = match phase {
+            Phase::Asking(asking) => {
+                let unsent = matches!(asking.waits, Waits::Gate { .. });
+                (self.not_sent(asking), unsent)
+            }
             Phase::Compacting(compacting) => {
                 return self.digest_broke(compacting, &error, &partial, jitter);
             }
@@ -309,7 +312,12 @@ impl Step<'_> {
                 self.keep_partial(asking, Some(partial));
                 self.end_over_budget(&error)
             }
-            ErrorKind::Credentials | ErrorKind::Permanent => self.give_up(asking, &error, partial),
+            ErrorKind::Credentials => self.give_up(asking, &error, partial),
+            // Its turn did not come in time: its provider is as good as down.
+            ErrorKind::Permanent if unsent && self.may_fall_back() => {
+                self.fall_back(failure_of(&error))
+            }
+            ErrorKind::Permanent => self.give_up(asking, &error, partial),
             ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
         }
     }
@@ -383,7 +391,7 @@ impl Step<'_> {
         failure
             .details
             .insert("tries".into(), asking.attempt.into());
-        if self.may_fall_back(error) {
+        if error.kind == ErrorKind::Transient && self.may_fall_back() {
             self.supersede(&asking, &partial);
             return self.fall_back(failure);
         }

@@ -176,7 +176,7 @@ impl Step<'_> {
         if !matches!(phase, Phase::Idle) || self.facts.open.is_some() || self.hold.suspending {
             return phase;
         }
-        if !self.facts.is_rendered() {
+        if self.facts.wants_rebase() || !self.facts.is_rendered() {
             return self.reset(Resetting::Rebase, Then::Compact(instructions), request_id);
         }
         self.compact_by_hand(instructions, request_id)
@@ -353,7 +353,7 @@ impl Step<'_> {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
                 "The model wrote no digest.",
-                "Say in words what it is to keep (`reasonix compact WORDS`), or go on: nothing is lost.",
+                "Say in words what it is to keep (`reasonix compact SESSION WORDS`), or go on: nothing is lost.",
             );
             return self.reset_failed(compacting, failure);
         }

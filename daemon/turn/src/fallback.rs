@@ -4,7 +4,6 @@
 //! It is a setting that ends with the turn (`SessionSet::stand_in`), so that the log alone tells a next life who is asked.
 //! The conversation is rendered for it as for any other model that is chosen.
 
-use contract::provider::{ErrorKind, ProviderError};
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, SessionSet};
 use proto::{Body, Failure};
@@ -22,15 +21,14 @@ pub struct Fallback {
 }
 
 impl Step<'_> {
-    /// Whether the fallback goes on with the turn behind such an error: one that may pass, when all tries are over. Not
-    /// for itself, and once a turn.
-    pub(crate) fn may_fall_back(&self, error: &ProviderError) -> bool {
+    /// Whether the fallback goes on with the turn when all tries are over. Not for itself, and once a turn.
+    pub(crate) fn may_fall_back(&self) -> bool {
         let settings = &self.facts.settings;
         let other = self.fallback.as_ref().is_some_and(|fallback| {
             (&fallback.provider, &fallback.model) != (&settings.provider, &settings.model)
         });
         let first = self.facts.open.is_some() && self.facts.stand_in.is_none();
-        other && first && error.kind == ErrorKind::Transient
+        other && first
     }
 
     /// Goes on with the turn. `failure`: what the session's own model failed with.

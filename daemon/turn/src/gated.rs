@@ -5,6 +5,7 @@
 //! rest is sent in a pause too.
 
 use proto::state::{State, WaitingFor};
+use proto::{ErrorName, Failure};
 
 use crate::input::Effect;
 use crate::machine::{Asking, Phase, Step, Waits};
@@ -25,8 +26,9 @@ impl Step<'_> {
     pub(crate) fn request_waits(
         &mut self,
         mut phase: Phase,
-        cause: &str,
+        cause: String,
         in_ms: Option<u64>,
+        down: bool,
     ) -> Phase {
         let since_ms = self.now.mono_ms;
         match phase.request() {
@@ -38,8 +40,14 @@ impl Step<'_> {
         if self.held() {
             return self.unsend(phase);
         }
+        if down && matches!(phase, Phase::Asking(_)) && self.may_fall_back() {
+            // It has been tried often enough, by other requests.
+            self.effects.push(Effect::CancelAsk);
+            let hint = "Try later, or use another model.";
+            return self.fall_back(Failure::new(ErrorName::ProviderFailed, cause, hint));
+        }
         if self.facts.open.is_some() {
-            self.state(State::Waiting, Some(WaitingFor::Retry), cause, in_ms);
+            self.state(State::Waiting, Some(WaitingFor::Retry), &cause, in_ms);
         }
         phase
     }

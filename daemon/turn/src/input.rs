@@ -70,6 +70,8 @@ pub enum Input {
         cause: String,
         /// When it may go on, where that is known.
         in_ms: Option<u64>,
+        /// The vendor has failed again and again.
+        down: bool,
     },
     /// It has waited for its turn, and is sent now.
     RequestSent,

@@ -474,7 +474,9 @@ impl Step<'_> {
                 jitter,
                 key_lost,
             } => self.broke(phase, error, *partial, jitter, key_lost),
-            Input::RequestWaits { cause, in_ms } => self.request_waits(phase, &cause, in_ms),
+            Input::RequestWaits { cause, in_ms, down } => {
+                self.request_waits(phase, cause, in_ms, down)
+            }
             Input::FilesChanged => self.files_changed(phase),
             Input::RequestSent => self.request_sent(phase),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),

@@ -11,7 +11,8 @@ use jsonrpsee::core::client::{Client as Rpc, ClientT, Error as RpcError};
 use jsonrpsee::core::traits::ToRpcParams;
 use proto::hello::HelloOutput;
 use proto::methods::{
-    DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCreate, SessionFork, SessionWait,
+    DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCompact, SessionCreate, SessionFork,
+    SessionWait,
 };
 use proto::params::daemon::{ShutdownMode, ShutdownParams};
 use proto::{ErrorName, Failure, frame};
@@ -385,7 +386,7 @@ async fn send(
 ) -> Result<Box<RawValue>, CallError> {
     let request = rpc.request::<Box<RawValue>, _>(method, Raw(params.to_owned()));
     let request = while_connected(rpc, request);
-    let result = if [SessionWait::NAME, DoctorRun::NAME].contains(&method) {
+    let result = if [SessionWait::NAME, SessionCompact::NAME, DoctorRun::NAME].contains(&method) {
         request.await
     } else {
         match tokio::time::timeout(ANSWER_MAX, heard(request, silence)).await {

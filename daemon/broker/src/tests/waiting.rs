@@ -98,7 +98,7 @@ async fn who_comes_to_a_closed_gate_waits_says_why_and_costs_no_request() {
     let mut second = scene.provider.stream(request(3, "k-one"));
     let (one, two) = tokio::join!(first.next(), second.next());
     for (told, end) in [(one, " 12 s"), (two, " 12 s, 1 session is before this one")] {
-        let Some(Ok(Part::Waiting { cause, in_ms })) = told else {
+        let Some(Ok(Part::Waiting { cause, in_ms, .. })) = told else {
             panic!("{told:?}");
         };
         assert_eq!(cause, format!("deepseek asks to wait:{end}"));
@@ -129,7 +129,7 @@ async fn who_is_dropped_leaves_the_line_and_gives_its_place_back() {
     let mut third = scene.provider.stream(request(3, ""));
     let waits = second.next().await;
     assert!(
-        matches!(&waits, Some(Ok(Part::Waiting { cause, in_ms: None })) if cause.contains("(1)")),
+        matches!(&waits, Some(Ok(Part::Waiting { cause, in_ms: None, .. })) if cause.contains("(1)")),
         "{waits:?}"
     );
     drop(second);

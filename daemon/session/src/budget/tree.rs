@@ -122,7 +122,7 @@ impl Tree {
             node,
             pid,
             root: root.to_owned(),
-            told_unheld: spent.unpriced > 0,
+            told_unheld: false,
         };
         self.sessions.insert(session, leaf);
         self.projects.entry(root.to_owned()).or_default();
@@ -181,7 +181,8 @@ impl Tree {
     /// How long a session's turns have run.
     pub fn ran(&mut self, session: SessionId, ms: u64) {
         if let Some(leaf) = self.sessions.get_mut(&session) {
-            leaf.node.spent.ms = ms;
+            // What was measured earlier may come later.
+            leaf.node.spent.ms = leaf.node.spent.ms.max(ms);
         }
     }
 

@@ -40,8 +40,13 @@ pub fn unknown(reason: &str) -> ProviderError {
 pub fn near(reached: &Reached) -> String {
     let used = amounts(reached.dimension, reached.spent, reached.limit);
     format!(
-        "{} is nearly used up: {used}. {}",
+        "{} is {} used up: {used}. {}",
         whose(reached),
+        if reached.spent < reached.limit {
+            "nearly"
+        } else {
+            "now"
+        },
         raise(reached)
     )
 }

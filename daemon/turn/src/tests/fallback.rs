@@ -151,3 +151,20 @@ fn in_a_pause_the_fallback_waits() {
     ",
     );
 }
+
+#[test]
+fn a_vendor_that_others_have_found_down_is_not_waited_for() {
+    check(
+        "
+        > session fallback=q/n
+        > user one
+          turn starts | running | prompt: one | ask
+        > gated down
+          drop the request | q/n stands in | reset, job 1: Wanted
+        > job switches
+          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: full | ask
+        > gated down
+          waiting for retry
+    ",
+    );
+}

@@ -276,6 +276,7 @@ impl Stage {
                 attempt: self.retry.1,
             },
             "gated" => Input::RequestWaits {
+                down: what == "down",
                 cause: "full".into(),
                 in_ms: None,
             },

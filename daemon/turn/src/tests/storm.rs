@@ -52,7 +52,7 @@ proptest! {
 #[test]
 fn the_storm_reaches_everything() {
     let mut seen = BTreeSet::new();
-    for seed in 0..2_400 {
+    for seed in 0..4_800 {
         for record in log_of(seed, 150) {
             seen.insert(record.body.kind().to_owned());
             match &record.body {

