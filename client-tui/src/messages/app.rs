@@ -68,7 +68,8 @@ super::catalog! {
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
     CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
     Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
-    Budget = "{0} {1}: {2} · {3} tokens · {4} steps · {5} min", "{0} {1}：{2} · {3} 词元 · {4} 步 · {5} 分钟";
+    Budget = "{0} {1}: {2} · tokens {3} · steps {4}", "{0} {1}：{2} · 词元 {3} · 步数 {4}";
+    BudgetMinutes = "{0} · minutes {1}", "{0} · 分钟 {1}";
     BudgetDay = "day", "当日";
     BudgetProject = "project", "项目";
     BudgetSession = "session", "会话";

@@ -460,9 +460,15 @@ fn budget(model: &mut Model, nodes: &[BudgetNode]) {
                 &used(Dimension::Money),
                 &used(Dimension::Tokens),
                 &used(Dimension::Steps),
-                &used(Dimension::Time),
             ],
         );
+        // The others have no time of their own.
+        let words = match node.kind {
+            BudgetNodeKind::Day | BudgetNodeKind::Project => words,
+            BudgetNodeKind::Session => {
+                language.fill(Msg::BudgetMinutes, &[&words, &used(Dimension::Time)])
+            }
+        };
         model.transcript.say(Tone::Info, words);
     }
 }
