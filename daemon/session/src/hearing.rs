@@ -9,6 +9,8 @@ use futures::StreamExt as _;
 use proto::ItemId;
 use proto::record::{Purpose, Usage};
 
+use turn::Requested;
+
 use crate::asking::{Arrived, Gather};
 use crate::branching::Teller;
 
@@ -186,25 +188,16 @@ pub(crate) fn broken() -> ProviderError {
 }
 
 fn usage(bill: &Bill, answer: &turn::Answer, request_bytes: u64) -> Usage {
-    let reported = answer.reported.unwrap_or_default();
-    Usage {
+    let usage = answer.usage(Requested {
         item: bill.item.clone(),
         provider: bill.provider.clone(),
         model: bill.model.clone(),
         purpose: bill.purpose,
         step: bill.step,
         attempt: 1,
-        prompt_tokens: reported.prompt_tokens,
-        cached_tokens: reported.cached_tokens,
-        expected_cached: None,
-        output_tokens: reported.output_tokens,
-        reasoning_tokens: reported.reasoning_tokens,
-        cache_write_tokens: reported.cache_write_tokens,
-        reported: answer.reported.is_some(),
-        cost_micros: answer.cost_micros,
+    });
+    Usage {
         request_bytes,
-        first_token_ms: answer.first_token_ms,
-        duration_ms: answer.duration_ms,
-        cache_miss: None,
+        ..usage
     }
 }

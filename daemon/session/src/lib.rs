@@ -94,6 +94,7 @@ pub use keys::Keys;
 pub use permissions::{Asked, Explained, Permissions};
 pub use setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
 pub use supervisor::{Client, Supervisor};
+pub use switching::BRANCH_MAX;
 pub use walls::{Confine, Demand, make_private};
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct Chosen {
 }
 
 /// Samples of a request at most: they run side by side.
-const BRANCH_MAX: u32 = 8;
+pub const BRANCH_MAX: u32 = 8;
 
 /// Whether there may be so many samples.
 pub(crate) fn check_branch(branch: Option<u32>) -> Result<(), Failure> {

@@ -6,13 +6,13 @@ use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
-use proto::record::{CacheMiss, Level, Purpose, Usage};
+use proto::record::{CacheMiss, Level, Purpose};
 use proto::reset::Trigger;
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
 use crate::facts::Told;
-use crate::input::{Answer, Effect};
+use crate::input::{Answer, Effect, Requested};
 use crate::machine::{Asking, Calls, Phase, Step, Waits};
 use crate::words;
 
@@ -226,28 +226,14 @@ impl Step<'_> {
 
     /// What a request took, also one beside the conversation.
     pub(crate) fn usage_of(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
-        let reported = answer.reported.unwrap_or_default();
-        let step = self.facts.open.as_ref().map_or(0, |open| open.steps + 1);
-        let mut usage = Usage {
+        let mut usage = answer.usage(Requested {
             item: asking.item.clone(),
             provider: self.facts.wire.provider.clone(),
             model: self.facts.wire.model.clone(),
             purpose,
-            step,
+            step: self.facts.open.as_ref().map_or(0, |open| open.steps + 1),
             attempt: asking.attempt,
-            prompt_tokens: reported.prompt_tokens,
-            cached_tokens: reported.cached_tokens,
-            expected_cached: None,
-            output_tokens: reported.output_tokens,
-            reasoning_tokens: reported.reasoning_tokens,
-            cache_write_tokens: reported.cache_write_tokens,
-            reported: answer.reported.is_some(),
-            cost_micros: answer.cost_micros,
-            request_bytes: answer.request_bytes,
-            first_token_ms: answer.first_token_ms,
-            duration_ms: answer.duration_ms,
-            cache_miss: None,
-        };
+        });
         self.guard(&mut usage, answer.rewritten.as_deref());
         let told = |miss: &CacheMiss| {
             let open = self.facts.open.as_ref();

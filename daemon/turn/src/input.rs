@@ -8,8 +8,8 @@ use proto::params::plan;
 use proto::params::question::{Ask, Reply};
 use proto::params::session::When;
 use proto::record::{
-    CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued,
-    SessionRewound, SessionSet,
+    CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, Purpose,
+    SessionRewound, SessionSet, Usage,
 };
 use proto::{
     ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
@@ -168,6 +168,47 @@ pub struct Answer {
     pub rewritten: Option<String>,
     /// What people are to be told of budgets, once its use is noted.
     pub tellings: Vec<String>,
+}
+
+/// A request, as the books know it.
+#[derive(Clone, Debug)]
+pub struct Requested {
+    pub item: ItemId,
+    pub provider: String,
+    pub model: String,
+    pub purpose: Purpose,
+    /// The step of the turn, from 1; 0: of none.
+    pub step: u64,
+    /// The try, from 1.
+    pub attempt: u32,
+}
+
+impl Answer {
+    /// What the request for it took. Nothing is said of the vendor's cache.
+    #[must_use]
+    pub fn usage(&self, of: Requested) -> Usage {
+        let reported = self.reported.unwrap_or_default();
+        Usage {
+            item: of.item,
+            provider: of.provider,
+            model: of.model,
+            purpose: of.purpose,
+            step: of.step,
+            attempt: of.attempt,
+            prompt_tokens: reported.prompt_tokens,
+            cached_tokens: reported.cached_tokens,
+            expected_cached: None,
+            output_tokens: reported.output_tokens,
+            reasoning_tokens: reported.reasoning_tokens,
+            cache_write_tokens: reported.cache_write_tokens,
+            reported: self.reported.is_some(),
+            cost_micros: self.cost_micros,
+            request_bytes: self.request_bytes,
+            first_token_ms: self.first_token_ms,
+            duration_ms: self.duration_ms,
+            cache_miss: None,
+        }
+    }
 }
 
 /// What became of a call before it may run.

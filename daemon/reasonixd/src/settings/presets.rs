@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
-use session::{Bundle, Pace};
+use session::{BRANCH_MAX, Bundle, Pace};
 use toml_edit::{Item, Table};
 
 use super::Settings;
@@ -13,8 +13,6 @@ use super::project::flat;
 
 /// Those that come with the program.
 pub const SHIPPED: [&str; 3] = ["fast", "smart", "max"];
-/// Samples of a request at most.
-const BRANCH_MAX: u32 = 8;
 
 /// What may stand in `[presets.NAME]`.
 pub const FIELDS: &[(&str, &str)] = &[
