@@ -131,22 +131,25 @@ fn ps_has_four_forms() {
         assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{done:?}");
         done.out
     };
-    // How long ago changes from hour to hour: the words are tried where they are made.
+    // How long ago changes from hour to hour, and with it the width of its column: the words are tried where
+    // they are made.
     let short = out(&["ps"]);
-    let (before, ago) = short.split_once(" ago ").expect("how long ago");
+    let (table, children) = short.split_once("\n\n").expect("two tables");
+    let (head, row) = table.split_once('\n').expect("a row");
+    assert_eq!(
+        head.split_whitespace().collect::<Vec<_>>().join(" "),
+        "PID STATE MODEL TURNS TOKENS ACTIVE CWD LAST"
+    );
+    let (before, after) = row.split_once(" ago ").expect("how long ago");
     let (before, _) = before.split_once("12k ").expect("tokens");
     assert_eq!(
-        (before, ago),
-        (
-            "\
-PID  STATE    MODEL  TURNS  TOKENS  ACTIVE          CWD   LAST
-3    running  p/m    2      ",
-            " /tmp  name: last
-
-PID  KIND   SESSION  OS PID  RUNS   COMMAND
-12   shell  3        77      4.0 s  sleep 9
-"
-        )
+        (before, after),
+        ("3    running  p/m    2      ", " /tmp  name: last")
+    );
+    assert_eq!(head.find("CWD"), row.find("/tmp"));
+    assert_eq!(
+        children,
+        "PID  KIND   SESSION  OS PID  RUNS   COMMAND\n12   shell  3        77      4.0 s  sleep 9\n"
     );
     let long = out(&["ps", "-v"]);
     assert_eq!(long, out(&["ps", "--verbose"]));
