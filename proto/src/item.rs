@@ -89,6 +89,21 @@ pub struct ToolCall {
     pub found: bool,
 }
 
+impl ToolCall {
+    /// What it works on, as far as its arguments tell: for calls of which no record says it, because they failed before
+    /// anybody judged them. All of the arguments, where they have none of the usual names.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        let arguments =
+            serde_json::from_str::<serde_json::Value>(&self.arguments).unwrap_or_default();
+        ["command", "path", "from", "pattern", "query"]
+            .iter()
+            .find_map(|name| arguments.get(name)?.as_str())
+            .unwrap_or(self.arguments.trim())
+            .to_owned()
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

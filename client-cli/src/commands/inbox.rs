@@ -340,13 +340,16 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
         request_id: Some(RequestId::new()),
     };
     let sent = client.call::<QuestionAnswer>(&params).await;
-    told(sent.map(|_| ()), &params.question_id.0)
+    told(sent.map(|_| ()), &params.question_id.0, "answered")
 }
 
-/// What became of an answer: somebody may have been before us.
-fn told(sent: Result<(), CallError>, id: &str) -> Result<(), Error> {
+/// What became of an answer, which is told in these words: somebody may have been before us.
+fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error> {
     match sent {
-        Ok(()) => Ok(()),
+        Ok(()) => {
+            output::progress(&format!("· {id}: {words}"));
+            Ok(())
+        }
         Err(CallError::Failure(failure)) => Err(match client::hint::answered_before(&failure) {
             Some(words) => Error::Failed {
                 what: format!("question {id}: {words}"),
@@ -415,7 +418,11 @@ async fn answer_plan(
         request_id: Some(RequestId::new()),
     };
     let sent = client.call::<PlanAnswer>(&params).await;
-    told(sent.map(|_| ()), &params.plan_id.0)
+    let words = match params.decision {
+        plan::Decision::Approve => "approved, for its turn",
+        plan::Decision::Reject => "rejected",
+    };
+    told(sent.map(|_| ()), &params.plan_id.0, words)
 }
 
 /// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.
@@ -445,7 +452,13 @@ async fn answer(
         request_id: Some(RequestId::new()),
     };
     let sent = client.call::<ApprovalAnswer>(&params).await;
-    told(sent.map(|_| ()), &params.approval_id.0)
+    let words = match params.decision {
+        Decision::AllowOnce => "allowed once",
+        Decision::AllowSession => "allowed for the session",
+        Decision::AllowAlways => "allowed always in this workspace",
+        Decision::Deny => "denied",
+    };
+    told(sent.map(|_| ()), &params.approval_id.0, words)
 }
 
 #[cfg(test)]

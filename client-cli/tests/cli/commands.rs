@@ -402,6 +402,11 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         "the question is shown: {}",
         allowed.err
     );
+    assert!(
+        allowed.err.ends_with("· 3.2: allowed for the session\n"),
+        "and what became of it: {}",
+        allowed.err
+    );
     run(&mut reasonix(
         &fake.home(),
         &["inbox", "deny", "3.1", "--note", "keep it"],

@@ -372,6 +372,7 @@ fn listed(
     let models = match count {
         _ if answer.cut => "with more than 1 MiB of models".to_owned(),
         0 => "without a list of models".to_owned(),
+        1 => "with one model".to_owned(),
         count => format!("with {count} models"),
     };
     match (&what.key, &what.key_env) {

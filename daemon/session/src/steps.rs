@@ -34,6 +34,8 @@ pub struct Steps {
     count: u64,
     /// The newest answer; its calls may still get their ends.
     open: Option<Step>,
+    /// What its calls work on by their arguments: shown where nobody judged them.
+    named: HashMap<String, String>,
     /// Open questions of its calls.
     asked: HashMap<ApprovalId, (CallId, Stamp)>,
     /// What the next answer took: it stands before the answer.
@@ -72,6 +74,10 @@ impl Steps {
             Body::Assistant(message) => {
                 self.close();
                 self.count += 1;
+                let named = message.calls.iter();
+                self.named = named
+                    .map(|call| (call.id.0.clone(), call.subject()))
+                    .collect();
                 let calls = message.calls.iter().map(|call| StepCall {
                     call: call.id.0.clone(),
                     tool: call.name.clone(),
@@ -153,7 +159,14 @@ impl Steps {
     /// The newest answer has all its ends: it joins the page, where it is wanted and fits.
     fn close(&mut self) {
         self.asked.clear();
-        let Some(step) = self.open.take() else { return };
+        let named = std::mem::take(&mut self.named);
+        let Some(mut step) = self.open.take() else {
+            return;
+        };
+        for call in step.calls.iter_mut().filter(|call| call.subject.is_empty()) {
+            let subject = named.get(&call.call).map_or("", String::as_str);
+            call.subject = subject.chars().take(SUBJECT_MAX).collect();
+        }
         let Wanted { turn, after, limit } = self.wanted;
         if self.more || step.n <= after || turn.is_some_and(|turn| turn != step.turn) {
             return;

@@ -65,6 +65,8 @@ pub struct Transcript {
     prompts: HashMap<PromptId, String>,
     /// The running calls: the tool that really runs, as their start named it.
     running: HashMap<proto::CallId, String>,
+    /// What calls of this turn work on, as the model wrote it: for those that never start.
+    named: HashMap<proto::CallId, String>,
     /// The list of what is to be done, as it was shown last.
     todos: Vec<Todo>,
     /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay shows of it is not
@@ -273,6 +275,9 @@ impl Transcript {
     }
 
     fn assistant(&mut self, message: &AssistantMessage) -> Vec<Piece> {
+        for call in &message.calls {
+            self.named.insert(call.id.clone(), call.subject());
+        }
         let finished = self.growing.finish(&message.item, &message.text);
         let mut pieces = Vec::new();
         let grow = |text: &str| Piece::Grow {
@@ -335,6 +340,7 @@ impl Transcript {
 
     fn tool_finished(&mut self, finished: &ToolFinished) -> Vec<Piece> {
         let running = self.running.remove(&finished.call);
+        let subject = self.named.remove(&finished.call).unwrap_or_default();
         if self.blocked.remove(&finished.call) && running.is_none() {
             return Vec::new();
         }
@@ -342,7 +348,10 @@ impl Transcript {
             // It never started: nothing has named it yet.
             (None, status) => block(
                 Tone::Tool,
-                format!("{}: {}", finished.tool, status_words(status)),
+                match subject.is_empty() {
+                    true => format!("{}: {}", finished.tool, status_words(status)),
+                    false => format!("{} {subject}: {}", finished.tool, status_words(status)),
+                },
             ),
             (Some(_), CallStatus::Ok | CallStatus::Failed) => Vec::new(),
             (Some(tool), status) => block(Tone::Tool, format!("{tool}: {}", status_words(status))),
@@ -357,6 +366,7 @@ impl Transcript {
     fn turn_ended(&mut self, ended: &TurnEnded) -> Vec<Piece> {
         let shown = std::mem::take(&mut self.denied);
         self.blocked.clear();
+        self.named.clear();
         self.growing.turn_ended();
         turn_ended(ended, &shown)
     }

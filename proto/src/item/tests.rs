@@ -34,3 +34,24 @@ fn a_thought_is_kept_byte_for_byte() {
     let placeless: Thought = serde_json::from_str(placeless).expect("a thought");
     assert_eq!((placeless.text_at, placeless.calls_at), (0, 0));
 }
+
+#[test]
+fn what_a_call_works_on_is_read_from_its_arguments() {
+    for (arguments, subject) in [
+        (r#"{"path":"a.rs","old_string":"x"}"#, "a.rs"),
+        (r#"{"pattern":"x","path":"src"}"#, "src"),
+        (r#"{"command":"ls","path":3}"#, "ls"),
+        (r#"{"path":3,"n":1}"#, r#"{"path":3,"n":1}"#),
+        (r#"[1] "#, "[1]"),
+        (r#"{"path":"a"#, r#"{"path":"a"#),
+    ] {
+        let call = ToolCall {
+            id: CallId("c".to_owned()),
+            name: "t".to_owned(),
+            arguments: arguments.to_owned(),
+            cut: false,
+            found: false,
+        };
+        assert_eq!(call.subject(), subject, "{arguments}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use client::transcript::{harvest_words, pin_words, reset_words};
 use proto::hook::HookOutcome;
-use proto::item::{CallStatus, Display, Finish, UserMessage, Voice};
+use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
 use proto::live::{Live, ToolOutput};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::{Approval, Decision};
@@ -32,7 +32,7 @@ const FIRST_WORDS: usize = 40;
 pub(super) struct Known {
     /// The calls that run, by the entries that show them.
     running: HashMap<CallId, (u64, Tail)>,
-    /// Tool and subject of calls of this turn, as far as they were judged.
+    /// Tool and subject of calls of this turn: as they were judged, or else as the model wrote them.
     calls: HashMap<CallId, (String, String)>,
     /// Calls of this turn whose denial was told with who said no.
     denied: HashSet<CallId>,
@@ -53,6 +53,13 @@ pub(super) struct Known {
 }
 
 impl Known {
+    fn calls(&mut self, calls: &[ToolCall]) {
+        for call in calls {
+            let named = (call.name.clone(), call.subject());
+            self.calls.insert(call.id.clone(), named);
+        }
+    }
+
     fn approval(&mut self, approval: Approval) {
         self.calls
             .insert(approval.call, (approval.tool, approval.subject));
@@ -120,7 +127,10 @@ impl Transcript {
     pub(super) fn record(&mut self, body: Body, at: At) {
         match body {
             Body::User(message) => self.user(message, at),
-            Body::Assistant(message) => self.assistant(&message, at),
+            Body::Assistant(message) => {
+                self.known.calls(&message.calls);
+                self.assistant(&message, at);
+            }
             Body::PolicyDecided(decided) => {
                 if !decided.tool.is_empty() {
                     let call = (decided.tool, decided.subject);

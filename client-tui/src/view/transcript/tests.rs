@@ -713,3 +713,38 @@ fn what_the_sandbox_stopped_looks_other_than_what_failed_and_stands_once() {
     let last = seen.last().unwrap();
     assert_eq!(last, "✓ bash once outside the sandbox: touch /etc/x");
 }
+
+#[test]
+fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
+    let asked = json!({"item": "m1.1", "text": "", "finish": "tool_calls", "calls": [
+        {"id": "c", "name": "edit_file", "arguments": "{\"path\":\"src/a.rs\",\"old_string\":\"x\"}"}]});
+    let line = json!({"type": "line", "text": "not read yet"});
+    let rows = shown(
+        &[
+            event(Some(1), "message.assistant", &asked),
+            finished(2, "c", "failed", &line),
+        ],
+        &look(80, Language::English),
+    );
+    assert_eq!(rows[0], "✗ edit_file src/a.rs", "{rows:?}");
+}
+
+#[test]
+fn the_line_of_a_call_does_not_repeat_what_stands_before_it() {
+    let cases = [
+        ("read src/a.rs: lines 1–2 of 2", " · lines 1–2 of 2"),
+        ("src/a.rs: 120 lines", " · 120 lines"),
+        ("read src/a.rsx: lines 1–2", " · read src/a.rsx: lines 1–2"),
+    ];
+    for (text, end) in cases {
+        let line = json!({"type": "line", "text": text});
+        let rows = shown(
+            &[
+                started(1, "c", "read_file", "src/a.rs"),
+                finished(2, "c", "ok", &line),
+            ],
+            &look(80, Language::English),
+        );
+        assert_eq!(rows[0], format!("✓ read_file src/a.rs{end}"));
+    }
+}

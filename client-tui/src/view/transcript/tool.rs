@@ -116,10 +116,15 @@ fn result(done: &Done, subject: &str, look: &Look) -> Vec<String> {
     words
 }
 
-/// The one line of a call without the subject, which stands there.
+/// The one line of a call without the subject, which stands there: `read a.py: 2 lines` is `2 lines` behind `a.py`.
 fn short(text: &str, subject: &str) -> String {
     let text = text::line(text);
-    match text.strip_prefix(subject).filter(|_| !subject.is_empty()) {
+    let verbless = text.split_once(' ').map_or("", |(_, rest)| rest);
+    let rest = [text.as_str(), verbless]
+        .iter()
+        .filter_map(|text| text.strip_prefix(subject))
+        .find(|rest| !subject.is_empty() && rest.starts_with([':', ' ']));
+    match rest {
         Some(rest) => rest.trim_start_matches([':', ' ']).to_owned(),
         None => text,
     }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use proto::item::{CallStatus, Display, Finish, ToolCall, Voice};
+use proto::item::{CallStatus, Display, Finish, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::record::{Level, SessionCreated, Todo, TodoStatus, ToolBlocked, ToolFinished};
 use proto::{Body, CallId, Record, Seq};
@@ -154,7 +154,7 @@ impl Page {
                 for call in &message.calls {
                     self.subjects
                         .entry(call.id.clone())
-                        .or_insert_with(|| call_subject(call));
+                        .or_insert_with(|| call.subject());
                 }
             }
             Body::Tool(message) => {
@@ -252,11 +252,6 @@ fn used(usage: &UsageTotals) -> String {
         let _ = write!(text, ", ${whole}.{:04}", rest / 100);
     }
     text
-}
-
-/// What a call works on, where no record says it.
-fn call_subject(call: &ToolCall) -> String {
-    call.arguments.clone()
 }
 
 fn call_line(

@@ -558,3 +558,16 @@ fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
         )
     );
 }
+
+#[test]
+fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
+    let asked = json!({"item": "m1.1", "text": "", "finish": "tool_calls", "calls": [
+        {"id": "c", "name": "edit_file", "arguments": "{\"path\":\"a.rs\"}"}]});
+    let end = json!({"call": "c", "tool": "edit_file", "status": "failed", "duration_ms": 1,
+        "display": {"type": "line", "text": "not read yet"}});
+    let told = grown(&[
+        event(Some(1), "message.assistant", &asked),
+        event(Some(2), "tool.finished", &end),
+    ]);
+    assert!(told.starts_with("[edit_file a.rs: failed]"), "{told}");
+}

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use proto::item::{AssistantMessage, ToolMessage, UserMessage};
+use proto::item::{AssistantMessage, ToolCall, ToolMessage, UserMessage};
 use proto::record::{Notice, SessionRewound, TodoUpdated, ToolStarted, TurnStarted};
 use proto::{ItemId, PromptId, Stamp};
 use serde_json::json;
