@@ -11,7 +11,7 @@ use proto::params::history::{
     StatsParams, StatsRow, What,
 };
 use proto::params::session::SetParams;
-use proto::params::session::{CreateOutput, InspectOutput};
+use proto::params::session::{CreateOutput, InspectOutput, InspectParams, InspectPart};
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
@@ -136,6 +136,15 @@ fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Rules(result) => permissions::show(model, result),
         Answer::Stats { params, result } => stats(model, &params, result),
         Answer::Hooks { reloaded, result } => hooks::shown(model, reloaded, result),
+        // What there is now is told whole, as when it is asked for.
+        Answer::Done {
+            what: Call::Set(ref params),
+            result: Ok(()),
+        } if params.budget.is_some() => {
+            let part = InspectPart::Budget;
+            let session = params.session.clone();
+            commands::called(Call::Inspect(InspectParams { session, part }))
+        }
         other => {
             told(model, other);
             Vec::new()

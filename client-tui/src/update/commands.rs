@@ -209,7 +209,7 @@ fn here(model: &Model) -> String {
     session.unwrap_or_else(|| model.place.cwd.to_string_lossy().into_owned())
 }
 
-fn called(call: Call) -> Vec<Effect> {
+pub(super) fn called(call: Call) -> Vec<Effect> {
     vec![Effect::Call(call)]
 }
 

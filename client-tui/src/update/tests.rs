@@ -356,6 +356,19 @@ fn said(command: Command) {
                 set.budget.and_then(|budget| budget.cost_micros),
                 Some(2_000_000)
             );
+            // What came of it is shown.
+            let done = Answer::Done {
+                what: Call::Set(set.clone()),
+                result: Ok(()),
+            };
+            let asked = Event::Answered {
+                follow: 0,
+                answer: done,
+            };
+            let effects = super::scene::take(&mut model, vec![asked]);
+            assert!(
+                matches!(call(&effects), Call::Inspect(params) if params.part == InspectPart::Budget)
+            );
             for wrong in ["/budget usd", "/budget usd much", "/budget days 2"] {
                 assert!(say(&mut model, wrong).is_empty());
                 assert!(toast(&model).contains("/budget tokens 100k"), "{wrong}");

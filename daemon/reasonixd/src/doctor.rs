@@ -197,7 +197,9 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
         let about = match key {
             None => String::new(),
             Some((variable, None)) => {
-                format!("; takes the key that your client has in {variable}")
+                format!(
+                    "; no key is stored for {variable}: that of a client's environment is taken"
+                )
             }
             Some((variable, Some((_, from)))) => {
                 format!("; the key for {variable}: {}", from.word())

@@ -120,6 +120,12 @@ impl Actor {
             ("kind", json!(settings.kind)),
             ("posture", json!(settings.posture)),
             ("on_ask", json!(settings.on_ask)),
+            ("effort", json!(settings.effort)),
+            (
+                "branch",
+                json!(Some(settings.branch).filter(|samples| *samples > 1)),
+            ),
+            ("harvest", json!(settings.harvest.then_some(true))),
             ("max_steps", json!(settings.max_steps)),
             ("timeout_ms", json!(settings.timeout_ms)),
             (

@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use what::{Tokens, What};
 
-use crate::transcript::{reply_words, reset_words};
+use crate::transcript::{harvest_words, reply_words, reset_words};
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -218,14 +218,10 @@ impl Trace {
             Body::CacheReset(reset) => What::CacheReset {
                 reason: short(&reset_words(&reset)),
             },
-            Body::CallsRepaired(repaired) => {
-                let data = serde_json::to_string(&repaired).unwrap_or_default();
-                other("calls.repaired", &data)
-            }
-            Body::ReasoningHarvested(found) => {
-                let data = serde_json::to_string(&found).unwrap_or_default();
-                other("reasoning.harvested", &data)
-            }
+            Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
+            Body::ReasoningHarvested(found) => What::Harvested {
+                found: short(&harvest_words(&found)),
+            },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
         now(at, what)
@@ -362,17 +358,21 @@ impl Trace {
         let at = at.max(self.last);
         let turn = self.began.map_or(Stamp(i64::MIN), |(_, began)| began);
         let out = Stamp(at.0.saturating_sub(ms(usage.duration_ms))).max(turn);
+        let purpose = usage.purpose;
         let request = What::Request {
             n,
+            purpose,
             attempt: usage.attempt,
             bytes: usage.request_bytes,
         };
         let first = What::FirstToken {
             n,
+            purpose,
             after_ms: usage.first_token_ms,
         };
         let answer = What::Answer {
             n,
+            purpose,
             duration_ms: usage.duration_ms,
             tokens: usage.reported.then_some(Tokens {
                 prompt: usage.prompt_tokens,

@@ -182,6 +182,8 @@ async fn every_part_of_a_session_can_be_looked_at() {
     assert_eq!(setting("posture"), Some(r#""yolo""#));
     assert_eq!(setting("deny"), Some(r#"["Bash(rm:*)"]"#));
     assert_eq!(setting("max_steps"), Some("0"));
+    // As it is by itself: not a setting in force.
+    assert_eq!((setting("effort"), setting("branch")), (None, None));
 
     let context = world.supervisor.inspect(&part(InspectPart::Context)).await;
     let InspectOutput::Context {

@@ -357,3 +357,42 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
 ";
     assert_eq!(text(&events), expected);
 }
+
+#[test]
+fn requests_beside_the_conversation_say_what_they_are_for() {
+    let t = Some(1);
+    let beside = |purpose: &str| {
+        let mut usage = usage(1, 100, 500, true);
+        usage["purpose"] = json!(purpose);
+        usage
+    };
+    let repaired =
+        json!({"taken_up": ["a"], "closed": ["b", "c"], "held_back": "d", "cleared": true});
+    let found = json!({"item": "m1.1", "subgoals": ["s"], "uncertainties": ["u", "v"]});
+    let events = log(&[
+        (1.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (2.0, t, "usage", beside("sample")),
+        (3.0, t, "usage", beside("harvest")),
+        (4.0, t, "calls.repaired", repaired),
+        (5.0, t, "reasoning.harvested", found),
+        (
+            6.0,
+            t,
+            "tool.finished",
+            json!({"call": "c", "tool": "bash", "status": "unknown", "duration_ms": 0,
+                "display": {"type": "line", "text": ""}}),
+        ),
+    ]);
+    let text = text(&events);
+    for line in [
+        "request #1 (sample) try 1",
+        "first token #1 (harvest)",
+        "answer #1 (harvest)",
+        "mended calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
+         repetitions are counted anew",
+        "run bash unknown\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(!text.contains('{'), "{text}");
+}

@@ -6,7 +6,7 @@ use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::params::history;
 use proto::params::plan;
-use proto::record::{Level, Unattended, Verdict};
+use proto::record::{CallsRepaired, Level, Purpose, Unattended, Verdict};
 use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId, Seq};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,19 +50,25 @@ pub enum What {
         voice: Voice,
         text: String,
     },
-    /// A request went out: the `n`th answer of the session is asked for.
+    /// A request went out: the `n`th answer of the session is asked for, or, by the purpose, something beside it.
     Request {
         n: u64,
+        #[serde(skip_serializing_if = "Purpose::is_answer")]
+        purpose: Purpose,
         attempt: u32,
         bytes: u64,
     },
     FirstToken {
         n: u64,
+        #[serde(skip_serializing_if = "Purpose::is_answer")]
+        purpose: Purpose,
         after_ms: u64,
     },
     /// The answer is there. Without tokens: the provider reported none.
     Answer {
         n: u64,
+        #[serde(skip_serializing_if = "Purpose::is_answer")]
+        purpose: Purpose,
         duration_ms: u64,
         tokens: Option<Tokens>,
     },
@@ -157,6 +163,15 @@ pub enum What {
         item: String,
         pinned: bool,
         by: String,
+    },
+    /// What was mended in the calls of an answer.
+    Repaired {
+        #[serde(flatten)]
+        calls: CallsRepaired,
+    },
+    /// What a trace of reasoning was turned into, in words.
+    Harvested {
+        found: String,
     },
     Start {
         call: CallId,

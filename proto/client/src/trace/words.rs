@@ -6,7 +6,7 @@ use proto::item::{CallStatus, Voice};
 use proto::params::approval::Decision;
 use proto::params::history;
 use proto::params::plan;
-use proto::record::{ChildExited, Level, SessionSet, Unattended, Verdict};
+use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
 use super::{Line, Tokens, What};
@@ -59,6 +59,39 @@ impl Display for Bytes {
     }
 }
 
+/// What was mended in the calls of an answer: `mended calls: 1 taken up from its words, 1 closed`.
+fn repaired_words(calls: &CallsRepaired) -> String {
+    let counts = [
+        (calls.taken_up.len(), "taken up from its words"),
+        (calls.closed.len(), "closed that broke off"),
+        (calls.nested.len(), "nested that came flat"),
+        (
+            usize::from(calls.held_back.is_some()),
+            "held back as repetition",
+        ),
+    ];
+    let counted = counts.iter().filter(|(count, _)| *count > 0);
+    let mut words: Vec<_> = counted
+        .map(|(count, how)| format!("{count} {how}"))
+        .collect();
+    if calls.cleared {
+        words.push("repetitions are counted anew".to_owned());
+    }
+    format!("mended calls: {}", words.join(", "))
+}
+
+/// What a request is for, where it is not for an answer of the conversation.
+struct Beside(Purpose);
+
+impl Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Purpose::Answer => Ok(()),
+            purpose => write!(f, " ({})", purpose.as_str()),
+        }
+    }
+}
+
 impl Display for Line {
     /// `   1.900 s  answer …`: seconds since the turn began, or a dash outside of turns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,12 +134,25 @@ impl Display for What {
                 Voice::Steer => write!(f, "steered \"{text}\""),
                 Voice::Daemon => write!(f, "reminded \"{text}\""),
             },
-            Self::Request { n, attempt, bytes } => {
-                write!(f, "request #{n} try {attempt} → {}", Bytes(*bytes))
+            Self::Request {
+                n,
+                purpose,
+                attempt,
+                bytes,
+            } => {
+                let (purpose, bytes) = (Beside(*purpose), Bytes(*bytes));
+                write!(f, "request #{n}{purpose} try {attempt} → {bytes}")
             }
-            Self::FirstToken { n, after_ms } => {
-                write!(f, "first token #{n} {}", Seconds(*after_ms))
-            }
+            Self::FirstToken {
+                n,
+                purpose,
+                after_ms,
+            } => write!(
+                f,
+                "first token #{n}{} {}",
+                Beside(*purpose),
+                Seconds(*after_ms)
+            ),
             Self::Retry { in_ms, cause } => match in_ms {
                 Some(ms) => write!(f, "retry in {}: {cause}", Seconds(*ms)),
                 None => write!(f, "retry: {cause}"),
@@ -150,6 +196,8 @@ impl Display for What {
             | Self::Checkpoint { .. }
             | Self::Rewound { .. }
             | Self::Pinned { .. }
+            | Self::Repaired { .. }
+            | Self::Harvested { .. }
             | Self::CacheReset { .. } => self.asks_and_goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
@@ -184,10 +232,16 @@ impl What {
             }
             Self::Answer {
                 n,
+                purpose,
                 duration_ms,
                 tokens,
             } => {
-                write!(f, "answer #{n} {}", Seconds(*duration_ms))?;
+                write!(
+                    f,
+                    "answer #{n}{} {}",
+                    Beside(*purpose),
+                    Seconds(*duration_ms)
+                )?;
                 let Some(tokens) = tokens else {
                     return f.write_str(" tokens not reported");
                 };
@@ -290,6 +344,10 @@ impl What {
                 ..
             } => {
                 let took = Seconds(*duration_ms);
+                // Nobody saw its end, nor how long it took.
+                if *status == CallStatus::Unknown {
+                    return write!(f, "run {tool} {}", status_word(*status));
+                }
                 match (exit_code, signal) {
                     (Some(code), _) => write!(f, "run {tool} {took} exit {code}"),
                     (None, Some(signal)) => write!(f, "run {tool} {took} signal {signal}"),
@@ -422,6 +480,8 @@ impl What {
                 let stays = if *pinned { "pinned" } else { "unpinned" };
                 write!(f, "{stays} {item} by {by}")
             }
+            Self::Repaired { calls } => f.write_str(&repaired_words(calls)),
+            Self::Harvested { found } => f.write_str(found),
             Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
             _ => Ok(()),
         }
