@@ -1,6 +1,7 @@
 //! `reasonix run`: one turn, for scripts and for people in a hurry.
 
 mod anew;
+mod begin;
 mod drive;
 pub(super) mod prompt;
 mod question;

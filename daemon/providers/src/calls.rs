@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use proto::CallId;
-use proto::item::ToolCall;
+use proto::item::{Finish, ToolCall};
 
 use crate::read::Batch;
 
@@ -37,6 +37,37 @@ pub(crate) enum Trust {
     Parsed,
     /// The answer was cut: the last call, and any that doesn't parse, may be half a call.
     AllButLast,
+}
+
+/// How an answer of the vendors that say why it ended has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It has not.
+    Open,
+    /// With a reason.
+    Reason(Finish),
+    /// Without a reason, after something was said.
+    Bare,
+}
+
+impl End {
+    /// Why the answer ended, and how far its calls can be trusted; `None` where it has not. Vendors say `stop` beside
+    /// calls, and that there are calls beside none: what is there decides.
+    pub fn judged(self, calls: &Calls) -> Option<(Finish, Trust)> {
+        let trust = match self {
+            Self::Open => return None,
+            Self::Reason(
+                finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted),
+            ) => return Some((finish, Trust::AllButLast)),
+            Self::Bare => Trust::Parsed,
+            Self::Reason(Finish::Stop | Finish::ToolCalls) => Trust::Whole,
+        };
+        let finish = match calls.is_empty() {
+            true => Finish::Stop,
+            false => Finish::ToolCalls,
+        };
+        Some((finish, trust))
+    }
 }
 
 /// The calls so far, in the order in which they began.

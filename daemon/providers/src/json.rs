@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use contract::ToolSpec;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -36,6 +37,26 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
     }
     out.push_str(&text[plain..]);
     out.push('"');
+}
+
+/// The schemas of tools in the order of their names, so that a prefix is the same whoever made the list: one object each,
+/// without brackets. `how` says what stands before the name, between description and schema, and at the end.
+pub(crate) fn schemas(tools: &[ToolSpec], how: [&str; 3]) -> String {
+    let [before, schema, after] = how;
+    let mut tools: Vec<&ToolSpec> = tools.iter().collect();
+    tools.sort_by_key(|tool| tool.name);
+    let mut out = String::new();
+    for tool in tools {
+        out.push_str(if out.is_empty() { "" } else { "," });
+        out.push_str(before);
+        push_string(&mut out, tool.name);
+        out.push_str(",\"description\":");
+        push_string(&mut out, tool.description);
+        out.push_str(schema);
+        push_sorted(&mut out, &tool.schema);
+        out.push_str(after);
+    }
+    out
 }
 
 /// Appends a value with the keys of all its objects sorted.

@@ -42,19 +42,23 @@ impl Supervisor {
             Some(text) => Some(self.find_id(text).await?),
             None => None,
         };
-        self.is_filled().await;
-        self.ground.catalog.flush().await;
-        let live: HashMap<_, _> = self
-            .handles()
-            .into_iter()
-            .map(|handle| (handle.id(), handle.summary().seq))
-            .collect();
+        let live = self.reached().await;
         let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
         let summed = blocking(move || {
             let wanted = Wanted::new(&params, only);
             sum(&home, &catalog, &live, wanted)
         });
         summed.await?.map_err(|error| index_failure(&error))
+    }
+
+    /// How far the logs of sessions in memory reach; the catalog has been brought up to date.
+    async fn reached(&self) -> HashMap<SessionId, Seq> {
+        self.is_filled().await;
+        self.ground.catalog.flush().await;
+        let handles = self.handles().into_iter();
+        handles
+            .map(|handle| (handle.id(), handle.summary().seq))
+            .collect()
     }
 }
 

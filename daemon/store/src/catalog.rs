@@ -175,14 +175,6 @@ impl Catalog {
         Ok(texts.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
-    /// The session with this pid.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn get_by_pid(&self, pid: Pid) -> Result<Option<SessionSummary>, CatalogError> {
-        by_pid(&self.lock(), pid)
-    }
-
     /// The session with this id.
     ///
     /// # Errors

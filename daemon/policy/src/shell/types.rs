@@ -243,12 +243,6 @@ impl Part {
             .filter(|word| word.is_known())
             .map(|word| word.text.as_str())
     }
-
-    /// The first of its doubts that is about words: a word that is not known before it runs.
-    #[must_use]
-    pub fn unknown_word(&self) -> Option<&Word> {
-        self.words.iter().find(|word| !word.is_known())
-    }
 }
 
 impl Script {

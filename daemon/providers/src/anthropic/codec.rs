@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::KIND;
 use crate::ids;
-use crate::json::{on_one_line, push_sorted, push_string};
+use crate::json::{on_one_line, push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
 use crate::thoughts::{Piece, pieces};
@@ -140,23 +140,10 @@ impl Codec for Messages {
         if !system.trim().is_empty() {
             push_text(&mut block, system);
         }
-        let mut tools: Vec<&ToolSpec> = tools.iter().collect();
-        tools.sort_by_key(|tool| tool.name);
-        let mut schemas = String::new();
-        for tool in tools {
-            schemas.push_str(if schemas.is_empty() { "" } else { "," });
-            schemas.push_str("{\"name\":");
-            push_string(&mut schemas, tool.name);
-            schemas.push_str(",\"description\":");
-            push_string(&mut schemas, tool.description);
-            schemas.push_str(",\"input_schema\":");
-            push_sorted(&mut schemas, &tool.schema);
-            schemas.push('}');
-        }
         Prefix {
             model: model.to_owned(),
             system: block,
-            tools: schemas,
+            tools: schemas(tools, ["{\"name\":", ",\"input_schema\":", "}"]),
             extra: self.extra.clone(),
         }
     }

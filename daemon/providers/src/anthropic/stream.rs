@@ -9,7 +9,7 @@ use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{Block, Delta, Event, Usage};
-use crate::calls::{Calls, Piece, TooMany, Trust};
+use crate::calls::{Calls, End, Piece, TooMany};
 use crate::failure::{Site, VendorError};
 use crate::json::{on_one_line, push_string};
 use crate::lenient::{Number, there};
@@ -53,15 +53,6 @@ enum What {
     Call,
     /// Of a kind that we did not ask for.
     Other,
-}
-
-/// How the answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Open,
-    Reason(Finish),
-    /// Without a reason, after something was said.
-    Bare,
 }
 
 /// What was reported, member by member: later events repeat some and leave others out.
@@ -372,25 +363,13 @@ impl Collect for Collector {
     }
 
     fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
-        let (finish, trust) = match self.end {
-            End::Open => {
-                self.reported(batch);
-                return Err(self
-                    .site
-                    .transient("ended its answer before it had said anything"));
-            }
-            End::Bare => (Finish::Stop, Trust::Parsed),
-            End::Reason(
-                finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted),
-            ) => (finish, Trust::AllButLast),
-            End::Reason(finish @ (Finish::Stop | Finish::ToolCalls)) => (finish, Trust::Whole),
+        let Some((finish, trust)) = self.end.judged(&self.calls) else {
+            self.reported(batch);
+            return Err(self
+                .site
+                .transient("ended its answer before it had said anything"));
         };
         let is_cut = !matches!(finish, Finish::Stop | Finish::ToolCalls);
-        let finish = match finish {
-            _ if is_cut => finish,
-            _ if self.calls.is_empty() => Finish::Stop,
-            _ => Finish::ToolCalls,
-        };
         for thought in self.thoughts(is_cut) {
             batch.push(Part::Thought(thought));
         }

@@ -4,7 +4,7 @@ use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
 use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage, UserMessage};
 
 use super::KIND;
-use crate::json::{on_one_line, push_sorted, push_string};
+use crate::json::{on_one_line, push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
 use crate::{extra, said};
@@ -124,23 +124,10 @@ impl Codec for Lines {
         if !system.is_empty() {
             push_string(&mut text, system);
         }
-        let mut tools: Vec<&ToolSpec> = tools.iter().collect();
-        tools.sort_by_key(|tool| tool.name);
-        let mut schemas = String::new();
-        for tool in tools {
-            schemas.push_str(if schemas.is_empty() { "" } else { "," });
-            schemas.push_str("{\"name\":");
-            push_string(&mut schemas, tool.name);
-            schemas.push_str(",\"description\":");
-            push_string(&mut schemas, tool.description);
-            schemas.push_str(",\"parameters\":");
-            push_sorted(&mut schemas, &tool.schema);
-            schemas.push('}');
-        }
         Prefix {
             model: model.to_owned(),
             system: text,
-            tools: schemas,
+            tools: schemas(tools, ["{\"name\":", ",\"parameters\":", "}"]),
             extra: self.extra.clone(),
         }
     }

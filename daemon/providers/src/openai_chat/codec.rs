@@ -7,7 +7,7 @@ use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
 use proto::item::{AssistantMessage, Item, ToolMessage, UserMessage};
 
 use crate::extra;
-use crate::json::{push_sorted, push_string};
+use crate::json::{push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
 use crate::said;
@@ -108,23 +108,17 @@ impl Codec for Chat {
             push_string(&mut message, system);
             message.push('}');
         }
-        let mut tools: Vec<&ToolSpec> = tools.iter().collect();
-        tools.sort_by_key(|tool| tool.name);
-        let mut schemas = String::new();
-        for tool in tools {
-            schemas.push_str(if schemas.is_empty() { "" } else { "," });
-            schemas.push_str("{\"type\":\"function\",\"function\":{\"name\":");
-            push_string(&mut schemas, tool.name);
-            schemas.push_str(",\"description\":");
-            push_string(&mut schemas, tool.description);
-            schemas.push_str(",\"parameters\":");
-            push_sorted(&mut schemas, &tool.schema);
-            schemas.push_str("}}");
-        }
         Prefix {
             model: model.to_owned(),
             system: message,
-            tools: schemas,
+            tools: schemas(
+                tools,
+                [
+                    "{\"type\":\"function\",\"function\":{\"name\":",
+                    ",\"parameters\":",
+                    "}}",
+                ],
+            ),
             extra: self.extra.clone(),
         }
     }

@@ -9,7 +9,7 @@ use contract::provider::{Part, ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
-use crate::calls::{Calls, Piece, TooMany, Trust};
+use crate::calls::{Calls, End, Piece, TooMany};
 use crate::failure::{Site, VendorError};
 use crate::json;
 use crate::openai_chat::wire::{CallDelta, Choice, Chunk, Number, Said, Usage};
@@ -24,17 +24,6 @@ pub(super) struct Collector {
     usage: Option<Reported>,
     /// Bytes of content so far.
     said: usize,
-}
-
-/// How the answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// It has not.
-    Open,
-    /// With a reason.
-    Reason(Finish),
-    /// With `[DONE]`, without a reason, after something was said.
-    Bare,
 }
 
 impl Collector {
@@ -232,24 +221,11 @@ impl Collect for Collector {
     }
 
     fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
-        let (finish, trust) = match self.end {
-            End::Open => {
-                self.reported(batch);
-                return Err(self
-                    .site
-                    .transient("ended its answer before it had said anything"));
-            }
-            End::Bare => (Finish::Stop, Trust::Parsed),
-            End::Reason(
-                finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted),
-            ) => (finish, Trust::AllButLast),
-            End::Reason(finish @ (Finish::Stop | Finish::ToolCalls)) => (finish, Trust::Whole),
-        };
-        // Servers say `stop` beside calls, and `tool_calls` beside none: what is there decides.
-        let finish = match finish {
-            Finish::Stop | Finish::ToolCalls if self.calls.is_empty() => Finish::Stop,
-            Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
-            Finish::Length | Finish::ContentFilter | Finish::Interrupted => finish,
+        let Some((finish, trust)) = self.end.judged(&self.calls) else {
+            self.reported(batch);
+            return Err(self
+                .site
+                .transient("ended its answer before it had said anything"));
         };
         for call in self.calls.finish(trust) {
             batch.push(Part::Call(call));

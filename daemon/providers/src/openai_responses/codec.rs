@@ -8,7 +8,7 @@ use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
 
 use super::KIND;
 use crate::ids;
-use crate::json::{on_one_line, push_sorted, push_string};
+use crate::json::{on_one_line, push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
 use crate::thoughts::{Piece, pieces};
@@ -121,24 +121,18 @@ impl Codec for Responses {
         if !system.is_empty() {
             push_string(&mut instructions, system);
         }
-        let mut tools: Vec<&ToolSpec> = tools.iter().collect();
-        tools.sort_by_key(|tool| tool.name);
-        let mut schemas = String::new();
-        for tool in tools {
-            schemas.push_str(if schemas.is_empty() { "" } else { "," });
-            schemas.push_str("{\"type\":\"function\",\"name\":");
-            push_string(&mut schemas, tool.name);
-            schemas.push_str(",\"description\":");
-            push_string(&mut schemas, tool.description);
-            schemas.push_str(",\"parameters\":");
-            push_sorted(&mut schemas, &tool.schema);
-            // Strict is what the vendor takes for granted, and it demands other schemas.
-            schemas.push_str(",\"strict\":false}");
-        }
         Prefix {
             model: model.to_owned(),
             system: instructions,
-            tools: schemas,
+            tools: schemas(
+                tools,
+                [
+                    "{\"type\":\"function\",\"name\":",
+                    ",\"parameters\":",
+                    // Strict is what the vendor takes for granted, and it demands other schemas.
+                    ",\"strict\":false}",
+                ],
+            ),
             extra: self.extra.clone(),
         }
     }

@@ -22,13 +22,7 @@ impl Supervisor {
     /// # Errors
     /// `storage`: catalog or books cannot be read.
     pub(crate) async fn used_since(&self, since: Stamp) -> Result<Past, Failure> {
-        self.is_filled().await;
-        self.ground.catalog.flush().await;
-        let live: HashMap<_, _> = self
-            .handles()
-            .into_iter()
-            .map(|handle| (handle.id(), handle.summary().seq))
-            .collect();
+        let live = self.reached().await;
         let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
         let user_home = self.ground.assembly.user_home();
         let read = blocking(move || read(&home, &catalog, &live, since, &user_home));

@@ -86,14 +86,9 @@ fn a_session_is_kept_as_it_was_put_last() {
     catalog.put_lazy(&one).expect("it can be put");
     catalog.put(&session(2, None)).expect("it can be put");
     assert_eq!(
-        catalog.get_by_pid(Pid(1)).expect("it can be read"),
-        Some(one.clone())
-    );
-    assert_eq!(
         catalog.get(one.session).expect("it can be read"),
         Some(one.clone())
     );
-    assert_eq!(catalog.get_by_pid(Pid(3)).expect("it can be read"), None);
     assert_eq!(catalog.count().expect("it can be read"), 2);
     assert_eq!(catalog.highest_pid().expect("it can be read"), Pid(2));
     drop(catalog);
@@ -449,10 +444,7 @@ fn one_unreadable_entry_hides_no_other() {
         .list(&ListParams::default())
         .expect("it can be read");
     assert_eq!(pids(&page.sessions), [3, 1]);
-    assert!(matches!(
-        catalog.get_by_pid(Pid(2)),
-        Err(CatalogError::Entry(_))
-    ));
+    assert!(matches!(catalog.find("2"), Err(CatalogError::Entry(_))));
 }
 
 #[test]

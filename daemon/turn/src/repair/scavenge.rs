@@ -21,8 +21,6 @@ pub struct Found {
     pub tool: String,
     /// Its arguments, as JSON.
     pub arguments: String,
-    /// It was thought, and not said: a person is asked before it changes anything.
-    pub only_thought: bool,
 }
 
 /// Calls in these words that are not among the declared ones, each once, in order.
@@ -38,20 +36,14 @@ pub fn scavenge(
         .map(|call| (call.name.clone(), canonical_text(&call.arguments)))
         .collect();
     // What was said counts before what was thought: of a call in both, the one that was said is taken.
-    let said = calls_in(text).into_iter().map(|call| (call, false));
-    let thought = calls_in(reasoning).into_iter().map(|call| (call, true));
     let mut found = Vec::new();
-    for ((tool, arguments), only_thought) in said.chain(thought) {
+    for (tool, arguments) in calls_in(text).into_iter().chain(calls_in(reasoning)) {
         let key = (tool.clone(), canonical_text(&arguments));
         if found.len() == TAKEN_MAX || !is_tool(&tool) || seen.contains(&key) {
             continue;
         }
         seen.push(key);
-        found.push(Found {
-            tool,
-            arguments,
-            only_thought,
-        });
+        found.push(Found { tool, arguments });
     }
     found
 }

@@ -10,14 +10,11 @@ fn is_tool(name: &str) -> bool {
     matches!(name, "read_file" | "bash")
 }
 
-/// Calls found in reasoning and words, each as `tool arguments`, with `?` behind those that were only thought.
+/// Calls found in reasoning and words, each as `tool arguments`.
 fn found(reasoning: &str, text: &str, declared: &[ToolCall]) -> Vec<String> {
     scavenge(reasoning, text, declared, is_tool)
         .into_iter()
-        .map(|call| {
-            let mark = if call.only_thought { "?" } else { "" };
-            format!("{} {}{mark}", call.tool, call.arguments)
-        })
+        .map(|call| format!("{} {}", call.tool, call.arguments))
         .collect()
 }
 
@@ -44,7 +41,7 @@ fn json_of_three_shapes_is_a_call() {
         r#"An open { and a "quote, then {"name":"bash","arguments":{"command":"ls"}}"#,
     ] {
         assert_eq!(found("", text, &[]), [r#"bash {"command":"ls"}"#], "{text}");
-        let thought = [r#"bash {"command":"ls"}?"#];
+        let thought = [r#"bash {"command":"ls"}"#];
         assert_eq!(found(text, "", &[]), thought, "{text}");
         assert_eq!(found(text, text, &[]).len(), 1, "in both: once");
         assert!(!found(text, text, &[])[0].ends_with('?'), "it was said");
@@ -139,7 +136,7 @@ proptest! {
         let calls = scavenge(&text, &text, &[], is_tool);
         prop_assert!(calls.len() <= TAKEN_MAX);
         for (place, call) in calls.iter().enumerate() {
-            prop_assert!(is_tool(&call.tool) && !call.only_thought);
+            prop_assert!(is_tool(&call.tool));
             prop_assert!(!calls[..place].contains(call));
         }
     }
