@@ -440,3 +440,64 @@ fn a_digest_in_the_making_is_seen_and_may_be_stopped() {
         *before.messages()
     );
 }
+
+#[test]
+fn what_people_are_shown_stays_as_it_was_when_the_model_is_shown_less() {
+    const FILES: usize = 16;
+    let model = Model::start(Script::by(|request: &Request| {
+        let read = request.answered();
+        let answer = match read < FILES {
+            true => Answer::call(
+                "bash",
+                serde_json::json!({"command": format!("cat f{read}")}),
+            ),
+            false => Answer::text("All of it is read."),
+        };
+        let prompt = request.body.len() as u64 / 4;
+        answer.usage(Usage {
+            prompt,
+            ..Usage::default()
+        })
+    }));
+    let house = house(&model);
+    for number in 0..FILES {
+        let lines = "a line of a file\n".repeat(800);
+        let text = format!("{lines}MIDDLE-{number}.\n{lines}");
+        std::fs::write(house.project().join(format!("f{number}")), text).expect("write");
+    }
+    let ran = run(&house, &[], "Read it all.").expect(0, "completed");
+    let last = model.requests().pop().expect("requests");
+    assert!(
+        text(&last).contains("characters were left out"),
+        "{:?}",
+        outline(&last)
+    );
+    assert!(!text(&last).contains("MIDDLE-0."));
+    assert!(
+        !model.requests().iter().any(wants_digest),
+        "shorter results were enough"
+    );
+    let exported = house.reasonix(&["export", &ran.pid()]).expect_code(0).out;
+    for number in 0..FILES {
+        assert!(exported.contains(&format!("MIDDLE-{number}.")), "{number}");
+    }
+
+    // Behind a digest as well: what was printed before is printed so again.
+    let logs = || house.reasonix(&["logs", &ran.pid()]).expect_code(0).out;
+    let before = logs();
+    let told = house.reasonix(&["compact", &ran.pid()]).expect_code(0).err;
+    let words: Vec<&str> = told.split_whitespace().collect();
+    let at = words
+        .iter()
+        .position(|word| *word == "about")
+        .expect("tokens");
+    let tokens = [1, 3].map(|behind| words[at + behind].parse::<u64>().expect("a number"));
+    assert!(
+        tokens[0] > tokens[1] && words[at + 4].starts_with("tokens"),
+        "{told}"
+    );
+    assert!(logs().starts_with(&before), "{before}");
+    let again = house.reasonix(&["export", &ran.pid()]).expect_code(0).out;
+    assert!(again.contains("MIDDLE-0."));
+    model.assert_strict();
+}

@@ -103,3 +103,29 @@ fn the_prefix_of_a_default_session_is_small_and_has_the_everyday_tools() {
     let bytes = system + body["tools"].to_string().len();
     assert!(bytes <= PREFIX_MAX, "{bytes} bytes");
 }
+
+#[test]
+fn the_shipped_prompt_is_short_and_says_what_the_contract_wants_of_it() {
+    let model = Model::start(Script::by(|_: &Request| Answer::text("Hello.")));
+    let house = house(&model);
+    run(&house, &[], "Hello.").expect(0, "completed");
+    let prompt = model.requests()[0].messages()[0]["content"].to_string();
+    for words in [
+        "Be concise",
+        "No emoji unless asked",
+        "`path:line`",
+        "read a file before editing it",
+        "Use the file and search tools for files",
+        "belong in one answer",
+        "Keep the todo list",
+        "verify it",
+        "Refuse to write or improve malicious code",
+        "Git: never change its configuration",
+        "nothing destructive",
+        "commit only when asked",
+        "no interactive flags",
+    ] {
+        assert!(prompt.contains(words), "`{words}`: {prompt}");
+    }
+    assert!(prompt.len() < 3_000, "{} bytes", prompt.len());
+}

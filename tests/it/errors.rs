@@ -35,9 +35,12 @@ fn every_error_of_the_table_is_produced_with_a_hint() {
 fn produce(name: ErrorName) -> Shown {
     let failure = match name {
         ErrorName::ConfirmNeeded => {
-            return Shown::NotYet(
-                "no method takes `confirm`: nothing resets the cache or deletes data",
-            );
+            let (house, mut raw) = started(&Script::new().says("Hello."));
+            raw.call("session.create", &create(&house, "allow"))
+                .expect("create");
+            raw.call("session.wait", &json!({"session": "1"}))
+                .expect("its end");
+            raw.call("session.delete", &json!({"session": "1"}))
         }
         ErrorName::BudgetExceeded => {
             let answers = Script::new().says("1").says("2").says("3").says("4");

@@ -227,6 +227,7 @@ fn tests_that_documents_name_exist() {
     for (document, text) in [
         ("ARCHITECTURE.md", invariants),
         ("faults.md", text("docs/faults.md")),
+        ("features.md", text("docs/features.md")),
     ] {
         let spans = text.split('`').skip(1).step_by(2);
         let names: Vec<_> = spans
@@ -251,6 +252,94 @@ fn tests_that_documents_name_exist() {
             names.len()
         );
     }
+}
+
+#[test]
+fn every_method_stands_in_the_map() {
+    let map =
+        std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
+    let (_, methods) = map.split_once("## The methods\n").expect("the methods");
+    let (methods, _) = methods.split_once("\n## ").expect("what follows them");
+    // A row names the first of its methods whole, and the others by what follows the dot.
+    let named: BTreeSet<&str> = methods
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|name| name.rsplit_once('.').map(|(_, own)| own))
+        .collect();
+    let missing = proto::methods::NAMES.iter().filter(|name| {
+        let own = name.rsplit_once('.').map_or(**name, |(_, own)| own);
+        !named.contains(own)
+    });
+    let missing: Vec<_> = missing.map(|name| (*name).to_owned()).collect();
+    none(&missing, "ARCHITECTURE.md does not name methods");
+}
+
+/// How many capabilities there are of each kind, by the beginning of their ids.
+const CAPABILITIES: [(&str, u32); 15] = [
+    ("R", 35),
+    ("X", 15),
+    ("D1.", 20),
+    ("D2.", 29),
+    ("D3.", 15),
+    ("D4.", 20),
+    ("D5.", 25),
+    ("D6.", 21),
+    ("D7.", 24),
+    ("D8.", 10),
+    ("D9.", 25),
+    ("D10.", 10),
+    ("D11.", 15),
+    ("D12.", 19),
+    ("D13.", 22),
+];
+
+/// An id of a capability as the number of its kind and its own.
+fn capability(id: &str) -> Option<(usize, u32)> {
+    let own = id.rfind(|letter: char| !letter.is_ascii_digit())? + 1;
+    let (kind, own) = id.split_at_checked(own)?;
+    let kind = CAPABILITIES.iter().position(|(name, _)| *name == kind)?;
+    Some((kind, own.parse().ok()?))
+}
+
+#[test]
+fn every_capability_stands_once_and_in_its_place() {
+    let text = std::fs::read_to_string(root().join("docs/features.md")).expect("docs/features.md");
+    let (tables, rest) = text
+        .split_once("\n## Not begun\n")
+        .expect("features.md tells what is not begun");
+    let mut all = Vec::new();
+    for table in tables.split("\n## ").skip(1) {
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| "));
+        let ids = rows.filter_map(|row| row.split(" |").next()).skip(1);
+        let ids: Vec<_> = ids
+            .map(|id| capability(id).unwrap_or_else(|| panic!("`{id}` is no id")))
+            .collect();
+        assert!(ids.is_sorted(), "a table of features.md is out of order");
+        all.extend(ids);
+    }
+    for word in rest.split(|letter: char| letter.is_whitespace() || "(),;".contains(letter)) {
+        let (first, last) = word.split_once('–').unwrap_or((word, word));
+        let (Some((kind, first)), Some((same, last))) = (capability(first), capability(last))
+        else {
+            continue;
+        };
+        assert!(kind == same && first <= last, "`{word}` is no range");
+        all.extend((first..=last).map(|own| (kind, own)));
+    }
+    all.sort_unstable();
+    let kinds = CAPABILITIES.iter().enumerate();
+    let wanted: Vec<_> = kinds
+        .flat_map(|(kind, (_, count))| (1..=*count).map(move |own| (kind, own)))
+        .collect();
+    let named = |(kind, own): &(usize, u32)| format!("{}{own}", CAPABILITIES[*kind].0);
+    let twice = all.windows(2).filter(|pair| pair[0] == pair[1]);
+    let wrong = twice.map(|pair| format!("{} stands twice", named(&pair[0])));
+    let missing = wanted.iter().filter(|id| !all.contains(id));
+    let wrong = wrong.chain(missing.map(|id| format!("{} is missing", named(id))));
+    let strange = all.iter().filter(|id| !wanted.contains(id));
+    let wrong = wrong.chain(strange.map(|id| format!("{} is none", named(id))));
+    none(&wrong.collect::<Vec<_>>(), "features.md");
 }
 
 #[test]

@@ -54,6 +54,7 @@ mod secrets;
 mod short_sessions;
 mod signals;
 mod sim;
+mod small_client;
 mod tui;
 mod unattended;
 mod waiting;

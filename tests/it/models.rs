@@ -117,6 +117,28 @@ fn another_model_keeps_the_effort_only_where_it_knows_it() {
     assert!(told.contains("does not know the effort `ultra`"), "{told}");
 }
 
+#[test]
+fn two_sessions_ask_two_providers_at_once() {
+    let (first, second) = (Gate::new(), Gate::new());
+    let held = |text: &str, gate| Model::start([Answer::text(text).held(Place::Middle, gate)]);
+    let (one, two) = (
+        held("The first said it.", &first),
+        held("The second said it.", &second),
+    );
+    let house = house_of((&one, ""), (&two, ""));
+    let running = ["one", "two"].map(|name| house.start(&["run", "--model", name, "hello"]));
+    tests::until("both to be asked", || {
+        (first.is_reached() && second.is_reached()).then_some(())
+    });
+    // Neither waits for the other: the one that was asked first may be done last.
+    let [of_one, of_two] = running;
+    second.open();
+    assert_eq!(of_two.done().expect_code(0).out, "The second said it.\n");
+    first.open();
+    assert_eq!(of_one.done().expect_code(0).out, "The first said it.\n");
+    assert_eq!((one.count(), two.count()), (1, 1));
+}
+
 /// What each answer of the fallback takes.
 const TAKES: Usage = Usage {
     prompt: 10_000,
@@ -194,6 +216,9 @@ fn the_fallback_answers_at_its_price_and_the_next_turn_asks_the_first_again() {
     assert_eq!((one.count(), two.count()), (3, 2));
     let usage = second.all("usage");
     assert_eq!(usage[0]["cost_micros"], 10_000);
+    // The sum is by hand: twice at the fallback's price, and once at the first one's.
+    let listed = house.reasonix(&["ls", "--json"]).expect_code(0).json();
+    assert_eq!(listed[0]["usage"]["cost_micros"], 150_000, "{listed}");
     one.assert_strict();
     two.assert_strict();
     let log = house.log(proto::Pid(first.pid().parse().expect("a pid")));

@@ -99,6 +99,32 @@ fn an_interrupt_ends_commands_that_do_not_want_to_end() {
 }
 
 #[test]
+fn a_command_that_hears_is_gone_at_once_when_it_is_interrupted() {
+    // A machine that does something else may take longer now and then: one of some shows how long it takes.
+    let took = (20..25).map(|number| {
+        let nap = nap(number);
+        let script = Script::new().runs(&format!("sleep {nap} & sleep {nap}"));
+        let house = House::playing(&script.says("Never said."));
+        house.daemon();
+        let _ = house
+            .reasonix(&["run", "--detach", "--on-ask", "allow", "x"])
+            .expect_code(0);
+        wait_for(&nap, 2);
+        let mut raw = house.raw_as(Role::Drive);
+        let begun = Instant::now();
+        raw.call("session.interrupt", &json!({"session": "1"}))
+            .expect("interrupt");
+        until("its processes to be gone", || {
+            nappers(&nap).is_empty().then_some(())
+        });
+        begun.elapsed()
+    });
+    let took: Vec<_> = took.collect();
+    let least = took.iter().min().expect("some");
+    assert!(*least <= Duration::from_millis(300), "{took:?}");
+}
+
+#[test]
 fn a_killed_session_leaves_no_process() {
     let nap = nap(4);
     let command =

@@ -1,18 +1,25 @@
 //! Signals end to end: PAUSE and RESUME from each state and across the death of the daemon, KILL that comes together
-//! with a natural end, signals to all sessions with a label.
+//! with a natural end, signals to all sessions with a label, and interrupts at any moment.
+
+use std::time::{Duration, Instant};
 
 use client::{Client, Follow};
 use proto::hello::Role;
+use proto::item::CallStatus;
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionPrompt, SessionSignal,
+    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionInterrupt, SessionPrompt,
+    SessionSignal, SessionWait,
 };
+use proto::outcome::OutcomeKind;
 use proto::params::approval::{AnswerParams, Decision, ListParams};
-use proto::params::session::{OneParams, PromptParams, Signal, SignalParams, When};
+use proto::params::session::{
+    OneParams, PromptParams, Signal, SignalParams, Until, WaitParams, When,
+};
 use proto::state::{OnAsk, State};
-use proto::{Pid, RequestId};
+use proto::{Body, Pid, RequestId};
 use serde_json::json;
 use testkit::Script;
-use testkit::model::{Answer, Gate, Model, Place};
+use testkit::model::{Answer, Gate, Model, Place, Request};
 use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
 use tests::{Chance, House, soon, until};
 
@@ -270,4 +277,100 @@ fn signals_reach_all_sessions_with_a_label_and_no_other() {
     assert_eq!(left, [(json!(3), json!("paused"))]);
     let _ = house.reasonix(&["kill", "-s", "KILL", "3"]).expect_code(0);
     house.log(Pid(3)).check();
+}
+
+#[test]
+fn who_stops_looking_at_a_trace_stops_nothing_else() {
+    let house = House::playing(
+        &Script::new()
+            .runs(&tests::Gate::command("gate"))
+            .says("Done."),
+    );
+    house.daemon();
+    let gate = tests::Gate::new(&house, "gate");
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "work"])
+        .expect_code(0);
+    gate.wait();
+    let looking = house.start(&["strace", "-f", "1"]);
+    looking.line("the turn", |line| line.contains("turn 1 start"));
+    looking.signal(rustix::process::Signal::INT);
+    let _ = looking.done();
+    gate.open();
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    let traced = house.reasonix(&["strace", "1"]).expect_code(0).out;
+    assert!(traced.contains("turn 1 end completed"), "{traced}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
+    const TIMES: usize = 50;
+    let model = Model::start(testkit::model::Script::by(|request: &Request| {
+        let pace = Duration::from_millis(2);
+        if request.last()["role"] == "tool" {
+            return Answer::text("That is how it is, in some words.").paced(5, pace);
+        }
+        let call = |part| json!({"command": format!("sleep 0.02; echo {} {part}", request.number)});
+        let first = Answer::text("I look.").and_call("bash", call("one"));
+        first.and_call("bash", call("two")).paced(9, pace)
+    }));
+    let house = house(&model);
+    let client = house.client("driver", Role::Drive).await;
+    let mut params = house.create("");
+    (params.prompt, params.on_ask) = (None, Some(OnAsk::Allow));
+    let created = client.call::<SessionCreate>(&params).await.expect("create");
+    let session = created.pid.to_string();
+    let one = OneParams {
+        session: session.clone(),
+    };
+    let at_rest = WaitParams {
+        session: session.clone(),
+        until: Until::Turn,
+        timeout_ms: None,
+    };
+    let mut chance = Chance::of(50);
+    for number in 0..=TIMES {
+        let prompt = PromptParams {
+            session: session.clone(),
+            text: format!("prompt {number}"),
+            when: When::Queue,
+            credentials: Default::default(),
+            env: Default::default(),
+            request_id: Some(RequestId::new()),
+        };
+        client.call::<SessionPrompt>(&prompt).await.expect("prompt");
+        let due = Instant::now() + Duration::from_micros(chance.below(150_000));
+        // The last one is let come to its end.
+        if number < TIMES {
+            while Instant::now() < due {
+                tests::wait::step().await;
+            }
+            let stopped = client.call::<SessionInterrupt>(&one).await;
+            stopped.expect("interrupt");
+        }
+        let ended = soon("rest", client.call::<SessionWait>(&at_rest)).await;
+        assert!(ended.expect("wait").done);
+    }
+    model.assert_strict();
+    let log = house.log(created.pid);
+    let outcomes = log
+        .check()
+        .bodies()
+        .into_iter()
+        .filter_map(|body| match body {
+            Body::TurnEnded(ended) => Some(ended.outcome),
+            _ => None,
+        });
+    let outcomes: Vec<_> = outcomes.collect();
+    assert_eq!(outcomes.last(), Some(&OutcomeKind::Completed));
+    let interrupted = outcomes
+        .iter()
+        .filter(|end| **end == OutcomeKind::Interrupted);
+    // How many of them came in time depends on the machine.
+    assert!(interrupted.count() >= TIMES / 5, "{outcomes:?}");
+    let cut = log
+        .results()
+        .into_iter()
+        .filter(|result| result.status == CallStatus::Interrupted);
+    assert!(cut.count() > 0, "some calls were cut off");
 }

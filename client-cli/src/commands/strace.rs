@@ -10,8 +10,8 @@ use crate::{output, reach, text};
 
 /// Trace a session: requests, answers, calls, decisions, questions, with times; from its log, and live with `-f`.
 ///
-/// The first column holds seconds since the turn began. The lines come from the log, so that a trace of what is past
-/// and one that was followed are the same.
+/// The first column holds seconds since the turn began; an answer, a call or a hook that took 10 s or more is marked
+/// as slow. The lines come from the log, so that a trace of what is past and one that was followed are the same.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.

@@ -107,6 +107,8 @@ fn doctor_asks_providers_and_fails_where_the_default_one_does() {
             line.starts_with(level) && line.contains("deep.example:443"),
             "{line}"
         );
+        let told = line.contains("answered in ") && line.contains(" ms; the key works");
+        assert_eq!(told, key == "works", "{line}");
         assert!(!done.out.contains('\u{1b}'));
         // What else is checked here may warn; only this may fail.
         assert_eq!(done.code, Some(code), "{done:?}");

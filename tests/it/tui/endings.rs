@@ -1,5 +1,7 @@
 //! However the interface ends, the terminal is as it was, and the session is there.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 use tests::Terminal;
 
@@ -50,14 +52,22 @@ fn ctrl_c_twice_leaves() {
 
 #[test]
 fn ctrl_c_twice_in_a_turn_leaves_at_once_and_the_session_stays() {
-    let scene = scenes::streaming();
-    let mut terminal = scene.attach(Look::USUAL);
-    terminal.wait_text("The first half");
-    terminal.press_all(&["ctrl-c", "ctrl-c"]);
-    assert_eq!(terminal.exit_code(), 130);
-    terminal.assert_restored();
-    scene.assert_alive();
-    scene.pause.open();
+    // A machine that does something else may take longer now and then: one of some shows how long it takes.
+    let took = [(); 3].map(|()| {
+        let scene = scenes::streaming();
+        let mut terminal = scene.attach(Look::USUAL);
+        terminal.wait_text("The first half");
+        let begun = Instant::now();
+        terminal.press_all(&["ctrl-c", "ctrl-c"]);
+        assert_eq!(terminal.exit_code(), 130);
+        let took = begun.elapsed();
+        terminal.assert_restored();
+        scene.assert_alive();
+        scene.pause.open();
+        took
+    });
+    let least = took.iter().min().expect("some");
+    assert!(*least <= Duration::from_secs(1), "{took:?}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use tests::{Proxy, Terminal, until};
+use testkit::Script;
+use tests::{House, Proxy, Terminal, until};
 
 use super::scenes::{self, Look, MARK, Scene, has_composer, times};
 
@@ -280,4 +281,24 @@ fn an_answer_that_the_death_of_the_daemon_cut_off_is_not_doubled() {
         assert_eq!(times(terminal, MARK), 1);
     }
     scene.pause.open();
+}
+
+#[test]
+fn a_run_is_followed_and_answered_in_another_terminal() {
+    let house = House::playing(&Script::new().runs("touch made").says("It is made."));
+    house.unheld();
+    house.daemon();
+    let running = house.start(&["run", "--on-ask", "wait", "Make it."]);
+    until("the run to wait", || {
+        let waiting = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
+        (waiting.trim() == "1.1").then_some(())
+    });
+    let other = scenes::interface(&house, &["attach", "1"], Look::USUAL);
+    other.wait_text("touch made");
+    other.wait_scrolled("Make it.");
+    assert!(other.quiet(GUARD));
+    other.press("y");
+    assert_eq!(running.done().expect_code(0).out, "It is made.\n");
+    other.wait_scrolled("It is made.");
+    assert!(house.project().join("made").exists());
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::messages::Language;
 use crate::model::transcript::tests::scene::*;
 use crate::render::wrap;
+use crate::theme::Ink;
 
 fn look(columns: u16, language: Language) -> Look {
     Look {
@@ -126,6 +127,24 @@ fn the_same_in_chinese_and_open() {
     ];
     for line in expected {
         assert!(rows.iter().any(|row| row == line), "{line}: {rows:#?}");
+    }
+}
+
+#[test]
+fn reasoning_is_dim_folded_and_open() {
+    for reasoning in [false, true] {
+        let look = Look {
+            reasoning,
+            ..look(80, Language::English)
+        };
+        let (dim, plain) = (look.theme.style(Ink::Dim), look.theme.style(Ink::Text));
+        assert_ne!(dim, plain);
+        let rows = all(&folded(&turn()), &look);
+        let thought = rows.iter().find(|row| row.to_string().contains("The plan"));
+        let words = thought.expect("what was thought").spans.iter();
+        let words = words.filter(|span| !span.content.trim().is_empty());
+        assert!(words.clone().count() > 0);
+        assert!(words.clone().all(|span| span.style == dim), "{thought:?}");
     }
 }
 

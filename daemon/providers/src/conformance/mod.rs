@@ -16,6 +16,8 @@ use crate::fake::{self, Programs};
 use crate::options::Timeouts;
 use crate::read;
 
+mod documents;
+
 /// The kinds with their streams.
 const KINDS: &[(&str, &str)] = &[
     ("openai", include_str!("openai.txt")),

@@ -206,6 +206,31 @@ fn a_turn_is_told_line_by_line() {
 }
 
 #[test]
+fn what_took_long_is_marked() {
+    let run = |duration_ms| What::Run {
+        call: proto::CallId::from("c1"),
+        tool: "bash".into(),
+        status: proto::item::CallStatus::Ok,
+        duration_ms,
+        exit_code: Some(0),
+        signal: None,
+    };
+    assert_eq!(run(9_999).to_string(), "run bash 10.00 s exit 0");
+    assert_eq!(run(10_000).to_string(), "run bash 10.0 s (slow) exit 0");
+    let answer = |duration_ms| What::Answer {
+        n: 1,
+        duration_ms,
+        tokens: None,
+    };
+    assert!(!answer(9_000).to_string().contains("slow"));
+    assert!(
+        answer(61_000)
+            .to_string()
+            .starts_with("answer #1 61.0 s (slow)")
+    );
+}
+
+#[test]
 fn a_trace_from_the_log_and_a_live_one_are_the_same() {
     // Live, events without a number come in between, and some come twice as far as their kinds go.
     let mut live = Vec::new();

@@ -41,6 +41,19 @@ impl Display for Seconds {
     }
 }
 
+/// From how many milliseconds on an answer, a call or a hook stands out.
+const SLOW_MS: u64 = 10_000;
+
+/// What something took, marked where that was long.
+struct Took(u64);
+
+impl Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.0 < SLOW_MS { "" } else { " (slow)" };
+        write!(f, "{}{mark}", Seconds(self.0))
+    }
+}
+
 /// Bytes, short: `950 B`, `12.3 kB`.
 struct Bytes(u64);
 
@@ -172,11 +185,7 @@ impl Display for What {
                 call: _,
             } => {
                 let (event, outcome) = (event.as_str(), outcome.as_str());
-                write!(
-                    f,
-                    "hook {event} `{hook}` {outcome} {}",
-                    Seconds(*duration_ms)
-                )?;
+                write!(f, "hook {event} `{hook}` {outcome} {}", Took(*duration_ms))?;
                 match reason {
                     Some(reason) => write!(f, ": {reason}"),
                     None => Ok(()),
@@ -240,7 +249,7 @@ impl What {
                     f,
                     "answer #{n}{} {}",
                     Beside(*purpose),
-                    Seconds(*duration_ms)
+                    Took(*duration_ms)
                 )?;
                 let Some(tokens) = tokens else {
                     return f.write_str(" tokens not reported");
@@ -333,7 +342,7 @@ impl What {
             } => write!(
                 f,
                 "blocked {tool} {}, by the sandbox: {reason}",
-                Seconds(*duration_ms)
+                Took(*duration_ms)
             ),
             Self::Run {
                 tool,
@@ -343,7 +352,7 @@ impl What {
                 signal,
                 ..
             } => {
-                let took = Seconds(*duration_ms);
+                let took = Took(*duration_ms);
                 // Nobody saw its end, nor how long it took.
                 if *status == CallStatus::Unknown {
                     return write!(f, "run {tool} {}", status_word(*status));

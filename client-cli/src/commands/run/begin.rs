@@ -1,0 +1,306 @@
+//! How a run begins: its prompt enters a session, a new one or one that goes on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use client::amounts;
+use client::{Client, Follow, From};
+use proto::budget::Budget;
+use proto::methods::{SessionGet, SessionPrompt, SessionSet};
+use proto::params::session::{
+    CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
+};
+use proto::state::{Kind, OnAsk};
+use proto::{PromptId, RequestId, Seq, SessionId, Stamp};
+use serde_json::json;
+
+use super::report::Report;
+use super::{Args, Format};
+use crate::commands::setup;
+use crate::exit::Error;
+use crate::{output, reach};
+
+/// A prompt that is in the log, and the session's events from there on.
+pub(super) struct Given {
+    pub session: SessionId,
+    pub prompt_id: PromptId,
+    /// Events before this one are not of this run.
+    pub seq: Seq,
+    pub follow: Option<Follow>,
+}
+
+/// In a new session.
+pub(super) async fn create(
+    client: &Client,
+    args: &Args,
+    cwd: String,
+    prompt: String,
+    interactive: bool,
+    report: &mut Report,
+) -> Result<Given, Error> {
+    let own = client::environment::own(&client.hello().await);
+    let session = SessionId::new();
+    let params = CreateParams {
+        session,
+        cwd,
+        env: own.shared,
+        env_held: own.held,
+        credentials: client.credentials().await,
+        // A person who is to be asked must be attached before the turn begins.
+        prompt: (!interactive).then(|| prompt.clone()),
+        model: args.model.clone(),
+        kind: Kind::Headless,
+        posture: args.posture.map(Into::into),
+        mode: args.mode().unwrap_or_default(),
+        read_only: args.read_only,
+        on_ask: Some(args.on_ask.map_or(OnAsk::Sandboxed, Into::into)),
+        rules: args.rules(),
+        name: args.name.clone(),
+        labels: args.label.clone(),
+        max_steps: args.max_steps,
+        timeout_ms: args.timeout,
+        request_id: Some(RequestId::new()),
+        budget: args.budget(),
+        preset: args.preset.clone(),
+        harvest: args.harvest.then_some(true),
+        branch: args.branch,
+        effort: args.effort.clone(),
+    };
+    let created = setup::created(client, params, interactive).await?;
+    report.session = Some(created.session);
+    report.pid = Some(created.pid);
+    let follow = if args.detach {
+        None
+    } else {
+        Some(follow(client, session, From::After(Seq(0)), args).await?)
+    };
+    let prompt_id = match created.prompt_id {
+        Some(prompt_id) => prompt_id,
+        None => give(client, session, prompt, BTreeMap::new()).await?.0,
+    };
+    Ok(Given {
+        session,
+        prompt_id,
+        seq: Seq(1),
+        follow,
+    })
+}
+
+/// In a session that goes on, with what is said of it changed first.
+pub(super) async fn resume(
+    client: &Client,
+    args: &Args,
+    cwd: &str,
+    prompt: String,
+    interactive: bool,
+    report: &mut Report,
+) -> Result<Given, Error> {
+    fits(args)?;
+    let summary = match &args.session {
+        Some(session) => {
+            client
+                .call::<SessionGet>(&OneParams {
+                    session: session.clone(),
+                })
+                .await?
+        }
+        None => reach::last_session(client, cwd).await?,
+    };
+    report.session = Some(summary.session);
+    report.pid = Some(summary.pid);
+    if let Some(words) = expired(&summary, Stamp::now()) {
+        output::progress(&words);
+    }
+    let session = summary.session;
+    if let Some(settings) = changes(args, &summary, interactive) {
+        let params = SetParams {
+            request_id: Some(RequestId::new()),
+            ..settings.clone()
+        };
+        client.call::<SessionSet>(&params).await?;
+        if let Some(words) = kept(&settings, args.on_ask.is_some(), &summary) {
+            output::progress(&words);
+        }
+    }
+    let env = client::environment::lost(client, &session.to_string()).await;
+    if interactive {
+        let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
+        let (prompt_id, seq) = give(client, session, prompt, env).await?;
+        return Ok(Given {
+            session,
+            prompt_id,
+            seq,
+            follow: Some(follow),
+        });
+    }
+    let (prompt_id, seq) = give(client, session, prompt, env).await?;
+    let before = Seq(seq.0.saturating_sub(1));
+    let follow = if args.detach {
+        None
+    } else {
+        Some(follow(client, session, From::After(before), args).await?)
+    };
+    Ok(Given {
+        session,
+        prompt_id,
+        seq,
+        follow,
+    })
+}
+
+/// Refuses options that are not for a session that there is.
+fn fits(args: &Args) -> Result<(), Error> {
+    if args.model.is_some() || args.effort.is_some() {
+        return Err(Error::usage(
+            "model and effort of a session are not a run's",
+            "change them with `reasonix model SESSION`, or start a new session",
+        ));
+    }
+    if !args.rules().is_empty() {
+        return Err(Error::usage(
+            "rules of a session are fixed when it is made",
+            "leave out `--allow`, `--ask` and `--deny`, or start a new session",
+        ));
+    }
+    Ok(())
+}
+
+/// What the options change of the session; `None` where they say nothing.
+fn changes(args: &Args, summary: &SessionSummary, interactive: bool) -> Option<SetParams> {
+    // A session of a person would wait for one; a run's own keeps what it was told.
+    let alone = !interactive && summary.kind == Kind::Interactive;
+    let on_ask = args
+        .on_ask
+        .map(Into::into)
+        .or(alone.then_some(OnAsk::Sandboxed));
+    let labels = (!args.label.is_empty()).then(|| {
+        let mut labels = summary.labels.clone();
+        labels.extend(
+            args.label
+                .iter()
+                .filter(|label| !summary.labels.contains(label))
+                .cloned(),
+        );
+        labels
+    });
+    let settings = SetParams {
+        session: summary.session.to_string(),
+        posture: args.posture.map(Into::into),
+        mode: args.mode(),
+        read_only: args.read_only.then_some(true),
+        on_ask,
+        name: args.name.clone(),
+        labels,
+        max_steps: args.max_steps,
+        timeout_ms: args.timeout,
+        budget: args.budget(),
+        ..SetParams::default()
+    };
+    let none = SetParams {
+        session: settings.session.clone(),
+        ..SetParams::default()
+    };
+    (settings != none).then_some(settings)
+}
+
+/// What a session may use from now on, in words.
+fn budget_words(budget: &Budget) -> String {
+    let money = budget.cost_micros.map(|micros| match micros {
+        0 => "no budget in money".to_owned(),
+        micros => format!("budget {}", amounts::dollars(micros)),
+    });
+    let tokens = budget.tokens.map(|tokens| match tokens {
+        0 => "no budget in tokens".to_owned(),
+        tokens => format!("budget {tokens} tokens"),
+    });
+    let words: Vec<_> = [money, tokens].into_iter().flatten().collect();
+    words.join(", ")
+}
+
+/// That the vendor's cache has forgotten the conversation, and what that costs.
+fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
+    let (used, ttl) = (summary.cache_used?, summary.cache_ttl_ms?);
+    let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);
+    let cold = summary.cold.as_ref().filter(|_| age > ttl)?;
+    let words = cold.words();
+    Some(format!(
+        "· the vendor's cache has expired; the next prompt: {words}"
+    ))
+}
+
+/// What the session keeps of this run's options: a line for the person, who may have meant one run only.
+/// `asked`: what becomes of questions was asked for, and does not only follow from nobody being here.
+fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<String> {
+    let posture = settings
+        .posture
+        .filter(|posture| *posture != before.posture);
+    // A run's session has been like this from its start.
+    let on_ask = settings
+        .on_ask
+        .filter(|_| asked || before.kind == Kind::Interactive);
+    let words: Vec<String> = [
+        posture.map(|posture| format!("posture {}", name_of(&posture))),
+        settings
+            .mode
+            .filter(|mode| *mode != before.mode)
+            .map(|mode| format!("mode {}", mode.name())),
+        settings
+            .read_only
+            .filter(|only| *only != before.only_reads)
+            .map(|_| "read-only".to_owned()),
+        on_ask.map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
+        settings.max_steps.map(|steps| match steps {
+            0 => "no step limit".to_owned(),
+            steps => format!("max-steps {steps}"),
+        }),
+        settings.budget.map(|budget| budget_words(&budget)),
+        settings
+            .timeout_ms
+            .map(|ms| format!("timeout {} s", Duration::from_millis(ms).as_secs_f64())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "· session {} keeps this from now on: {}",
+            before.pid,
+            words.join(", ")
+        )
+    })
+}
+
+/// A word as the protocol spells it, which is how the options are spelled.
+fn name_of<T: serde::Serialize>(value: &T) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
+}
+
+async fn follow(
+    client: &Client,
+    session: SessionId,
+    from: From,
+    args: &Args,
+) -> Result<Follow, Error> {
+    // Only the event stream shows what has no number; the others show whole messages.
+    let ephemeral = args.output_format == Format::Jsonl;
+    Ok(client.follow(&session.to_string(), from, ephemeral).await?)
+}
+
+/// Gives the prompt. `env`: what the session lost and this process has.
+async fn give(
+    client: &Client,
+    session: SessionId,
+    text: String,
+    env: BTreeMap<String, String>,
+) -> Result<(PromptId, Seq), Error> {
+    let params = PromptParams {
+        session: session.to_string(),
+        text,
+        when: When::Queue,
+        env,
+        credentials: client.credentials().await,
+        request_id: Some(RequestId::new()),
+    };
+    let output = client.call::<SessionPrompt>(&params).await?;
+    Ok((output.prompt_id, output.seq))
+}
