@@ -245,12 +245,7 @@ impl What {
                 duration_ms,
                 tokens,
             } => {
-                write!(
-                    f,
-                    "answer #{n}{} {}",
-                    Beside(*purpose),
-                    Took(*duration_ms)
-                )?;
+                write!(f, "answer #{n}{} {}", Beside(*purpose), Took(*duration_ms))?;
                 let Some(tokens) = tokens else {
                     return f.write_str(" tokens not reported");
                 };
