@@ -218,6 +218,7 @@ fn what_took_long_is_marked() {
     assert_eq!(run(9_999).to_string(), "run bash 10.00 s exit 0");
     assert_eq!(run(10_000).to_string(), "run bash 10.0 s (slow) exit 0");
     let answer = |duration_ms| What::Answer {
+        purpose: proto::record::Purpose::Answer,
         n: 1,
         duration_ms,
         tokens: None,
