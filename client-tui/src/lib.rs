@@ -21,6 +21,9 @@ mod theme;
 mod update;
 mod view;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+
 pub use app::{Open, Options, run};
 pub use view::Panel;
 pub use view::help::markdown as keys_page;

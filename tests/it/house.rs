@@ -83,7 +83,9 @@ fn sources() -> Vec<Source> {
 fn members() -> BTreeMap<String, String> {
     let manifests = sources()
         .into_iter()
-        .filter(|source| source.path.ends_with("/Cargo.toml"));
+        .filter(|source| source.path.ends_with("/Cargo.toml"))
+        // A workspace of its own is none of them.
+        .filter(|source| !source.text.lines().any(|line| line == "[workspace]"));
     let members = manifests.map(|manifest| {
         let name = manifest
             .text

@@ -49,6 +49,8 @@ pub use ruleset::{Layer, RuleSet};
 pub use shell::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word, read};
 pub use unattended::{Unattended, unasked, unattended};
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 #[cfg(test)]
 extern crate self as policy;
 #[cfg(test)]

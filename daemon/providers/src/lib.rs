@@ -29,8 +29,13 @@ mod vendor;
 
 #[cfg(test)]
 mod conformance;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use more of it"))]
 mod fake;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+#[cfg(any(test, fuzzing))]
+mod play;
 
 pub use options::{Options, Timeouts};
 pub use probe::{KeyState, Probe, Probed, probe};

@@ -362,10 +362,11 @@ impl<C: Collect> Reading<C> {
     }
 
     /// Takes bytes of the body.
-    fn take(&mut self, bytes: &[u8], batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn take(&mut self, mut bytes: &[u8], batch: &mut Batch) -> Result<Flow, ProviderError> {
         if matches!(self.form, Form::Unknown) {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                // Blank lines keep a connection alive, before either form.
+            // Blank lines keep a connection alive, before either form.
+            bytes = bytes.trim_ascii_start();
+            match bytes.first() {
                 None => return Ok(Flow::Nothing),
                 Some(b'{' | b'[') => self.form = Form::Document(Vec::new()),
                 Some(_) => self.form = Form::Events(Events::new(EVENT_MAX)),
@@ -494,7 +495,7 @@ async fn excerpt(mut body: Body) -> String {
 pub(crate) use crate::http::Body as TestBody;
 
 /// Reads an answer from bytes that no connection brought.
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) fn from_body<C: Collect>(
     body: Body,
     timeouts: Timeouts,

@@ -59,6 +59,7 @@ impl Events {
                 _ => rest,
             };
             if self.line.is_empty() {
+                self.fits(line)?;
                 self.take(line, each)?;
             } else {
                 self.grow(line)?;
@@ -84,10 +85,16 @@ impl Events {
 
     /// Keeps the beginning of a line.
     fn grow<E: From<TooLarge>>(&mut self, bytes: &[u8]) -> Result<(), E> {
+        self.fits(bytes)?;
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Whether these bytes of the line in hand may come. Every line is measured so, in pieces or at once.
+    fn fits<E: From<TooLarge>>(&self, bytes: &[u8]) -> Result<(), E> {
         if self.line.len() + self.data.len() + bytes.len() > self.cap {
             return Err(TooLarge.into());
         }
-        self.line.extend_from_slice(bytes);
         Ok(())
     }
 
@@ -117,9 +124,7 @@ impl Events {
             // Another field whose name begins so.
             _ => return Ok(()),
         };
-        if self.data.len() + value.len() + 1 > self.cap {
-            return Err(TooLarge.into());
-        }
+        // It fits: the name of the field, which was measured too, is longer than the newline.
         if self.open {
             self.data.push(b'\n');
         }

@@ -23,6 +23,9 @@ mod temporary;
 mod wire;
 mod wish;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+
 use std::process::ExitCode;
 
 /// The program, by its arguments: none (the parent), `serve` (the daemon proper), `child` (the helper that starts

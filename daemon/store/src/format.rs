@@ -89,6 +89,12 @@ fn suffix(crc: u32) -> String {
     format!("{CRC_HEAD}{crc:08x}{CRC_TAIL}")
 }
 
+/// These bytes as a line without its newline, with the checksum that they have.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn summed(covered: &[u8]) -> Vec<u8> {
+    [covered, suffix(crc32c::crc32c(covered)).as_bytes()].concat()
+}
+
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -18,4 +18,7 @@ pub mod pids;
 
 mod disk;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+
 pub use disk::{Fault, reason};

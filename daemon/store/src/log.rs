@@ -12,6 +12,9 @@ pub use index::{Index, Tag, Where};
 pub use renew::{RenewError, Renewed, Trouble, renew};
 pub use scan::{Scan, Tail, first, read, tail};
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use scan::scan;
+
 /// The name of the log in its session's directory.
 pub const LOG_NAME: &str = "log.jsonl";
 

@@ -28,5 +28,7 @@ pub use input::{Answer, Effect, Input, Judgement, Now, Requested, StopReason};
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 #[cfg(test)]
 mod tests;

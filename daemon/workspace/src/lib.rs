@@ -27,6 +27,9 @@ mod workspace;
 mod worktree;
 mod write;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+
 pub use closing::{Closes, Closing};
 pub use diff::{Change, unified};
 pub use edit::{EditError, Edited, Passage, replace};

@@ -38,10 +38,10 @@ fn path(base: &str) -> &'static str {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use collecting::collector;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod collecting {
     use crate::failure::Site;
     use crate::read::Collect;

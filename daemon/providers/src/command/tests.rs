@@ -203,7 +203,7 @@ async fn calls_come_whole_or_in_pieces_and_thoughts_have_places() {
 {"type":"done","finish":"tool_calls"}
 "#;
     let (means, _) = Programs::doing(vec![out(lines)]);
-    let came = crate::conformance::came(ask(&means).await);
+    let came = crate::play::came(ask(&means).await);
     let arguments: Vec<_> = came
         .calls
         .iter()

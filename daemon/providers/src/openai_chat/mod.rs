@@ -24,10 +24,10 @@ pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
     Ok((Arc::new(codec), Arc::new(vendor)))
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use collecting::collector;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod collecting {
     use crate::failure::Site;
     use crate::read::Collect;

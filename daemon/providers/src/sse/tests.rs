@@ -70,6 +70,21 @@ fn an_event_beyond_the_cap_is_refused_however_it_grows() {
 }
 
 #[test]
+fn what_is_refused_does_not_depend_on_the_pieces() {
+    for text in [
+        "data: 12345\n\n",
+        ": a long comment\n",
+        "data: 1\ndata: 2\n\n",
+    ] {
+        for cap in 0..text.len() + 2 {
+            let whole = parse(&[text.as_bytes()], cap);
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(parse(&bytes, cap), whole, "{text:?} with a cap of {cap}");
+        }
+    }
+}
+
+#[test]
 fn a_failing_reader_ends_the_feeding() {
     let mut count = 0;
     let mut fail = |_: &str| {

@@ -2,7 +2,7 @@
 
 mod conn;
 mod dispatch;
-mod frame;
+pub(crate) mod frame;
 mod listen;
 mod methods;
 mod peer;

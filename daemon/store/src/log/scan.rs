@@ -86,7 +86,7 @@ pub(super) fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<
 }
 
 /// Reads everything; `visit` gets the records before the first invalid line.
-pub(super) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> io::Result<Scan> {
+pub(crate) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> io::Result<Scan> {
     let mut reader = BufReader::with_capacity(BUFFER, source);
     let mut line = Vec::new();
     let mut seen = Scan::default();

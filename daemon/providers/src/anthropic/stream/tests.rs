@@ -3,7 +3,7 @@
 use contract::provider::ErrorKind;
 use proto::item::ToolCall;
 
-use crate::conformance::{Came, play};
+use crate::play::{Came, play};
 
 use super::*;
 

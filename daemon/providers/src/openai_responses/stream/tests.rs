@@ -2,7 +2,7 @@
 
 use contract::provider::ErrorKind;
 
-use crate::conformance::{Came, play};
+use crate::play::{Came, play};
 
 use super::*;
 

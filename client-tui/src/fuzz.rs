@@ -1,0 +1,65 @@
+//! What holds for any words of a model on their way to the screen: a target for fuzzing, see `tests/fuzz/README.md`.
+
+use ratatui::text::Line;
+
+use crate::model::Look;
+use crate::render::markdown::Markdown;
+use crate::render::wrap;
+use crate::theme::Theme;
+
+/// Markdown: pieces make no difference, what is whole stays, and rows fit and hold nothing that a terminal obeys. The
+/// first byte is the size of the pieces in characters, the second the width.
+pub fn markdown(data: &[u8]) {
+    let [size, width, rest @ ..] = data else {
+        return;
+    };
+    let (size, width) = (usize::from(*size).max(1), usize::from(*width % 128));
+    let text = String::from_utf8_lossy(rest);
+    let look = Look::default();
+    let mut whole = Markdown::default();
+    whole.push(&text);
+    whole.finish();
+    let mut grown = Markdown::default();
+    let mut seen: Vec<Vec<Line<'static>>> = Vec::new();
+    let characters: Vec<char> = text.chars().collect();
+    for piece in characters.chunks(size) {
+        grown.push(&piece.iter().collect::<String>());
+        for block in seen.len()..grown.whole() {
+            seen.push(grown.lines(block, &look, width));
+        }
+        assert!(grown.blocks() - grown.whole() <= 1);
+    }
+    if grown.blocks() > grown.whole() {
+        let _ = grown.lines(grown.whole(), &look, width);
+    }
+    grown.finish();
+    assert_eq!(grown.text(), client::text::clean(&text));
+    assert_eq!(grown.blocks(), grown.whole());
+    for (block, lines) in seen.iter().enumerate() {
+        assert_eq!(&grown.lines(block, &look, width), lines, "block {block}");
+    }
+    assert_eq!(grown.blocks(), whole.blocks());
+    let plain = Look {
+        theme: Theme::None,
+        ..Look::default()
+    };
+    for block in 0..whole.blocks() {
+        let rows = whole.lines(block, &look, width);
+        assert_eq!(grown.lines(block, &look, width), rows, "block {block}");
+        let words = |rows: &[Line<'_>]| rows.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(words(&whole.plain(block, &look, width)), words(&rows));
+        for row in rows.iter().chain(&whole.lines(block, &plain, width)) {
+            assert!(!row.to_string().contains(char::is_control), "{row:?}");
+            assert!(width < 20 || wrap::cells(row) <= width, "{row:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/fuzz/seeds.rs"]
+mod seeds;
+
+#[test]
+fn seeds_of_markdown() {
+    seeds::each("markdown", markdown);
+}

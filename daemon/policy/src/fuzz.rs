@@ -1,0 +1,115 @@
+//! What holds for any rule and any command line: targets for fuzzing, see `tests/fuzz/README.md`.
+
+use std::path::Path;
+
+use proto::record::Verdict;
+use serde_json::{Value, json};
+
+use crate::{cases, read};
+
+/// Rules: every text of one is survived; one more that tightens never loosens; none that allows lifts a denial. Each
+/// line is a rule, but for the last, which is the command. The first byte chooses the list and the posture.
+pub fn rules(data: &[u8]) {
+    let [choice, rest @ ..] = data else {
+        return;
+    };
+    let text = String::from_utf8_lossy(rest);
+    let (lines, command) = text.rsplit_once('\n').unwrap_or(("", &text));
+    let lines: Vec<&str> = lines.lines().collect();
+    let (last, others) = lines.split_last().unwrap_or((&"Bash", &[]));
+    let list = ["allow", "ask", "deny"][usize::from(*choice) % 3];
+    let posture = ["ask", "auto", "yolo"][usize::from(*choice / 3) % 3];
+    let mut rules = json!({"allow": ["Bash", "Edit(**)"], "ask": [], "deny": []});
+    rules[list] = json!(others);
+    for arguments in [
+        json!({"command": command}),
+        json!({"path": command, "content": ""}),
+    ] {
+        let before = verdict(&rules, &arguments, posture);
+        assert_eq!(verdict(&rules, &arguments, posture), before);
+        for tightening in ["ask", "deny"] {
+            let after = verdict(&and(&rules, tightening, last), &arguments, posture);
+            assert!(
+                strictness(after) >= strictness(before),
+                "{before:?} became {after:?}"
+            );
+        }
+        let after = verdict(&and(&rules, "allow", last), &arguments, posture);
+        assert!(
+            before != Verdict::Deny || after == Verdict::Deny,
+            "{last:?} lifts a denial"
+        );
+    }
+}
+
+fn and(rules: &Value, list: &str, rule: &str) -> Value {
+    let mut rules = rules.clone();
+    if let Some(list) = rules[list].as_array_mut() {
+        list.push(rule.into());
+    }
+    rules
+}
+
+fn strictness(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Allow => 0,
+        Verdict::Ask => 1,
+        Verdict::Deny => 2,
+    }
+}
+
+/// Of a command, or of a write into a file.
+fn verdict(rules: &Value, arguments: &Value, posture: &str) -> Verdict {
+    let tool = match arguments.get("command") {
+        Some(_) => "bash",
+        None => "write_file",
+    };
+    let case = json!({"tool": tool, "args": arguments, "rules": rules, "posture": posture});
+    let explained = cases::explained(&case, |path: &Path| path.starts_with(".git"));
+    explained.expect("arguments that are some").decision.verdict
+}
+
+/// Command lines: what is understood lies where it says; what is not is not allowed; a denied command behind a line is
+/// seen whatever the line is.
+pub fn shell(data: &[u8]) {
+    let line = String::from_utf8_lossy(data);
+    let script = read(&line);
+    assert_eq!(read(&line), script);
+    let spans = script.parts.iter().flat_map(|part| {
+        let words = part.words.iter().map(|word| word.span);
+        words.chain([part.span])
+    });
+    for span in spans {
+        assert!(line.get(span.start..span.end).is_some(), "{span:?}");
+    }
+    for (place, part) in script.parts.iter().enumerate() {
+        assert!(part.parent.is_none_or(|parent| parent < place), "{part:?}");
+    }
+    let rules = json!({"allow": ["Bash"], "ask": ["Bash(git push*)"], "deny": ["Bash(rm -rf*)"]});
+    let decided = |line: &str| verdict(&rules, &json!({"command": line}), "yolo");
+    let alone = decided(&line);
+    if script.doubt.is_some() {
+        assert_ne!(alone, Verdict::Allow, "{:?}", script.doubt);
+    }
+    // A backslash would join the lines, and the end of a here-document is a line alone.
+    if script.doubt.is_none() && !line.ends_with('\\') {
+        let behind = format!("{line}\nrm -rf x");
+        assert_ne!(decided(&behind), Verdict::Allow, "{behind:?}");
+        let before = format!("rm -rf x\n{line}");
+        assert_eq!(decided(&before), Verdict::Deny, "{before:?}");
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/fuzz/seeds.rs"]
+mod seeds;
+
+#[test]
+fn seeds_of_rules() {
+    seeds::each("rules", rules);
+}
+
+#[test]
+fn seeds_of_shell() {
+    seeds::each("shell", shell);
+}

@@ -1,0 +1,41 @@
+//! What holds for any patch: a target for fuzzing, see `tests/fuzz/README.md`.
+
+use crate::patch::{self, LineKind};
+
+/// Patches: any text is one or an error, and what is applied stands in the file. A zero byte stands between the patch
+/// and the file.
+pub fn patch(data: &[u8]) {
+    let end = data.iter().position(|byte| *byte == 0);
+    let (text, file) = data.split_at(end.unwrap_or(data.len()));
+    let file = file.get(1..).unwrap_or_default();
+    let Ok(files) = patch::parse(&String::from_utf8_lossy(text)) else {
+        return;
+    };
+    for one in &files {
+        let Ok(applied) = patch::apply(file, one) else {
+            continue;
+        };
+        let lines = one.hunks.iter().flat_map(|hunk| &hunk.lines);
+        for line in lines.filter(|line| line.kind == LineKind::Added) {
+            let added = line.text.trim_end_matches('\r').as_bytes();
+            let stands = applied
+                .bytes
+                .windows(added.len().max(1))
+                .any(|bytes| bytes == added);
+            assert!(added.is_empty() || stands, "{:?}", line.text);
+        }
+        assert_eq!(
+            patch::apply(file, one).map(|again| again.bytes),
+            Ok(applied.bytes)
+        );
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/fuzz/seeds.rs"]
+mod seeds;
+
+#[test]
+fn seeds_of_patch() {
+    seeds::each("patch", patch);
+}

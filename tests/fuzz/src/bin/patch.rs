@@ -1,0 +1,4 @@
+//! Patches.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| workspace::fuzz::patch(data));

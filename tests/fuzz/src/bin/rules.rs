@@ -1,0 +1,4 @@
+//! Permission rules.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| policy::fuzz::rules(data));

@@ -1,0 +1,4 @@
+//! Command lines.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| policy::fuzz::shell(data));
