@@ -1,17 +1,43 @@
-//! `cargo bench -p tests`: the first figures of docs/performance.md, each beside its floor. With `-- interface` only those of
-//! the terminal interface, with `-- walls` those of the sandbox.
+//! `cargo bench -p tests`: the figures of `docs/performance.md`, each beside its floor. Words behind `--` choose groups; with
+//! `UPDATE=1` the tables of the page are made anew.
 
-use tests::figures::{FULL, measure, measure_interface, measure_walls, table};
+use std::path::Path;
 
-#[allow(clippy::print_stdout, reason = "the table is what it is for")]
+use tests::figures::{FULL, GROUPS, Group, page, table};
+
+#[allow(clippy::print_stdout, reason = "the tables are what it is for")]
 fn main() {
-    let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let figures = if asked("interface") {
-        measure_interface(FULL)
-    } else if asked("walls") {
-        measure_walls(FULL)
-    } else {
-        measure(FULL)
+    // Cargo adds an option of its own.
+    let words = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'));
+    let words: Vec<_> = words.collect();
+    let names = GROUPS.map(|group| group.name);
+    for word in &words {
+        assert!(
+            names.contains(&&**word),
+            "there is no group `{word}`; there are {names:?}"
+        );
+    }
+    let wanted = |group: &&Group| match words.is_empty() {
+        true => !group.asked,
+        false => words.iter().any(|word| word == group.name),
     };
-    println!("{}", table(&figures));
+    let update = std::env::var_os("UPDATE").is_some();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
+    for group in GROUPS.iter().filter(wanted) {
+        let begun = std::time::Instant::now();
+        let table = table(&(group.measure)(FULL));
+        println!(
+            "{} ({:.0} s)\n\n{table}",
+            group.name,
+            begun.elapsed().as_secs_f64()
+        );
+        if update {
+            let text = std::fs::read_to_string(&path).expect("the page");
+            let made =
+                page::replace(&text, group.name, &table).unwrap_or_else(|why| panic!("{why}"));
+            std::fs::write(&path, made).expect("the page is written");
+        }
+    }
 }

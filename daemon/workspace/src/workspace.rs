@@ -252,9 +252,13 @@ fn may_match_below(glob: &str, dir: &Path) -> bool {
         if part == "**" || part.contains(['{', '}']) {
             return true;
         }
-        let fits = GlobBuilder::new(part).build().map_or(true, |part| {
-            part.compile_matcher().is_match(Path::new(name.as_os_str()))
-        });
+        // To build a matcher takes longer than all else here, and this is asked for each path; few parts need one.
+        let fits = match plain_name(part) {
+            Some(plain) => name.as_os_str() == plain.as_str(),
+            None => GlobBuilder::new(part).build().map_or(true, |part| {
+                part.compile_matcher().is_match(Path::new(name.as_os_str()))
+            }),
+        };
         if !fits {
             return false;
         }

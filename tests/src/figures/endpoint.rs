@@ -1,16 +1,18 @@
-//! A model endpoint that costs as little as can be: one thread a connection, answers made beforehand, two clock readings
+//! A model endpoint that costs as little as can be: one thread a connection, answers made beforehand, three clock readings
 //! a request.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
 
 use crate::wait;
 
 /// What one answer is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Round {
     /// So many tokens of text, one an event.
     Words(usize),
@@ -18,6 +20,8 @@ pub enum Round {
     Reads(usize),
     /// A command that does nothing.
     Runs,
+    /// These calls at once, behind a few words.
+    Calls(Vec<(&'static str, Value)>),
     /// A command that a person is asked about, with the answer's number in it.
     Asks,
     /// So many lines of Markdown, one an event, and [`LAST`].
@@ -37,15 +41,28 @@ struct Made {
     every: Duration,
 }
 
-/// When each request was there whole, and when its answer had been written.
-type Times = Vec<(Instant, Instant)>;
+/// A request and its answer.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The first byte was there.
+    pub begun: Instant,
+    /// All of it was there.
+    pub arrived: Instant,
+    /// The answer had been written.
+    pub answered: Instant,
+    /// When the writing of each piece began, of an answer at a pace.
+    pub pieces: Vec<Instant>,
+}
 
 #[derive(Default)]
 struct Shared {
     /// Requests whose answers are on their way.
     answering: AtomicUsize,
     script: Mutex<Vec<Made>>,
-    times: Mutex<Times>,
+    exchanges: Mutex<Vec<Exchange>>,
+    /// Whether bodies are kept.
+    keeps: AtomicBool,
+    bodies: Mutex<Vec<Vec<u8>>>,
 }
 
 /// The endpoint. Its threads end with the process.
@@ -80,7 +97,7 @@ impl Endpoint {
         stream
     }
 
-    /// Sets what the next requests get, and forgets the times so far.
+    /// Sets what the next requests get, and forgets the exchanges so far.
     pub fn play(&self, script: Vec<Round>) {
         let answers = script
             .into_iter()
@@ -89,16 +106,36 @@ impl Endpoint {
             .map(|(number, round)| answer(number, round))
             .collect();
         *self.shared.script.lock().expect("no panic") = answers;
-        self.shared.times.lock().expect("no panic").clear();
+        self.shared.exchanges.lock().expect("no panic").clear();
     }
 
-    /// When each request came and its answer was out. A client may be done before that is noted.
-    pub fn arrivals(&self) -> Times {
+    /// Keeps the bodies of requests from now on.
+    pub fn keep(&self) {
+        self.shared.keeps.store(true, Ordering::SeqCst);
+    }
+
+    /// The bodies that were kept, which are kept no more.
+    pub fn bodies(&self) -> Vec<Vec<u8>> {
+        self.shared.keeps.store(false, Ordering::SeqCst);
+        std::mem::take(&mut *self.shared.bodies.lock().expect("no panic"))
+    }
+
+    /// From each answer's end to the next request.
+    pub fn gaps(&self) -> Vec<Duration> {
+        let exchanges = self.exchanges();
+        let pairs = exchanges.windows(2);
+        pairs
+            .map(|pair| pair[1].arrived.duration_since(pair[0].answered))
+            .collect()
+    }
+
+    /// The requests and their answers. A client may be done before the last is noted.
+    pub fn exchanges(&self) -> Vec<Exchange> {
         crate::until("the answers to be noted", || {
             let answering = self.shared.answering.load(Ordering::SeqCst);
             (answering == 0).then_some(())
         });
-        self.shared.times.lock().expect("no panic").clone()
+        self.shared.exchanges.lock().expect("no panic").clone()
     }
 }
 
@@ -107,7 +144,11 @@ fn serve(stream: &TcpStream, shared: &Shared) {
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     let mut writer = stream;
     let mut body = Vec::new();
-    while let Some(length) = head(&mut reader) {
+    while reader.fill_buf().is_ok_and(|bytes| !bytes.is_empty()) {
+        let begun = Instant::now();
+        let Some(length) = head(&mut reader) else {
+            return;
+        };
         body.resize(length, 0);
         if reader.read_exact(&mut body).is_err() {
             return;
@@ -120,26 +161,39 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             .expect("no panic")
             .pop()
             .unwrap_or_else(|| answer(0, Round::Words(1)));
-        let written = write(&mut writer, &answer);
-        if written.is_ok() {
-            let noted = (arrived, Instant::now());
-            shared.times.lock().expect("no panic").push(noted);
+        if shared.keeps.load(Ordering::SeqCst) {
+            shared.bodies.lock().expect("no panic").push(body.clone());
         }
-        shared.answering.fetch_sub(1, Ordering::SeqCst);
-        if written.is_err() {
+        let written = write(&mut writer, &answer);
+        if let Ok(pieces) = written {
+            let exchange = Exchange {
+                begun,
+                arrived,
+                answered: Instant::now(),
+                pieces,
+            };
+            shared.exchanges.lock().expect("no panic").push(exchange);
+            shared.answering.fetch_sub(1, Ordering::SeqCst);
+        } else {
+            shared.answering.fetch_sub(1, Ordering::SeqCst);
             return;
         }
     }
 }
 
-fn write(writer: &mut impl Write, answer: &Made) -> std::io::Result<()> {
+/// Writes an answer; when each piece was begun, of one at a pace.
+fn write(writer: &mut impl Write, answer: &Made) -> std::io::Result<Vec<Instant>> {
     let mut due = Instant::now();
+    let mut begun = Vec::new();
     for piece in &answer.pieces {
-        wait::pace(due);
+        if !answer.every.is_zero() {
+            wait::pace(due);
+            begun.push(Instant::now());
+            due += answer.every;
+        }
         writer.write_all(piece)?;
-        due += answer.every;
     }
-    Ok(())
+    Ok(begun)
 }
 
 /// Reads a head; the length of the body. `None`: the connection has ended.
@@ -170,24 +224,26 @@ fn answer(number: usize, round: Round) -> Made {
             "stop"
         }
         Round::Reads(count) => {
-            for index in 0..count {
-                events.push(format!(
-                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{number}_{index}\",\"type\":\"function\",\"function\":{{\"name\":\"read_file\",\"arguments\":\"{{\\\"path\\\":\\\"read_{index}.txt\\\"}}\"}}}}]}}}}]}}\n\n"
-                ));
-            }
+            let read = |index| ("read_file", json!({"path": format!("read_{index}.txt")}));
+            events.extend(calls(number, (0..count).map(read)));
             "tool_calls"
         }
-        Round::Runs | Round::Asks => {
-            let command = match round {
-                Round::Runs => "true".to_owned(),
-                _ => format!("touch asked_{number}"),
-            };
-            let arguments = serde_json::json!({ "command": command }).to_string();
-            let call = serde_json::json!({"index": 0, "id": format!("c{number}"), "type": "function",
-                "function": {"name": "bash", "arguments": arguments}});
-            let delta =
-                serde_json::json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
-            events.push(format!("data: {delta}\n\n"));
+        Round::Runs => {
+            events.extend(calls(
+                number,
+                // No two are the same: one that repeats others is held back.
+                [("bash", json!({"command": format!("true {number}")}))],
+            ));
+            "tool_calls"
+        }
+        Round::Asks => {
+            let command = json!({"command": format!("touch asked_{number}")});
+            events.extend(calls(number, [("bash", command)]));
+            "tool_calls"
+        }
+        Round::Calls(wanted) => {
+            events.extend((0..6).map(|_| text("word ")));
+            events.extend(calls(number, wanted));
             "tool_calls"
         }
         Round::Lines(count) => {
@@ -224,8 +280,26 @@ fn answer(number: usize, round: Round) -> Made {
 
 /// An event of a stream: so much text more.
 fn text(words: &str) -> String {
-    let delta = serde_json::json!({"choices": [{"index": 0, "delta": {"content": words}}]});
-    format!("data: {delta}\n\n")
+    event(&json!({"content": words}))
+}
+
+/// Events of a stream: a call each.
+fn calls(
+    answer: usize,
+    wanted: impl IntoIterator<Item = (&'static str, Value)>,
+) -> impl Iterator<Item = String> {
+    let wanted = wanted.into_iter().enumerate();
+    wanted.map(move |(index, (name, arguments))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        let id = format!("c{answer}_{index}");
+        let call = json!({"index": index, "id": id, "type": "function", "function": function});
+        event(&json!({"tool_calls": [call]}))
+    })
+}
+
+fn event(delta: &Value) -> String {
+    let event = json!({"choices": [{"index": 0, "delta": delta}]});
+    format!("data: {event}\n\n")
 }
 
 /// A line of a long answer: a row of the screen at least. A paragraph, a list and code take turns.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::endpoint::Endpoint;
-use super::median;
+use super::table::median;
 
 /// Median time of a process that does nothing.
 pub fn process_start(count: usize) -> Duration {
@@ -36,11 +36,18 @@ pub fn read_answer(endpoint: &Endpoint) -> Duration {
     exchange(&endpoint.connect())
 }
 
-fn exchange(mut stream: &std::net::TcpStream) -> Duration {
+fn exchange(stream: &std::net::TcpStream) -> Duration {
     let begun = Instant::now();
-    stream
-        .write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}")
-        .expect("sent");
+    post(stream, b"{}");
+    begun.elapsed()
+}
+
+/// A request with this body on a connection that stands; the body of its answer.
+pub fn post(mut stream: &std::net::TcpStream, body: &[u8]) -> Vec<u8> {
+    let head = format!("POST / HTTP/1.1\r\ncontent-length: {}\r\n\r\n", body.len());
+    // One write: the head alone would be a packet of its own.
+    let request = [head.as_bytes(), body].concat();
+    stream.write_all(&request).expect("sent");
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     let mut length = 0;
     loop {
@@ -55,7 +62,7 @@ fn exchange(mut stream: &std::net::TcpStream) -> Duration {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).expect("a body");
-    begun.elapsed()
+    body
 }
 
 /// Median time of appending a few lines to a file and having them on disk.

@@ -10,7 +10,9 @@ use proto::hello::Role;
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, LAST, Round};
-use super::{Figure, Size, load, median, row};
+use super::spent::processor_time;
+use super::table::{Figure, compared, median, p95, plain, row};
+use super::{Size, load};
 use crate::{House, Raw, Terminal, until};
 
 const COLUMNS: u16 = 120;
@@ -37,14 +39,12 @@ const IDLE: Duration = Duration::from_millis(200);
 /// Keys count so long after a question has appeared.
 const READ: Duration = Duration::from_millis(350);
 
-/// Ticks a second in which Linux counts a process's time.
-const TICKS: f64 = 100.0;
-
 /// What begins a frame.
 const FRAME: &[u8] = b"\x1b[?2026h";
 
 /// All rows of the interface.
-pub fn figures(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
+pub fn figures(size: Size) -> Vec<Figure> {
+    let endpoint = &Endpoint::start();
     let mut figures = starts(size, endpoint);
     figures.push(switches(size, endpoint));
     figures.push(closes(size, endpoint));
@@ -70,7 +70,7 @@ fn begin(house: &House, raw: &mut Raw) -> String {
     params.model = Some("test".to_owned());
     let params = serde_json::to_value(params).expect("JSON");
     let created = raw.call("session.create", &params).expect("create");
-    load::prompt(raw, &created["session"]);
+    load::prompt(raw, &created["session"], "go on");
     created["pid"].to_string()
 }
 
@@ -227,9 +227,9 @@ fn stream(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
         every: EVERY,
     }]);
     let written = terminal.written();
-    let before = [processor_time(&terminal), processor_time(&lines)];
+    let before = [processor_time(terminal.id()), processor_time(lines.id())];
     let begun = Instant::now();
-    load::prompt(&mut raw, &json!(pid));
+    load::prompt(&mut raw, &json!(pid), "go on");
     let last = format!("word{} ", tokens - 2);
     for terminal in [&terminal, &lines] {
         terminal.wait_for("the end of the answer", |screen| {
@@ -238,7 +238,7 @@ fn stream(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     }
     terminal.wait_for("rest", at_rest);
     let seconds = begun.elapsed().as_secs_f64();
-    let after = [processor_time(&terminal), processor_time(&lines)];
+    let after = [processor_time(terminal.id()), processor_time(lines.id())];
     let shares = [0, 1].map(|which: usize| (after[which] - before[which]) / seconds);
     let bytes = terminal.raw_bytes();
     let bytes = bytes.get(written..).unwrap_or_default();
@@ -246,51 +246,35 @@ fn stream(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let per_second = |count: usize| count as f64 / seconds;
     vec![
-        Figure {
-            what: "200 tokens a second: the interface's share of a core (floor: `attach --plain`)",
-            value: percent(shares[0]),
-            floor: percent(shares[1]),
-            ratio: (shares[1] > 0.0).then(|| shares[0] / shares[1]),
-            budget: "5 %",
-        },
-        Figure {
-            what: "… frames written",
-            value: format!("{:.1}/s", per_second(frames.count())),
-            floor: "–".into(),
-            ratio: None,
-            budget: "30/s",
-        },
-        Figure {
-            what: "… bytes written",
-            value: format!("{:.1} KB/s", per_second(bytes.len()) / 1e3),
-            floor: "–".into(),
-            ratio: None,
-            budget: "–",
-        },
+        compared(
+            "200 tokens a second: the interface's share of a core (floor: `attach --plain`)",
+            shares,
+            percent,
+            "5 %",
+        ),
+        plain(
+            "… frames written",
+            format!("{:.1}/s", per_second(frames.count())),
+            "30/s",
+        ),
+        plain(
+            "… bytes written",
+            format!("{:.1} KB/s", per_second(bytes.len()) / 1e3),
+            "–",
+        ),
     ]
 }
 
 /// Waits until the interface is ready and does nothing: what it loads in the background at its start is loaded.
 fn wait_idle(terminal: &Terminal) {
-    let mut seen = (processor_time(terminal), Instant::now());
+    let mut seen = (processor_time(terminal.id()), Instant::now());
     until("the interface to do nothing", || {
-        let now = processor_time(terminal);
+        let now = processor_time(terminal.id());
         if now > seen.0 {
             seen = (now, Instant::now());
         }
         (seen.1.elapsed() >= IDLE).then_some(())
     });
-}
-
-/// Seconds that a process has had of a processor.
-fn processor_time(terminal: &Terminal) -> f64 {
-    let path = format!("/proc/{}/stat", terminal.id());
-    let stat = std::fs::read_to_string(path).expect("a process that runs");
-    // The name before may have blanks in it.
-    let (_, fields) = stat.rsplit_once(')').expect("a name");
-    let ticks = fields.split_whitespace().skip(11).take(2);
-    let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
-    ticks as f64 / TICKS
 }
 
 /// Keys in a session with a long transcript, and how long it takes until that is there.
@@ -299,7 +283,7 @@ fn keys(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     endpoint.play(vec![Round::Lines(size.lines / ANSWERS); ANSWERS]);
     let pid = begin(&house, &mut raw);
     for _ in 1..ANSWERS {
-        load::prompt(&mut raw, &Value::from(pid.as_str()));
+        load::prompt(&mut raw, &Value::from(pid.as_str()), "go on");
     }
     let records = house.logs()[0].bodies().len();
     assert!(
@@ -394,9 +378,4 @@ fn echo(size: Size) -> Vec<Duration> {
     let terminal = Terminal::start(cat, COLUMNS, ROWS);
     terminal.wait_text("cat:");
     type_letters(&terminal, size.keys.min(LINE), "cat: ")
-}
-
-fn p95(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() * 95 / 100]
 }

@@ -7,8 +7,9 @@ use proto::state::OnAsk;
 use serde_json::{Value, json};
 use testkit::Script;
 
+use super::Size;
 use super::endpoint::{Endpoint, Round};
-use super::{Size, median};
+use super::table::median;
 use crate::wait::until;
 use crate::{House, Raw, skip};
 
@@ -59,7 +60,7 @@ pub fn rounds_beside(size: Size, endpoint: &Endpoint, beside: Beside) -> (Durati
         deaf.call("session.attach", &attach).expect("attach");
         // So that its queue is full.
         endpoint.play(vec![Round::Words(size.tokens)]);
-        prompt(&mut raw, &session);
+        prompt(&mut raw, &session, "go on");
     } else {
         let status = raw.call("daemon.status", &json!({})).expect("a status");
         let full = size.rounds >= super::FULL.rounds;
@@ -89,7 +90,8 @@ pub fn rounds_beside(size: Size, endpoint: &Endpoint, beside: Beside) -> (Durati
     (loaded, alone)
 }
 
-fn create(house: &House, raw: &mut Raw, model: &str, prompt: Option<&str>) -> Value {
+/// A session in the project whose questions are answered with yes.
+pub fn create(house: &House, raw: &mut Raw, model: &str, prompt: Option<&str>) -> Value {
     let mut params = house.create("");
     params.prompt = prompt.map(str::to_owned);
     params.model = Some(model.to_owned());
@@ -98,13 +100,10 @@ fn create(house: &House, raw: &mut Raw, model: &str, prompt: Option<&str>) -> Va
     raw.call("session.create", &params).expect("create")["session"].clone()
 }
 
-/// A turn, waited for.
-pub fn prompt(raw: &mut Raw, session: &Value) {
-    raw.call(
-        "session.prompt",
-        &json!({"session": session, "text": "go on"}),
-    )
-    .expect("prompt");
+/// A turn with these words as its prompt, waited for.
+pub fn prompt(raw: &mut Raw, session: &Value, text: &str) {
+    raw.call("session.prompt", &json!({"session": session, "text": text}))
+        .expect("prompt");
     raw.call("session.wait", &json!({"session": session}))
         .expect("wait");
 }
@@ -113,10 +112,6 @@ fn rounds(size: Size, raw: &mut Raw, endpoint: &Endpoint, session: &Value) -> Du
     let mut script = vec![Round::Reads(1); size.rounds];
     script.push(Round::Words(24));
     endpoint.play(script);
-    prompt(raw, session);
-    let arrivals = endpoint.arrivals();
-    let added = arrivals
-        .windows(2)
-        .map(|pair| pair[1].0.duration_since(pair[0].1));
-    median(added.collect())
+    prompt(raw, session, "go on");
+    median(endpoint.gaps())
 }

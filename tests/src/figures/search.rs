@@ -9,7 +9,8 @@ use proto::Body;
 use serde_json::json;
 use testkit::Script;
 
-use super::{Figure, Size, median, row};
+use super::Size;
+use super::table::{Figure, median, row};
 use crate::House;
 
 /// Times that each question is asked.

@@ -5,12 +5,14 @@ use std::time::Duration;
 use proto::hello::Role;
 use serde_json::json;
 
+use super::Size;
 use super::endpoint::{Endpoint, Round};
-use super::{Figure, Size, median, row};
+use super::table::{Figure, median, row};
 use crate::{House, skip};
 
 /// One row for each layer that works here.
-pub fn figures(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
+pub fn figures(size: Size) -> Vec<Figure> {
+    let endpoint = Endpoint::start();
     let rows = [
         (
             "bubblewrap",
@@ -19,8 +21,8 @@ pub fn figures(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
         ("direct", "… within walls of system calls of our own"),
     ];
     let measured = rows.into_iter().filter_map(|(layer, what)| {
-        let held = rounds(size, endpoint, layer, "enforce")?;
-        let free = rounds(size, endpoint, layer, "off")?;
+        let held = rounds(size, &endpoint, layer, "enforce")?;
+        let free = rounds(size, &endpoint, layer, "off")?;
         Some(row(what, held, free, "3 ×"))
     });
     measured.collect()
@@ -45,9 +47,5 @@ fn rounds(size: Size, endpoint: &Endpoint, layer: &str, bash: &str) -> Option<Du
     endpoint.play(script);
     let done = house.reasonix(&["run", "--posture", "yolo", "run it"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
-    let arrivals = endpoint.arrivals();
-    let added = arrivals
-        .windows(2)
-        .map(|pair| pair[1].0.duration_since(pair[0].1));
-    Some(median(added.collect()))
+    Some(median(endpoint.gaps()))
 }
