@@ -499,5 +499,64 @@ fn what_people_are_shown_stays_as_it_was_when_the_model_is_shown_less() {
     assert!(logs().starts_with(&before), "{before}");
     let again = house.reasonix(&["export", &ran.pid()]).expect_code(0).out;
     assert!(again.contains("MIDDLE-0."));
+}
+
+/// F29: the daemon is killed while a digest is made, and again right behind the record that takes it in.
+#[test]
+fn f29_a_daemon_that_dies_over_a_compaction_has_the_old_view_or_the_new_one() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let mut digests = 0;
+    let model = Model::start(Script::by(move |request: &Request| {
+        if !wants_digest(request) {
+            return Answer::text("words ".repeat(LONG / 6));
+        }
+        digests += 1;
+        let digest = Answer::text(format!("DIGEST-{digests}."));
+        match digests {
+            1 => digest.held(Place::Middle, &held),
+            _ => digest,
+        }
+    }));
+    let house = house(&model);
+    let pid = run(&house, &[], "FACT-1 is red.")
+        .expect(0, "completed")
+        .pid();
+    for turn in 2..=3 {
+        let prompt = format!("FACT-{turn} is red.");
+        run(&house, &["-s", &pid], &prompt).expect(0, "completed");
+    }
+    let before = model.requests().pop().expect("requests");
+    let compacting = house.start(&["compact", &pid]);
+    house.block_on(gate.reached());
+    // Its client would ask again.
+    drop(compacting);
+    house.kill_daemon();
+    house.wait_for_daemon();
+    gate.open();
+    // The old view, whole.
+    let resets = |house: &House| house.logs()[0].check().count("cache.reset");
+    assert_eq!(resets(&house), 0);
+    run(&house, &["-s", &pid], "FACT-4 is red.").expect(0, "completed");
+    let after = model.requests().pop().expect("requests");
+    assert_eq!(
+        after.messages()[..before.messages().len()],
+        *before.messages()
+    );
+    // The new one.
+    works(&house, &["compact", &pid]);
+    house.kill_daemon();
+    house.wait_for_daemon();
+    assert_eq!(resets(&house), 1);
+    run(&house, &["-s", &pid], "FACT-5 is red.").expect(0, "completed");
+    let sent = text(model.requests().last().expect("requests"));
+    for fact in 1..=5 {
+        assert!(sent.contains(&format!("FACT-{fact} is red.")), "{fact}");
+    }
+    assert!(
+        sent.contains("DIGEST-2."),
+        "{:?}",
+        outline(&model.requests().pop().expect("requests"))
+    );
     model.assert_strict();
 }

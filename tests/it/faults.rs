@@ -3,5 +3,11 @@
 //!
 //! `REASONIX_SWEEP=20` kills at the first twenty calls of each kind.
 
+mod clock;
+mod crowd;
+mod edits;
 mod full;
+mod handed_over;
+mod large;
+mod network;
 mod traced;

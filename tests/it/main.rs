@@ -55,6 +55,7 @@ mod short_sessions;
 mod signals;
 mod sim;
 mod small_client;
+mod soak;
 mod tui;
 mod unattended;
 mod waiting;

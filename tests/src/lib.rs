@@ -14,6 +14,7 @@ pub mod program;
 pub mod proxy;
 pub mod raw;
 pub mod skip;
+pub mod soak;
 pub mod terminal;
 pub mod wait;
 

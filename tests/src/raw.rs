@@ -31,11 +31,17 @@ impl Raw {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(BOUND))?;
         stream.set_write_timeout(Some(BOUND))?;
-        Ok(Self {
+        Ok(Self::of(stream))
+    }
+
+    /// A connection that is there already; its time limits are as they are.
+    #[must_use]
+    pub fn of(stream: UnixStream) -> Self {
+        Self {
             reader: BufReader::new(stream),
             next_id: 1,
             events: VecDeque::new(),
-        })
+        }
     }
 
     /// Says hello; the whole answer.
@@ -54,11 +60,18 @@ impl Raw {
     /// # Panics
     /// The connection ends instead.
     pub fn call(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
-        let id = self.ask(method, params);
+        self.try_call(method, params)
+            .unwrap_or_else(|| panic!("the connection ended before the answer of `{method}`"))
+    }
+
+    /// The same where the daemon may die meanwhile; `None`: the connection has ended.
+    pub fn try_call(&mut self, method: &str, params: &Value) -> Option<Result<Value, Failure>> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.bytes(format!("{call}\n").as_bytes()).ok()?;
         loop {
-            let frame = self
-                .frame()
-                .unwrap_or_else(|| panic!("the connection ended before the answer of `{method}`"));
+            let frame = self.frame()?;
             if frame.get("method").is_some() {
                 self.events.push_back(frame);
                 continue;
@@ -68,7 +81,7 @@ impl Raw {
                 json!(id),
                 "an answer to something else: {frame}"
             );
-            return answer(&frame);
+            return Some(answer(&frame));
         }
     }
 
@@ -99,14 +112,14 @@ impl Raw {
         self.reader.get_mut().write_all(bytes)
     }
 
-    /// The next frame, whatever it is; `None`: the daemon has closed the connection.
+    /// The next frame, whatever it is; `None`: the daemon has closed the connection, or died in the middle of a frame.
     ///
     /// # Panics
     /// Nothing came in time, or no JSON.
     pub fn frame(&mut self) -> Option<Value> {
         let mut line = String::new();
         match self.reader.read_line(&mut line) {
-            Ok(0) => None,
+            Ok(_) if !line.ends_with('\n') => None,
             Ok(_) => Some(
                 serde_json::from_str(&line)
                     .unwrap_or_else(|error| panic!("no JSON ({error}): {line}")),
@@ -121,6 +134,13 @@ impl Raw {
             }
             Err(error) => panic!("read from the daemon: {error}"),
         }
+    }
+
+    /// Bytes of a frame, if any come before patience is over; `None`: the connection has ended, or nothing came.
+    pub fn some(&mut self) -> Option<usize> {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line).ok()?;
+        (!line.is_empty()).then_some(line.len())
     }
 
     /// The next notification's parameters: `{subscription, event}`.

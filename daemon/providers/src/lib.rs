@@ -5,6 +5,7 @@
 //! types never leave the module of their kind. Reads no config and no environment, retries nothing, logs nothing.
 
 mod options;
+mod patience;
 mod registry;
 
 mod anthropic;

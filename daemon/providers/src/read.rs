@@ -10,11 +10,12 @@ use contract::provider::{Part, ProviderError, Request};
 use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::CONTENT_TYPE;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use crate::failure::{Site, VendorError};
 use crate::http::{self, Body, Endpoint};
 use crate::options::Timeouts;
+use crate::patience;
 use crate::retry_after;
 use crate::sse::{Events, TooLarge};
 
@@ -230,7 +231,8 @@ impl<C: Collect> Reading<C> {
 
     async fn send(&mut self, endpoint: Endpoint, request: Request) {
         let sending = endpoint.send(request.body, request.key.as_ref(), &self.site);
-        let response = match timeout_at(self.started + self.timeouts.first_byte, sending).await {
+        let response = match patience::until(self.started + self.timeouts.first_byte, sending).await
+        {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return self.fail(error),
             Err(_) => return self.fail(self.silent("sent nothing", self.timeouts.first_byte)),
@@ -272,7 +274,7 @@ impl<C: Collect> Reading<C> {
 
     async fn receive(&mut self, mut body: Body) {
         let (deadline, silence) = self.deadline();
-        let mut next = match timeout_at(deadline, body.next()).await {
+        let mut next = match patience::until(deadline, body.next()).await {
             Ok(next) => next,
             Err(_) => return self.end(Some(self.silent(silence.0, silence.1))),
         };

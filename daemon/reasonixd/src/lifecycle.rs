@@ -219,8 +219,8 @@ fn clean_umask() -> u32 {
     raw
 }
 
-fn fail(error: &dyn std::fmt::Display) -> ExitCode {
-    crate::say(&format!("reasonixd: {error:#}"), false);
+fn fail(error: &dyn std::error::Error) -> ExitCode {
+    crate::say(&format!("reasonixd: {}", store::reason(error)), false);
     crate::exit(1)
 }
 

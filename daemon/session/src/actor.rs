@@ -565,9 +565,11 @@ impl Actor {
         self.answer_suspending();
     }
 
-    /// Nothing is left to be done without a person.
+    /// Nothing is left to be done. What waits in a session that has exited is not: nothing will ever come of it, unless
+    /// somebody says more.
     pub(crate) fn is_settled(&self) -> bool {
-        self.machine.is_idle() && self.machine.facts().queue.is_empty()
+        let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
+        self.machine.is_idle() && none_waits
     }
 }
 

@@ -39,8 +39,11 @@ impl SessionHandle {
     fn rests(&self) -> bool {
         let seen = self.shared.seen.borrow();
         let summary = &seen.summary;
-        let idle = matches!(summary.state, State::Idle | State::Exited) && summary.queued == 0;
-        (idle || summary.state == State::Paused || summary.read_only.is_some())
+        let idle = summary.state == State::Idle && summary.queued == 0;
+        // What waits in one that has exited does not move.
+        (idle
+            || matches!(summary.state, State::Exited | State::Paused)
+            || summary.read_only.is_some())
             && summary.attached == 0
             && summary.children == 0
             && seen.pending.is_empty()

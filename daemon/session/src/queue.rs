@@ -45,7 +45,7 @@ impl Actor {
             .refusal()
             .or_else(|| wordless(&prompt.text))
             .or_else(|| {
-                if when == When::Now && !self.is_settled() {
+                if when == When::Now && !(self.machine.is_idle() && facts.queue.is_empty()) {
                     let (what, hint) = match self.machine.is_idle() {
                         true => (
                             "Other prompts wait before it.",

@@ -293,6 +293,12 @@ impl Machine {
         matches!(self.phase, Phase::Idle) && self.facts.open.is_none()
     }
 
+    /// Whether prompts wait that only stand behind an exit: they stay where they are until somebody says more.
+    #[must_use]
+    pub fn is_left_behind(&self) -> bool {
+        self.facts.exited.is_some() && !self.facts.woken
+    }
+
     /// Whether the session goes back to an earlier turn.
     #[must_use]
     pub fn is_rewinding(&self) -> bool {

@@ -29,13 +29,14 @@ struct Small {
 
 impl Small {
     /// `None`: it cannot be had here.
-    fn begin(options: &str, script: &Script) -> Option<Self> {
+    fn begin(options: &str, settings: &str, script: &Script) -> Option<Self> {
         let way = unshare();
         if skip::unless(way.is_some(), "a mount namespace (`unshare -m` or `-Urm`)") {
             return None;
         }
         let way = way?;
         let house = House::playing(script);
+        house.settings(settings);
         let sessions = house.home().join("sessions");
         std::fs::create_dir_all(&sessions).expect("a directory");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
@@ -101,7 +102,7 @@ fn full_and_free(options: &str, fill: &str, free: &str) {
     let script = (0..12).fold(Script::new(), |script, number| {
         script.says(&format!("Answer {number}."))
     });
-    let Some(mut small) = Small::begin(options, &script) else {
+    let Some(mut small) = Small::begin(options, "", &script) else {
         return;
     };
     let daemon = small.house.daemon_pid();
@@ -180,4 +181,39 @@ fn f15_a_disk_without_inodes_refuses_and_goes_on() {
         "i=0; while touch fill$i; do i=$((i+1)); done",
         "rm fill*",
     );
+}
+
+#[test]
+fn f16_a_disk_that_turns_read_only_refuses_and_goes_on_when_it_takes_writes_again() {
+    let script = Script::new().says("One.").says("Two.").says("Three.");
+    let Some(mut small) = Small::begin("size=8m", "[daemon]\nevict_minutes = 0.01", &script) else {
+        return;
+    };
+    let daemon = small.house.daemon_pid();
+    let mut raw = small.house.raw_as(Role::Drive);
+    let session = small.create(&mut raw, "first").expect("create")["session"].clone();
+    wait(&mut raw, &session);
+    let dir = small.house.home().join("sessions");
+    let remount = |how: &str| format!("mount -o remount,{how} '{}'", dir.display());
+    // A log that is open for writing keeps the disk from turning: sessions that rest leave in a moment.
+    until("the disk to turn read-only", || {
+        small.order(&remount("ro")).then_some(())
+    });
+    let refused = small
+        .create(&mut raw, "another")
+        .expect_err("nothing is taken");
+    assert_eq!(refused.name, ErrorName::Storage, "{refused:?}");
+    assert!(!refused.hint.is_empty(), "{refused:?}");
+    let refused = prompt(&mut raw, &session, "more").expect_err("nothing is taken");
+    assert_eq!(refused.name, ErrorName::Storage, "{refused:?}");
+    let page = json!({"session": session, "from_seq": 1});
+    raw.call("session.read", &page).expect("reading works");
+    assert!(small.order(&remount("rw")), "it takes writes again");
+    let fresh = small.create(&mut raw, "after").expect("a new session");
+    assert_eq!(wait(&mut raw, &fresh["session"])["exit_code"], 0);
+    until("the session itself to go on", || {
+        prompt(&mut raw, &session, "and on").ok()
+    });
+    wait(&mut raw, &session);
+    assert_eq!(small.house.daemon_pid(), daemon, "the daemon lives");
 }

@@ -333,3 +333,60 @@ fn f30_a_slow_disk_delays_its_session_and_nobody_else() {
         .expect("wait");
     assert_eq!(house.logs()[0].check().count("turn.ended"), 1);
 }
+
+#[test]
+fn f24_where_no_file_can_be_locked_it_does_not_start_and_says_why() {
+    if skip::unless(skip::strace(), "`strace` that may put faults in") {
+        return;
+    }
+    let house = House::playing(&script());
+    assert!(
+        !start(&house, &under("flock", "error=ENOSYS", None)),
+        "two daemons could write the same logs"
+    );
+    let said = std::fs::read_to_string(house.root().join("said")).expect("its words");
+    assert!(
+        said.contains("lock") && said.contains("Function not implemented"),
+        "{said}"
+    );
+    // Nothing is hurt.
+    house.daemon_alone();
+}
+
+#[test]
+fn f25_a_limit_of_file_size_refuses_and_does_not_kill() {
+    if skip::unless(
+        skip::works(&["prlimit", "--fsize=100000", "true"]),
+        "`prlimit`",
+    ) {
+        return;
+    }
+    let house = House::playing(&Script::new().says("Done."));
+    // Room for the catalog and for short logs.
+    assert!(start(
+        &house,
+        &["prlimit".to_owned(), "--fsize=400000".to_owned()]
+    ));
+    let daemon = house.daemon_pid();
+    let mut raw = house.raw_as(Role::Drive);
+    let params = serde_json::to_value(house.create("first")).expect("JSON");
+    let session = raw.call("session.create", &params).expect("create")["session"].clone();
+    let wait = json!({"session": session});
+    raw.call("session.wait", &wait).expect("wait");
+    let long = "x".repeat(60_000);
+    let refused = (0..20).find_map(|_| {
+        let prompt = json!({"session": session, "text": long});
+        let refused = raw.call("session.prompt", &prompt).err();
+        let _ = raw.call("session.wait", &wait);
+        refused
+    });
+    let refused = refused.expect("a file that may not grow");
+    assert_eq!(refused.name, ErrorName::Storage, "{refused:?}");
+    assert_eq!(house.daemon_pid(), daemon, "the signal does not end it");
+    let params = serde_json::to_value(house.create("another")).expect("JSON");
+    let other = raw.call("session.create", &params).expect("others go on")["session"].clone();
+    let waited = raw.call("session.wait", &json!({"session": other}));
+    assert_eq!(waited.expect("wait")["exit_code"], 0);
+    raw.call("session.read", &json!({"session": session, "from_seq": 1}))
+        .expect("it can be read");
+}

@@ -8,11 +8,12 @@ use contract::provider::{ErrorKind, Part, ProviderError};
 use contract::spawn::ChildExit;
 use contract::{Child, ChildEvent, Command, Request, STDIN_MAX, Spawn, SpawnError};
 use futures::StreamExt as _;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::stream::Collector;
 use crate::failure::Site;
 use crate::options::Timeouts;
+use crate::patience;
 use crate::read::{Batch, Flow};
 
 /// The longest line, in bytes.
@@ -110,7 +111,7 @@ impl Run {
         };
         let starting = spawn.spawn(request.ground.session, command);
         let due = self.heard + self.timeouts.first_byte;
-        match timeout_at(due, starting).await {
+        match patience::until(due, starting).await {
             Ok(Ok(child)) => Ok(child),
             Ok(Err(error @ SpawnError::Start { .. })) => Err(self.site.permanent(
                 &format!("cannot be started: {error}"),
@@ -133,7 +134,7 @@ impl Run {
             ),
         };
         let due = self.heard + limit;
-        let Ok(event) = timeout_at(due, child.events.next()).await else {
+        let Ok(event) = patience::until(due, child.events.next()).await else {
             let error = self.silent(what, limit);
             return self.fail(error);
         };

@@ -9,7 +9,7 @@ use proto::hello::Role;
 use proto::params::session::{
     AttachParams, InspectOutput, InspectParams, InspectPart, Signal, Until,
 };
-use proto::state::Kind;
+use proto::state::{Kind, State};
 
 use super::house::until;
 use super::world::{Notebook, World, prompt};
@@ -365,6 +365,44 @@ async fn lists_know_a_paused_session_as_it_left() {
     drop(handle);
     evict(&world).await;
     assert_eq!(world.supervisor.summary(&session).await.unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
+    let mut world =
+        World::new("{\"text\":\"a slow answer\",\"delay_ms\":2000}\n{\"text\":\"Again.\"}");
+    let handle = world.create(world.wish("go", Kind::Interactive)).await;
+    let handle = handle.unwrap();
+    let session = handle.pid().to_string();
+    handle.prompt(prompt("later"), "ann".into()).await.unwrap();
+    handle
+        .signal(Signal::Term, None, "ann".into())
+        .await
+        .unwrap();
+    handle.wait(Until::Exit).await.unwrap();
+    let before = handle.summary();
+    assert_eq!((before.state, before.queued), (State::Exited, 1));
+    drop(handle);
+    evict(&world).await;
+    assert_eq!(world.supervisor.summary(&session).await.unwrap(), before);
+    let markers = || store::markers::list(&world.home).unwrap();
+    assert!(
+        markers().is_empty(),
+        "nor is it looked at by the next start"
+    );
+    // Neither looking at it nor another life of the daemon sets it going.
+    let handle = world.supervisor.find(&session).await.unwrap();
+    assert_eq!(handle.summary().queued, 1);
+    drop(handle);
+    world.restart().await;
+    let handle = world.supervisor.find(&session).await.unwrap();
+    assert_eq!(handle.summary().state, State::Exited);
+    drop(handle);
+    // Whoever says more finds both in their order.
+    world.prompt(&session, "now").await.unwrap();
+    let handle = world.supervisor.find(&session).await.unwrap();
+    until("both turns", || handle.summary().queued == 0).await;
+    assert_eq!(handle.summary().turns, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

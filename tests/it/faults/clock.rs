@@ -1,0 +1,281 @@
+//! Time that does not pass as it should: the wall clock jumps by years, the machine sleeps, and one processor is shared
+//! with many others. Order, ids, limits and questions do not notice.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use proto::hello::Role;
+use proto::{Body, Pid};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use testkit::Script;
+use testkit::model::{Answer, Model, Request};
+use tests::program::run;
+use tests::wait::pace;
+use tests::{Gate, House, Raw, Running, processes, skip, until};
+
+/// A wall clock of the daemon alone, which a test sets.
+struct Clock(PathBuf);
+
+impl Clock {
+    /// The daemon proper runs with this clock. `None`: it cannot be had here.
+    fn begin(house: &House) -> Option<Self> {
+        let asked = Command::new("faketime")
+            .args(["-m", "-f", "+0", "sh", "-c", "printf %s \"$LD_PRELOAD\""])
+            .stdin(Stdio::null())
+            .output();
+        let library = asked.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
+        let library = library.unwrap_or_default();
+        if skip::unless(!library.is_empty(), "`faketime`") {
+            return None;
+        }
+        let clock = Self(house.root().join("clock"));
+        clock.set("+0");
+        let words = [
+            "env".to_owned(),
+            format!("LD_PRELOAD={library}"),
+            format!("FAKETIME_TIMESTAMP_FILE={}", clock.0.display()),
+            "FAKETIME_NO_CACHE=1".to_owned(),
+            "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+        ];
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert!(
+            house.daemon_under(&words),
+            "a daemon with a clock of its own"
+        );
+        Some(clock)
+    }
+
+    /// How far it is off, in seconds, with its sign.
+    fn set(&self, off: &str) {
+        // In one step: the daemon reads it all the time.
+        let fresh = self.0.with_extension("fresh");
+        std::fs::write(&fresh, format!("{off}\n")).expect("write the clock");
+        std::fs::rename(&fresh, &self.0).expect("set the clock");
+    }
+}
+
+fn create(house: &House, raw: &mut Raw, prompt: &str, on_ask: &str) -> String {
+    let mut params = serde_json::to_value(house.create(prompt)).expect("JSON");
+    params["on_ask"] = json!(on_ask);
+    if prompt.is_empty() {
+        params["prompt"] = Value::Null;
+    }
+    let created = raw.call("session.create", &params).expect("create");
+    created["session"].as_str().expect("an id").to_owned()
+}
+
+fn wait(raw: &mut Raw, session: &str) -> Value {
+    raw.call("session.wait", &json!({"session": session}))
+        .expect("wait")
+}
+
+/// Thirty years, in seconds.
+const AHEAD: &str = "+946080000";
+const BEHIND: &str = "-946080000";
+
+#[test]
+fn f56_a_wall_clock_that_jumps_by_years_in_a_turn_changes_no_order_and_ends_nothing() {
+    let house = House::playing(
+        &Script::new()
+            .runs(&Gate::command("one"))
+            .runs(&Gate::command("two"))
+            .runs(&Gate::command("three"))
+            .says("Done."),
+    );
+    house.settings("[sessions]\nkeep_days = 30");
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    let mut raw = house.raw_as(Role::Drive);
+    let gated = create(&house, &mut raw, "gated", "allow");
+    for (name, off) in [("one", AHEAD), ("two", BEHIND), ("three", "+3600")] {
+        let gate = Gate::new(&house, name);
+        gate.wait();
+        clock.set(off);
+        // Sessions are made under every clock, and each is told from the others.
+        let _ = create(&house, &mut raw, "", "allow");
+        gate.open();
+    }
+    assert_eq!(wait(&mut raw, &gated)["exit_code"], 0);
+    let log = house.log(Pid(1));
+    // Numbers are contiguous, states move as they may: see `Log::check`.
+    let log = log.check();
+    let years: BTreeSet<String> = std::fs::read_to_string(&log.path)
+        .expect("the log")
+        .lines()
+        .filter_map(|line| Some(line.split_once("\"at\":\"")?.1[..4].to_owned()))
+        .collect();
+    assert!(years.len() >= 3, "the clock has jumped: {years:?}");
+    let mut ids: Vec<String> = house
+        .logs()
+        .iter()
+        .map(|log| log.created().session.to_string())
+        .collect();
+    let prompts = log.bodies().into_iter().filter_map(|body| match body {
+        Body::PromptQueued(queued) => Some(queued.prompt_id.to_string()),
+        _ => None,
+    });
+    ids.extend(prompts);
+    let count = ids.len();
+    assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), count);
+    // Lists and figures are still told, and all sessions are there.
+    let listed = raw.call("session.list", &json!({})).expect("a list");
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(4));
+    for arguments in [
+        &["stats"][..],
+        &["ps"],
+        &["ls"],
+        &["steps", "1"],
+        &["strace", "1"],
+    ] {
+        let _ = house.reasonix(arguments).expect_code(0);
+    }
+}
+
+#[test]
+fn f56_limits_and_questions_do_not_follow_the_wall_clock() {
+    let house = House::playing(
+        &Script::new()
+            .calls(
+                "bash",
+                &json!({"command": "touch begun; sleep 331", "timeout_ms": 1_500}),
+            )
+            .runs("touch made")
+            .says("Done."),
+    );
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    let mut raw = house.raw_as(Role::Drive);
+    let session = create(&house, &mut raw, "work", "wait");
+    let answer = |raw: &mut Raw| {
+        let open = until("a question", || {
+            let open = raw.call("approval.list", &json!({})).expect("list");
+            let first = open["approvals"].get(0)?;
+            Some(
+                json!({"approval_id": first["approval_id"], "shown_hash": first["shown_hash"], "decision": "allow_once"}),
+            )
+        });
+        raw.call("approval.answer", &open).expect("an answer");
+    };
+    answer(&mut raw);
+    until("the command", || {
+        house.project().join("begun").exists().then_some(())
+    });
+    let begun = Instant::now();
+    clock.set(BEHIND);
+    // It ends at its limit, neither at once nor never; then there is a question.
+    let second = until("the second question", || {
+        let open = raw.call("approval.list", &json!({})).expect("list");
+        open["approvals"].get(0).cloned()
+    });
+    assert!(
+        begun.elapsed() >= Duration::from_millis(1_000),
+        "{:?}",
+        begun.elapsed()
+    );
+    clock.set(AHEAD);
+    // Still open after thirty years, and still the same.
+    let open = raw.call("approval.list", &json!({})).expect("list");
+    assert_eq!(open["approvals"][0]["approval_id"], second["approval_id"]);
+    answer(&mut raw);
+    assert_eq!(wait(&mut raw, &session)["exit_code"], 0);
+    assert!(house.project().join("made").exists());
+    let results = house.log(Pid(1)).check().results();
+    assert_eq!(results.len(), 2);
+}
+
+/// Answers that take about two seconds, some of them with a call before.
+fn streaming() -> Model {
+    Model::start(testkit::model::Script::by(|request: &Request| {
+        Answer::text(format!("Answer {}. ", request.number).repeat(20))
+            .paced(4, Duration::from_millis(20))
+    }))
+}
+
+#[test]
+fn f55_a_daemon_that_was_frozen_in_streams_goes_on_with_each_once() {
+    const SESSIONS: usize = 4;
+    let model = streaming();
+    let house = House::new();
+    house.settings("[daemon]\nclient_stuck_seconds = 1\nhello_seconds = 1\n[network]\nidle_seconds = 1\nretry_base_ms = 10");
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let daemon = house.daemon_pid().expect("a daemon");
+    let parent = house
+        .processes()
+        .into_iter()
+        .find(|process| process.pid == daemon);
+    let parent = parent.expect("the daemon").ppid;
+    let mut raw = house.raw_as(Role::Drive);
+    let mut sessions = Vec::new();
+    for number in 0..SESSIONS {
+        sessions.push(create(
+            &house,
+            &mut raw,
+            &format!("prompt {number}"),
+            "allow",
+        ));
+    }
+    let mut watcher = house.raw_as(Role::Watch);
+    let attach = json!({"session": sessions[0], "subscription": "s", "after_seq": 0});
+    watcher.call("session.attach", &attach).expect("attach");
+    until("all streams", || (model.count() >= SESSIONS).then_some(()));
+    for pid in [parent, daemon] {
+        processes::send(pid, Signal::STOP);
+    }
+    // Longer than anything that is waited for: this is the fault.
+    pace(Instant::now() + Duration::from_millis(2_500));
+    for pid in [daemon, parent] {
+        processes::send(pid, Signal::CONT);
+    }
+    // The same connections go on.
+    for session in &sessions {
+        assert_eq!(wait(&mut raw, session)["exit_code"], 0);
+    }
+    assert_eq!(house.daemon_pid(), Some(daemon));
+    watcher
+        .call("daemon.status", &json!({}))
+        .expect("a follower that is still there");
+    for log in house.logs() {
+        let log = log.check();
+        assert_eq!((log.count("turn.started"), log.count("turn.ended")), (1, 1));
+        assert_eq!(log.count("message.assistant"), 1, "{:?}", log.kinds());
+    }
+    assert_eq!(model.count(), SESSIONS, "no request is made twice");
+}
+
+#[test]
+fn f57_on_one_processor_with_many_others_clients_find_their_daemon() {
+    const OTHERS: usize = 16;
+    if skip::unless(skip::works(&["taskset", "-c", "0", "true"]), "`taskset`") {
+        return;
+    }
+    let house = House::playing(&Script::new().says("Done."));
+    let pinned = |program: &str| {
+        let mut command = house.program(std::path::Path::new("taskset"));
+        command.args(["-c", "0", program]);
+        command
+    };
+    let others: Vec<Running> = (0..OTHERS)
+        .map(|_| Running::start(pinned("sh").args(["-c", "while :; do :; done"])))
+        .collect();
+    let reasonix = tests::house::client_program();
+    let reasonix = reasonix.to_string_lossy();
+    // The first one starts the daemon, with five seconds for it.
+    let first = run(pinned(&reasonix).args(["run", "hello"])).expect_code(0);
+    assert_eq!(first.out, "Done.\n");
+    let daemon = house.daemon_pid();
+    for _ in 0..5 {
+        let _ = run(pinned(&reasonix).arg("ls")).expect_code(0);
+    }
+    assert_eq!(
+        house.daemon_pid(),
+        daemon,
+        "it is the same daemon throughout"
+    );
+    drop(others);
+}
