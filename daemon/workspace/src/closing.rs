@@ -43,7 +43,10 @@ impl Workspace {
     /// The places that `sandbox.deny_read` closes, and those of further patterns (of rules), in the same notation.
     #[must_use]
     pub fn closed_to_reading(&self, patterns: &[String]) -> Closing {
-        let own = self.denied_text.iter().map(|(pattern, _)| pattern.clone());
+        let own = self
+            .closed_globs()
+            .iter()
+            .map(|(pattern, _)| pattern.clone());
         let mut all: Vec<String> = own.chain(patterns.iter().cloned()).collect();
         all.dedup();
         self.closing(&all, Closes::Read)

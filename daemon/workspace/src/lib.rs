@@ -3,6 +3,7 @@
 //! Knows paths, files, edits, diffs and searches; knows nothing of sessions, tools or policy, and of no runtime:
 //! every call blocks. Used by `tools`, and by whoever must know where a path leads.
 
+mod closed;
 mod closing;
 mod diff;
 mod edit;

@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobBuilder;
 use rustix::fd::OwnedFd;
 
+use crate::closed::{self, Closed};
 use crate::resolve::PathError;
 use crate::{handle, resolve};
 
@@ -41,9 +42,7 @@ pub struct Workspace {
     masked: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     temp: Option<PathBuf>,
-    denied: GlobSet,
-    /// Of each glob in `denied`: as it was given, and as it is compared.
-    pub(crate) denied_text: Vec<(String, String)>,
+    closed: Closed,
     problems: Vec<PathError>,
     /// The handle of `/`: everything is opened from here, along paths without links.
     pub(crate) slash: OwnedFd,
@@ -84,19 +83,15 @@ impl Workspace {
             path: PathBuf::from("/"),
             source,
         })?;
-        let mut globs = GlobSetBuilder::new();
-        let mut denied_text = Vec::new();
+        let mut globs = Vec::new();
         let mut problems = Vec::new();
         for pattern in &options.deny_read {
             let named = absolute_globs(pattern, &root, &options.user_home);
             // Places are compared by where they lead: what is closed by way of a link is closed there too.
             let led: Vec<_> = named.iter().filter_map(|glob| where_led(glob)).collect();
             for glob in named.into_iter().chain(led) {
-                match GlobBuilder::new(&glob).literal_separator(true).build() {
-                    Ok(built) => {
-                        globs.add(built);
-                        denied_text.push((pattern.clone(), glob));
-                    }
+                match closed::built(&glob) {
+                    Ok(_) => globs.push((pattern.clone(), glob)),
                     Err(source) => {
                         // The other forms of the pattern fail for the same reason.
                         problems.push(bad_glob(pattern, &source));
@@ -111,10 +106,7 @@ impl Workspace {
             masked: all(&options.masked)?,
             readable: all(&options.readable)?,
             temp,
-            denied: globs
-                .build()
-                .map_err(|source| bad_glob("deny_read", &source))?,
-            denied_text,
+            closed: Closed::new(globs).map_err(|source| bad_glob("deny_read", &source))?,
             problems,
             roots,
             slash,
@@ -204,14 +196,19 @@ impl Workspace {
         self.denied_text(self.denied_at(path)?)
     }
 
+    /// All globs of `deny_read`: each as it was given, and as it is compared.
+    pub(crate) fn closed_globs(&self) -> &[(String, String)] {
+        self.closed.texts()
+    }
+
     /// Which `deny_read` glob a path falls under.
     pub(crate) fn denied_at(&self, path: &Path) -> Option<usize> {
-        self.denied.matches(path).first().copied()
+        self.closed.at(path)
     }
 
     /// A `deny_read` glob as it was given.
     pub(crate) fn denied_text(&self, index: usize) -> Option<&str> {
-        let (pattern, _) = self.denied_text.get(index)?;
+        let (pattern, _) = self.closed.texts().get(index)?;
         Some(pattern)
     }
 
@@ -221,7 +218,7 @@ impl Workspace {
         let processes = Path::new("/proc").starts_with(dir);
         let masked = self.masked.iter().any(|masked| masked.starts_with(dir));
         let denied = || {
-            let mut globs = self.denied_text.iter();
+            let mut globs = self.closed_globs().iter();
             globs.any(|(_, glob)| may_match_below(glob, dir))
         };
         processes || masked || denied()
