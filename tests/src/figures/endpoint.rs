@@ -224,14 +224,18 @@ fn answer(number: usize, round: Round) -> Made {
             "stop"
         }
         Round::Reads(count) => {
-            let read = |index| ("read_file", json!({"path": format!("read_{index}.txt")}));
+            // No two are the same: one that repeats others is held back.
+            let read = |index| {
+                let path = format!("read_{index}.txt");
+                ("read_file", json!({"path": path, "limit": 100 + number}))
+            };
             events.extend(calls(number, (0..count).map(read)));
             "tool_calls"
         }
         Round::Runs => {
             events.extend(calls(
                 number,
-                // No two are the same: one that repeats others is held back.
+                // As with reads.
                 [("bash", json!({"command": format!("true {number}")}))],
             ));
             "tool_calls"
