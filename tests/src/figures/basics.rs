@@ -139,11 +139,7 @@ fn long_answer(size: Size, house: &House, endpoint: &Endpoint) -> (Duration, Dur
 
 /// Medians of a call of the protocol, and of an echo over a Unix socket.
 fn round_trip(size: Size, house: &House) -> (Duration, Duration) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let call = runtime.block_on(async {
+    let call = house.block_on(async {
         let client = house.client("bench", Role::Watch).await;
         let mut times = Vec::new();
         for _ in 0..size.calls {
@@ -160,11 +156,7 @@ fn round_trip(size: Size, house: &House) -> (Duration, Duration) {
 }
 
 fn memory(house: &House) -> Vec<Figure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let after = runtime.block_on(async {
+    let after = house.block_on(async {
         let client = house.client("bench", Role::Watch).await;
         client
             .call::<DaemonStatus>(&Empty {})
@@ -176,7 +168,7 @@ fn memory(house: &House) -> Vec<Figure> {
         let house = House::new();
         house.provider_config("http://127.0.0.1:9/v1");
         house.daemon();
-        runtime.block_on(async {
+        house.block_on(async {
             let client = house.client("bench", Role::Watch).await;
             client
                 .call::<DaemonStatus>(&Empty {})
