@@ -32,6 +32,8 @@ pub struct Wire {
     pub kept: Arc<KeptFiles>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
+    /// What days and projects may use, as it was read last.
+    pub bounds: settings::KnownBounds,
 }
 
 /// What one kind of provider gives.
@@ -314,12 +316,7 @@ impl Assembly for Wire {
     }
 
     fn budgets(&self, cwd: &Path) -> session::Bounds {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
-        let budget = loaded.settings.budget;
-        session::Bounds {
-            day: budget.day,
-            project: budget.project,
-        }
+        self.bounds.of(self.home.root(), cwd, &self.user_home)
     }
 
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::{Answer, Input};
 
-use crate::budget::{Leave, Seat};
+use crate::budget::{Bounded, Leave, Seat};
 use crate::hearing::Books;
 use crate::journal::MessageAt;
 use crate::shape::Shape;
@@ -163,19 +163,17 @@ impl Material {
         tool_choice: ToolChoice,
         look: impl FnOnce(&[Fragment<'_>]) -> T,
     ) -> Result<(Vec<u8>, T), String> {
-        let mut bytes = Vec::with_capacity(self.parts.len());
-        for part in &self.parts {
-            let fragment = self
-                .file
-                .fetch(&part.fragment)
-                .map_err(|error| format!("cannot read the log: {error}"))?;
-            bytes.push((part.role, fragment));
-        }
-        let fragments: Vec<_> = bytes
+        let gathered = self
+            .file
+            .gather(self.parts.iter().map(|part| &part.fragment));
+        let gathered = gathered.map_err(|error| format!("cannot read the log: {error}"))?;
+        let fragments: Vec<_> = self
+            .parts
             .iter()
-            .map(|(role, bytes)| Fragment {
-                role: *role,
-                bytes: bytes.as_ref(),
+            .zip(gathered.iter())
+            .map(|(part, bytes)| Fragment {
+                role: part.role,
+                bytes,
             })
             .collect();
         let body = self.codec.assemble(&Asked {
@@ -198,14 +196,14 @@ pub(crate) struct Ready {
 /// A request that may be sent, as far as budgets go.
 pub(crate) async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
     let budget = ask.budget.clone();
-    let ready = assemble(ask).await?;
-    budget.prepare().await?;
+    let (ready, bounded) = assemble(ask).await?;
+    budget.prepare(bounded).await?;
     ready.request.permit.take()?;
     Ok(ready)
 }
 
-/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk.
-async fn assemble(ask: Ask) -> Result<Ready, ProviderError> {
+/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk, budgets from files.
+async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
     let work = tokio::task::spawn_blocking(move || {
         let (body, model, shape) = match ask.source {
             Source::Body { body, model } => (body.to_vec(), model, None),
@@ -232,11 +230,12 @@ async fn assemble(ask: Ask) -> Result<Ready, ProviderError> {
             ground: ask.ground,
             permit: ask.leave,
         };
-        Ok(Ready {
+        let ready = Ready {
             provider: ask.provider,
             request,
             sent,
-        })
+        };
+        Ok((ready, ask.budget.read_bounds()))
     });
     let done = work
         .await

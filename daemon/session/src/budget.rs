@@ -85,6 +85,10 @@ pub(crate) struct Seat {
     pub cwd: PathBuf,
 }
 
+/// Whether any day or project is bounded, as the files said when they were read for a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounded(bool);
+
 /// What these requests came to, as budgets count them.
 pub(crate) fn spent(usage: &UsageTotals) -> Spent {
     Spent {
@@ -116,22 +120,14 @@ impl Ledger {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads anew what the day and the project may use, and what was used before where that is not known yet.
-    async fn prepare(&self, session: SessionId, cwd: &Path) -> Result<(), Failure> {
-        match self.bound(session, cwd).await? {
-            true => self.count_past().await,
-            false => Ok(()),
-        }
-    }
-
-    /// Reads anew what the day and the session's project may use: whether any day or project is bounded.
-    async fn bound(&self, session: SessionId, cwd: &Path) -> Result<bool, Failure> {
-        let (assembly, cwd) = (Arc::clone(&self.assembly), cwd.to_path_buf());
-        let bounds = blocking(move || assembly.budgets(&cwd)).await?;
+    /// Takes what the day and the session's project may use from the files, as they are now: whether any day or project
+    /// is bounded. Blocks.
+    fn bound(&self, session: SessionId, cwd: &Path) -> bool {
+        let bounds = self.assembly.budgets(cwd);
         let mut inner = self.lock();
         inner.roll(Stamp::now());
         inner.tree.bound(session, bounds.day, bounds.project);
-        Ok(inner.tree.bounds_days())
+        inner.tree.bounds_days()
     }
 
     /// Puts in what was used of this day before, unless it is there.
@@ -161,11 +157,12 @@ impl Ledger {
 
     /// The nodes of a session, with what was used of each.
     pub(crate) async fn show(
-        &self,
+        self: &Arc<Self>,
         session: SessionId,
         cwd: &Path,
     ) -> Result<Vec<BudgetNode>, Failure> {
-        self.bound(session, cwd).await?;
+        let (ledger, directory) = (Arc::clone(self), cwd.to_path_buf());
+        blocking(move || ledger.bound(session, &directory)).await?;
         self.count_past().await?;
         let inner = self.lock();
         let shown = inner.tree.show(session).into_iter();
@@ -305,12 +302,20 @@ impl Seat {
         told
     }
 
-    /// Makes everything ready that `take` needs to know.
+    /// Takes the bounds of day and project from the files, as they are now. Blocks.
+    pub fn read_bounds(&self) -> Bounded {
+        Bounded(self.ledger.bound(self.session, &self.cwd))
+    }
+
+    /// Makes everything ready that `take` needs to know: what was used before, where a day or a project is bounded.
     ///
     /// # Errors
-    /// What was used today cannot be read, and a day or a project is bounded.
-    pub async fn prepare(&self) -> Result<(), ProviderError> {
-        let ready = self.ledger.prepare(self.session, &self.cwd).await;
+    /// What was used today cannot be read.
+    pub async fn prepare(&self, bounded: Bounded) -> Result<(), ProviderError> {
+        let ready = match bounded {
+            Bounded(true) => self.ledger.count_past().await,
+            Bounded(false) => Ok(()),
+        };
         ready.map_err(|failure| words::unknown(&failure.message))
     }
 

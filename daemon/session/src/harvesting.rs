@@ -145,7 +145,10 @@ impl Aide {
             tool_choice: ToolChoice::None,
             cache_key: "",
         });
-        let prepared = self.purse.seat.prepare().await;
+        let seat = self.purse.seat.clone();
+        let bounded = blocking(move || seat.read_bounds()).await;
+        let bounded = bounded.map_err(|failure| failure.message)?;
+        let prepared = self.purse.seat.prepare(bounded).await;
         prepared.map_err(|error| error.message)?;
         let request = Request {
             body,

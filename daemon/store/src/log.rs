@@ -3,11 +3,13 @@
 //! One writer a log, held by the kernel's lock. What records mean is not known here.
 
 mod file;
+mod gather;
 mod index;
 mod renew;
 mod scan;
 
 pub use file::{AppendError, Kernel, LogFile, OpenError, Opened, Repair, Syncer};
+pub use gather::Gathered;
 pub use index::{Index, Tag, Where};
 pub use renew::{RenewError, Renewed, Trouble, renew};
 pub use scan::{Scan, Tail, first, read, tail};

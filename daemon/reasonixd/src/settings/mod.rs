@@ -2,6 +2,7 @@
 //!
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 
+mod bounds;
 mod caches;
 mod dollars;
 pub(crate) mod edit;
@@ -24,6 +25,7 @@ mod value;
 mod values;
 pub(crate) mod write;
 
+pub use bounds::KnownBounds;
 pub use layers::{Layer, Loaded, load};
 pub use project::Project;
 pub use providers::{ProviderEntry, find as find_model};

@@ -14,6 +14,7 @@ use super::*;
 use crate::format::{Envelope, LINE_MAX, Line, encode};
 
 mod damage;
+mod gathering;
 mod renewing;
 mod tail;
 
