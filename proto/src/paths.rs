@@ -11,7 +11,6 @@
 //! An empty variable counts as unset.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -111,14 +110,7 @@ pub fn socket_of(home: &Path, runtime: Option<&Path>, uid: u32) -> PathBuf {
 /// The first 16 hexadecimal digits of SHA-256 over the path's bytes.
 fn hash(home: &Path) -> String {
     let digest = Sha256::digest(home.as_os_str().as_bytes());
-    digest
-        .iter()
-        .take(8)
-        .fold(String::with_capacity(16), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    hex::encode(&digest[..8])
 }
 
 #[cfg(test)]

@@ -493,6 +493,10 @@ pub struct ToolFinished {
     /// What it has left at the paths that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
+    /// Files that the model knows by this call. They may be edited as long as they are of this state, whichever daemon
+    /// the session lives in then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownFile>,
 }
 
 /// `approval.resolved`.
@@ -629,6 +633,19 @@ pub struct Changed {
     /// Absolute.
     pub path: String,
     pub now: FileState,
+}
+
+/// A file that was read or written, at the state that the model knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KnownFile {
+    /// Absolute.
+    pub path: String,
+    /// Of the content, hexadecimal.
+    pub sha256: String,
+    pub bytes: u64,
+    /// Nanoseconds since 1970.
+    pub modified_ns: i64,
+    pub inode: u64,
 }
 
 /// A place in the file system.

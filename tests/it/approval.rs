@@ -345,6 +345,79 @@ async fn an_open_question_survives_the_death_of_the_daemon() {
     assert_eq!(log.count("approval.requested"), 1, "it was asked once");
 }
 
+/// A session that asks about an edit of `a.txt`, which it has read.
+async fn asks_about_an_edit() -> (House, Client, Pid, Approval) {
+    let edit = json!({"path": "a.txt", "old_string": "old", "new_string": "new"});
+    let again = json!({"path": "a.txt", "old_string": "new", "new_string": "newer"});
+    let house = House::playing(
+        &Script::new()
+            .calls("read_file", &json!({"path": "a.txt"}))
+            .calls("edit_file", &edit)
+            .calls("edit_file", &again)
+            .says("Done."),
+    );
+    house.files("//- a.txt\nan old line\n");
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let create = client.call::<SessionCreate>(&house.create("edit")).await;
+    let pid = create.expect("create").pid;
+    let approval = asked(&client, pid).await;
+    (house, client, pid, approval)
+}
+
+/// How the calls of a session went, once it rests.
+async fn went(house: &House, client: &Client, pid: Pid) -> Vec<(String, CallStatus)> {
+    let mut follow = from_the_start(client, pid).await;
+    to_rest(&mut follow).await;
+    let bodies = house.log(pid).check().bodies().into_iter();
+    let finished = bodies.filter_map(|body| match body {
+        Body::ToolFinished(finished) => Some((finished.tool, finished.status)),
+        _ => None,
+    });
+    finished.collect()
+}
+
+#[tokio::test]
+async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
+    let (house, client, pid, approval) = asks_about_an_edit().await;
+    house.kill_daemon_and_parent();
+    house.daemon();
+    answer(&client, &yes(&approval)).await.expect("a yes");
+    until("the edit", || {
+        (house.read("a.txt") == "an new line\n").then_some(())
+    });
+    // What was written before a death is known behind it too.
+    let mut follow = from_the_start(&client, pid).await;
+    let second = loop {
+        match body(&mut follow, "approval.requested").await {
+            Body::ApprovalRequested(next) if next.approval_id != approval.approval_id => {
+                break next;
+            }
+            _ => {}
+        }
+    };
+    house.kill_daemon_and_parent();
+    house.daemon();
+    answer(&client, &yes(&second)).await.expect("a yes");
+    let went = went(&house, &client, pid).await;
+    let ok = |tool: &str| (tool.to_owned(), CallStatus::Ok);
+    assert_eq!(went, [ok("read_file"), ok("edit_file"), ok("edit_file")]);
+    assert_eq!(house.read("a.txt"), "an newer line\n");
+}
+
+#[tokio::test]
+async fn what_somebody_changed_while_the_daemon_was_dead_is_not_written_over() {
+    let (house, client, pid, approval) = asks_about_an_edit().await;
+    house.kill_daemon_and_parent();
+    // As long as before: its length says nothing.
+    house.files("//- a.txt\nmy old line\n");
+    house.daemon();
+    let _ = answer(&client, &yes(&approval)).await;
+    let went = went(&house, &client, pid).await;
+    assert_eq!(went[1], ("edit_file".to_owned(), CallStatus::Failed));
+    assert_eq!(house.read("a.txt"), "my old line\n");
+}
+
 #[tokio::test]
 async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
     let house = House::playing(&Script::new().runs("echo ran >> made").says("It is made."));

@@ -105,16 +105,11 @@ fn blotted(text: &str, mut places: Vec<(usize, usize)>) -> String {
 /// The ways to write a key that are looked for: plain, in hexadecimal, and in base64 wherever it begins in what is
 /// encoded. Only what counts of each.
 fn spellings(key: &str) -> Vec<Vec<u8>> {
-    let hex = |spell: fn(u8) -> String| {
-        key.bytes()
-            .flat_map(|byte| spell(byte).into_bytes())
-            .collect()
-    };
     let plain = key.bytes().filter(|byte| counts(*byte)).collect();
     let mut spellings: Vec<Vec<u8>> = vec![
         plain,
-        hex(|byte| format!("{byte:02x}")),
-        hex(|byte| format!("{byte:02X}")),
+        hex::encode(key).into_bytes(),
+        hex::encode_upper(key).into_bytes(),
     ];
     spellings.extend((0..3).map(|before| base64(key.as_bytes(), before)));
     spellings.retain(|spelling| spelling.len() >= LONG_MIN);

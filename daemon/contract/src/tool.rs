@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::question::Ask;
-use proto::record::{Changed, ChildExited, ChildSpawned, Todo};
+use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
@@ -70,6 +70,8 @@ pub struct Outcome {
     pub spill: Option<PathBuf>,
     /// What the call has left at the paths that it changed, absolute.
     pub changed: Vec<Changed>,
+    /// Files that the model knows by it, absolute.
+    pub known: Vec<KnownFile>,
     /// The list of what is to be done, where the call wrote it anew.
     pub todos: Option<Vec<Todo>>,
     /// Why its walls seem to have stopped it, for people. A call outside of them might do it.
@@ -100,6 +102,7 @@ impl Outcome {
             display: Display::Line { text: line },
             spill: None,
             changed: Vec::new(),
+            known: Vec::new(),
             todos: None,
             blocked: None,
         }

@@ -44,11 +44,7 @@ pub fn read(
 /// What people see of a key before they trust it: another key is another line.
 pub fn line(directory: &Path, name: &str, key: &Secret) -> String {
     let digest = Sha256::digest(key.expose().as_bytes());
-    let mark: String = digest
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let mark = hex::encode(&digest[..4]);
     format!(
         "the key {name} of {} (mark {mark})",
         directory.join(".env").display()

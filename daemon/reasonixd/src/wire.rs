@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn};
-use proto::record::SessionCreated;
+use proto::record::{KnownFile, SessionCreated};
 use proto::{ErrorName, Failure};
 use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
@@ -344,6 +344,12 @@ impl Assembly for Wire {
         if let (Some(memory), Ok(remembered)) = (memory, remembered.downcast::<tools::Remembered>())
         {
             memory.remind(*remembered);
+        }
+    }
+
+    fn knew(&self, memory: &Arc<dyn Any + Send + Sync>, files: &[KnownFile]) {
+        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
+            memory.knew(files);
         }
     }
 

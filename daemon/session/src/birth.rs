@@ -321,6 +321,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         read_only: None,
         elements: Vec::new(),
         missed: None,
+        known: Vec::new(),
     };
     let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
         // Nobody was told of it: an empty directory would only be in the way.

@@ -216,7 +216,7 @@ pub(crate) fn state(there: State) -> FileState {
             bytes,
             mode,
         } => FileState::File {
-            sha256: hex(&sha256),
+            sha256: hex::encode(sha256),
             bytes,
             mode,
         },
@@ -229,13 +229,4 @@ pub(crate) fn state(there: State) -> FileState {
         State::Directory => FileState::Directory,
         State::Unknown { why } => FileState::Unknown { why },
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

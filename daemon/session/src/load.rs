@@ -1,10 +1,10 @@
 //! A session from its log: the fold of its records, and the actor of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use contract::Prefix;
-use proto::record::CheckpointCreated;
+use proto::record::{CheckpointCreated, KnownFile};
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
 use serde::Deserialize;
 use store::aside::Aside;
@@ -51,6 +51,8 @@ pub struct Read {
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     /// What happened since the last person left.
     pub missed: Option<Digest>,
+    /// The files that the session knows, the oldest first.
+    pub known: Vec<KnownFile>,
 }
 
 /// The daemon's own part of the first record.
@@ -64,6 +66,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
     let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
+    let mut known = HashMap::new();
     let left = store::aside::get(&dir, Aside::Seen).and_then(|content| Left::read(&content));
     let mut missed = left.map(Digest::new);
     let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
@@ -91,6 +94,10 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
                     ));
                 }
                 facts.apply(&record);
+                if let Body::ToolFinished(finished) = &record.body {
+                    let files = finished.known.iter();
+                    known.extend(files.map(|file| (file.path.clone(), (raw.seq, file.clone()))));
+                }
                 if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
                     && let Some(own) = raw.own
                 {
@@ -132,7 +139,15 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         read_only,
         elements,
         missed,
+        known: by_age(known),
     })
+}
+
+/// The files, the oldest first.
+fn by_age(known: HashMap<String, (Seq, KnownFile)>) -> Vec<KnownFile> {
+    let mut known: Vec<_> = known.into_values().collect();
+    known.sort_by(|(a, first), (b, second)| (a, &first.path).cmp(&(b, &second.path)));
+    known.into_iter().map(|(_, file)| file).collect()
 }
 
 fn unreadable(session: SessionId, why: &str) -> Failure {
@@ -171,6 +186,7 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         read_only,
         elements,
         missed,
+        known,
     } = read(ground, session)?;
     let Some(created) = facts.created.clone() else {
         return Err(unreadable(session, "its first record is missing"));
@@ -193,6 +209,7 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         read_only,
         elements,
         missed,
+        known,
     };
     let (actor, inbox, handle) = build(ground, parts)?;
     Ok(Revived {

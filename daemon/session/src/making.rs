@@ -9,7 +9,7 @@ use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
-use proto::record::SessionCreated;
+use proto::record::{KnownFile, SessionCreated};
 use proto::state::Posture;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
 use store::aside::Aside;
@@ -59,6 +59,8 @@ pub struct Parts {
     /// Where the elements of cache resets stand in their lines.
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     pub missed: Option<Digest>,
+    /// The files that it knows, the oldest first.
+    pub known: Vec<KnownFile>,
 }
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.
@@ -76,6 +78,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         &environment,
         &to.happened,
     );
+    ground.assembly.knew(&bench.memory, &parts.known);
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));

@@ -31,7 +31,7 @@ pub fn hash(prefix: &Prefix) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hex(&hasher.finalize())
+    hex::encode(hasher.finalize())
 }
 
 /// SHA-256 over parts, each with its length, hexadecimal.
@@ -41,16 +41,5 @@ pub fn digest(parts: &[&[u8]]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    hex(&hasher.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    hex::encode(hasher.finalize())
 }

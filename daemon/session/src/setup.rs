@@ -7,7 +7,7 @@ use std::sync::Arc;
 use contract::{Codec, Provider, Secret, Spawn, Tool};
 use proto::Failure;
 use proto::budget::Budget;
-use proto::record::{Rules, SessionCreated};
+use proto::record::{KnownFile, Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
@@ -289,6 +289,11 @@ pub trait Assembly: Send + Sync {
         remembered: Box<dyn std::any::Any + Send + Sync>,
     ) {
         let (_, _) = (memory, remembered);
+    }
+
+    /// Gives a new memory what the log says that the session knows of files, the oldest first.
+    fn knew(&self, memory: &Arc<dyn std::any::Any + Send + Sync>, files: &[KnownFile]) {
+        let (_, _) = (memory, files);
     }
 
     /// Whether others have changed files that the session knows, and it was not told yet. Blocks.

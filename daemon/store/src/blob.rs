@@ -38,7 +38,7 @@ impl BlobId {
 
 impl fmt::Display for BlobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -52,19 +52,12 @@ impl FromStr for BlobId {
     type Err = NotABlobId;
 
     fn from_str(text: &str) -> Result<Self, NotABlobId> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Ok(byte - b'0'),
-            b'a'..=b'f' => Ok(byte - b'a' + 10),
-            _ => Err(NotABlobId),
-        };
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        if pairs.len() != 32 || !rest.is_empty() {
+        // A blob has one name: in small letters.
+        if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(NotABlobId);
         }
         let mut id = [0; 32];
-        for (byte, [high, low]) in id.iter_mut().zip(pairs) {
-            *byte = digit(*high)? << 4 | digit(*low)?;
-        }
+        hex::decode_to_slice(text, &mut id).map_err(|_| NotABlobId)?;
         Ok(Self(id))
     }
 }

@@ -127,11 +127,7 @@ impl Home {
         };
         let name: String = name.chars().map(plain).take(NAME_MAX).collect();
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let hash: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hash = hex::encode(&digest[..8]);
         let slug = format!("{}-{hash}", name.trim_matches('-'));
         self.projects().join(slug.trim_start_matches('-'))
     }

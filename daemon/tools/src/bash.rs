@@ -261,6 +261,7 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
         display,
         spill: None,
         changed: Vec::new(),
+        known: Vec::new(),
         todos: None,
         blocked: None,
     })
@@ -350,6 +351,7 @@ async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outc
         display,
         spill,
         changed: Vec::new(),
+        known: Vec::new(),
         todos: None,
         blocked: stopped.and_then(ByWalls::offer),
     }

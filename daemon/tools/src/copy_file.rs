@@ -35,8 +35,10 @@ impl FileTool for CopyFile {
             .copy_entry(&pair.from, &pair.to, pair.expected, &stop, &mut |_| Ok(()))
             .map_err(|error| files::file_failed(&error))?;
         let text = transfer::line(call, "copied", &pair);
+        let (changed, known) = transfer::landed(&call.memory, &pair);
         Ok(Outcome {
-            changed: transfer::landed(&call.memory, &pair),
+            changed,
+            known,
             ..files::done_line(text.clone(), text)
         })
     }

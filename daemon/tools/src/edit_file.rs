@@ -97,7 +97,7 @@ fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
         .workspace()
         .write(at, &edited.bytes, Expected::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
-    memory.know(at.path(), stamp);
+    let known = memory.know(at.path(), stamp);
     let shown = call.name(at);
     let display = files::diff(&shown, Some(&before.bytes), &edited.bytes);
     let times = if edited.count == 1 {
@@ -107,6 +107,7 @@ fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
     };
     Ok(Outcome {
         changed: vec![files::changed_file(memory, at.path(), &stamp)],
+        known: known.into_iter().collect(),
         ..files::done(
             format!("edited `{shown}`: {times}, from line {}", edited.first_line),
             display,

@@ -173,7 +173,7 @@ pub(crate) fn guard(memory: &Memory, path: &Path, now: &Stamp) -> Result<(), Out
     let shown = memory.workspace().shown(path);
     match memory.known(path) {
         None => Err(Outcome::failed(format!(
-            "`{shown}` was not read in this session, or the daemon was restarted since; read it with `read_file` first, then try again"
+            "`{shown}` was not read in this session; read it with `read_file` first, then try again"
         ))),
         Some(known) if !known.same_content(now) => Err(Outcome::failed(format!(
             "`{shown}` was changed since it was last read, by a command or another program; read it again with `read_file`, then try again"
@@ -206,7 +206,7 @@ pub(crate) fn changed(path: &Path, state: State) -> Changed {
             bytes,
             mode,
         } => FileState::File {
-            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hex::encode(sha256),
             bytes,
             mode,
         },
@@ -257,6 +257,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         display,
         spill: None,
         changed: Vec::new(),
+        known: Vec::new(),
         todos: None,
         blocked: None,
     }

@@ -154,6 +154,7 @@ fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outc
             display: Display::Line { text: line },
             spill: None,
             changed: Vec::new(),
+            known: Vec::new(),
             todos: None,
             blocked: None,
         });

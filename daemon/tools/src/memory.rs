@@ -1,8 +1,9 @@
 //! What the tools of one session remember from call to call, and its commands in the background.
 //!
-//! Lives as long as the session is loaded: after a restart of the daemon nothing counts as read, files are read again
-//! before they are changed, and commands start in the session's directory. Dropping it stops the commands. The assembly
-//! puts it into `CallContext::memory`. What others have changed of the files is told by `changes`.
+//! Lives as long as the session is loaded: after a restart of the daemon commands start in the session's directory. Which
+//! files were read stands in the session's log too (`logged`): an edit that is allowed after the daemon died is made.
+//! Dropping it stops the commands. The assembly puts it into `CallContext::memory`. What others have changed of the files
+//! is told by `changes`.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use contract::{CallContext, Outcome};
 use proto::CallId;
+use proto::record::KnownFile;
 use workspace::{Stamp, Workspace};
 
 use crate::lasting::{self, Env, Lasting, Start};
@@ -18,6 +20,7 @@ use crate::shells::Shells;
 
 mod changes;
 mod known;
+mod logged;
 
 use known::{Content, Known};
 
@@ -165,15 +168,23 @@ impl Memory {
         self.kept().read.get(path).map(|known| known.stamp)
     }
 
-    /// The content of a file is known at this state. Blocks: short content is kept, to tell later what others changed.
-    pub(crate) fn know(&self, path: &Path, stamp: Stamp) {
+    /// The content of a file is known at this state: returns what the log is to keep of it. Blocks: short content is kept,
+    /// to tell later what others changed.
+    pub(crate) fn know(&self, path: &Path, stamp: Stamp) -> Option<KnownFile> {
         self.keep(path, stamp, self.content(path, &stamp));
+        logged::logged(path, &stamp)
     }
 
     /// As `know`, by whoever holds all the bytes that the stamp is of: the file is not read again for them.
-    pub(crate) fn know_content(&self, path: &Path, stamp: Stamp, bytes: &[u8]) {
+    pub(crate) fn know_content(
+        &self,
+        path: &Path,
+        stamp: Stamp,
+        bytes: &[u8],
+    ) -> Option<KnownFile> {
         let short = bytes.len() as u64 <= known::CONTENT_MAX;
         self.keep(path, stamp, short.then(|| bytes.into()));
+        logged::logged(path, &stamp)
     }
 
     fn keep(&self, path: &Path, stamp: Stamp, content: Option<Content>) {
@@ -217,7 +228,7 @@ impl Memory {
         kept.shell = shell;
         for (path, (used, stamp)) in read {
             let known = Known::new(used, stamp, None);
-            kept.read.entry(path).or_insert(known);
+            kept.read.insert(path, known);
         }
     }
 

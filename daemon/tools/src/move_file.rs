@@ -42,7 +42,7 @@ fn moved(call: &Call<'_>, pair: &Pair) -> Result<Outcome, Outcome> {
         .workspace()
         .move_entry(&pair.from, &pair.to, pair.expected, &mut |_| Ok(()))
         .map_err(|error| files::file_failed(&error))?;
-    let mut changed = transfer::landed(&call.memory, pair);
+    let (mut changed, known) = transfer::landed(&call.memory, pair);
     // Each place once: first what is gone, in the order of what has come.
     let gone: Vec<_> = changed
         .iter()
@@ -68,6 +68,7 @@ fn moved(call: &Call<'_>, pair: &Pair) -> Result<Outcome, Outcome> {
     let text = format!("{}{note}", transfer::line(call, "moved", pair));
     Ok(Outcome {
         changed,
+        known,
         ..files::done_line(text.clone(), text)
     })
 }

@@ -123,10 +123,11 @@ fn edit(call: &Call<'_>, planned: &Planned, edits: usize) -> Result<Outcome, Out
         .workspace()
         .write(at, bytes, Expected::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
-    memory.know(at.path(), stamp);
+    let known = memory.know(at.path(), stamp);
     let display = files::diff(&shown, Some(&before.bytes), bytes);
     Ok(Outcome {
         changed: vec![files::changed_file(memory, at.path(), &stamp)],
+        known: known.into_iter().collect(),
         ..files::done(
             format!("edited `{shown}`: {edits} edits, {count} replacements"),
             display,

@@ -2,6 +2,7 @@
 
 use contract::{Family, Outcome};
 use proto::item::Display;
+use proto::record::KnownFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Kept, Resolved, Window};
@@ -82,11 +83,10 @@ fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome>
         )));
     }
     if kept.total == 0 {
-        known(&call.memory, at, &kept);
-        return Ok(files::done_line(
-            "(empty file)".to_owned(),
-            format!("read {shown}: empty"),
-        ));
+        return Ok(Outcome {
+            known: known(&call.memory, at, &kept),
+            ..files::done_line("(empty file)".to_owned(), format!("read {shown}: empty"))
+        });
     }
     if first > kept.total {
         return Err(Outcome::failed(format!(
@@ -94,7 +94,7 @@ fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome>
             kept.total
         )));
     }
-    known(&call.memory, at, &kept);
+    let known = known(&call.memory, at, &kept);
     let (mut text, count) = numbered(&kept, first);
     let last = first + count - 1;
     if last < kept.total {
@@ -108,18 +108,22 @@ fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome>
         text.push_str("[not UTF-8: bytes that are none are shown as �]\n");
     }
     let line = format!("read {shown}: lines {first}–{last} of {}", kept.total);
-    Ok(files::done_line(text, line))
+    Ok(Outcome {
+        known,
+        ..files::done_line(text, line)
+    })
 }
 
 /// Remembers that the file was read, at the state of this very reading.
-fn known(memory: &Memory, at: &Resolved, kept: &Kept) {
-    if kept.stamp.size == kept.head.len() as u64 {
+fn known(memory: &Memory, at: &Resolved, kept: &Kept) -> Vec<KnownFile> {
+    let known = if kept.stamp.size == kept.head.len() as u64 {
         // The beginning is all of it.
-        memory.know_content(at.path(), kept.stamp, &kept.head);
+        memory.know_content(at.path(), kept.stamp, &kept.head)
     } else {
         // The window may lack any part of a longer one, and the ends of its lines: its content takes a second reading.
-        memory.know(at.path(), kept.stamp);
-    }
+        memory.know(at.path(), kept.stamp)
+    };
+    known.into_iter().collect()
 }
 
 /// The lines with their numbers, as many as the token limit holds.

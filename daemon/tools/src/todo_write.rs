@@ -96,6 +96,7 @@ impl Tool for TodoWrite {
                 display: Display::Line { text: line },
                 spill: None,
                 changed: Vec::new(),
+                known: Vec::new(),
                 todos: Some(todos),
                 blocked: None,
             }

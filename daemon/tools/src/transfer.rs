@@ -1,6 +1,6 @@
 //! What `move_file` and `copy_file` share: their arguments, the two places, and what is left behind.
 
-use proto::record::Changed;
+use proto::record::{Changed, KnownFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Expected, FileKind, MOVED_MAX, Resolved, State};
@@ -103,24 +103,27 @@ pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &Pair) -> String {
     )
 }
 
-/// What stands at the destination now. What was known of the source is known of it too.
-pub(crate) fn landed(memory: &Memory, pair: &Pair) -> Vec<Changed> {
+/// What stands at the destination now, and what is known of it: what was known of the source.
+pub(crate) fn landed(memory: &Memory, pair: &Pair) -> (Vec<Changed>, Vec<KnownFile>) {
     let (from, to) = (pair.from.path(), pair.to.path());
     let workspace = memory.workspace();
+    let mut known = Vec::new();
     if let Some(stamp) = memory.known(from) {
-        memory.know(to, stamp);
+        known.extend(memory.know(to, stamp));
     }
     if pair.from.kind() == Some(FileKind::Directory) {
         for (path, _) in workspace.below(to, MOVED_MAX).unwrap_or_default() {
             let old = path.strip_prefix(to).map(|rest| from.join(rest));
             if let Some(stamp) = old.ok().and_then(|old| memory.known(&old)) {
-                memory.know(&path, stamp);
+                known.extend(memory.know(&path, stamp));
             }
         }
     }
     let states: Vec<(_, State)> = workspace.states(to, TOLD_MAX);
-    states
+    let changed = states
         .into_iter()
         .map(|(path, state)| files::changed(&path, state))
-        .collect()
+        .collect();
+    known.truncate(TOLD_MAX);
+    (changed, known)
 }

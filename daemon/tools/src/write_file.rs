@@ -122,9 +122,8 @@ fn write(call: &Call<'_>, planned: &Planned, append: bool) -> Result<Outcome, Ou
         .workspace()
         .write(at, bytes, expected)
         .map_err(|error| files::file_failed(&error))?;
-    if *known {
-        memory.know(at.path(), stamp);
-    }
+    // Who appends to what was not read does not know it by that.
+    let known = known.then(|| memory.know(at.path(), stamp)).flatten();
     let display = files::diff(&shown, old, bytes);
     let verb = match (before, append) {
         (None, _) => "created",
@@ -137,6 +136,7 @@ fn write(call: &Call<'_>, planned: &Planned, append: bool) -> Result<Outcome, Ou
     };
     Ok(Outcome {
         changed: vec![files::changed_file(memory, at.path(), &stamp)],
+        known: known.into_iter().collect(),
         ..files::done(
             format!("{verb} `{shown}`{counts}, now {} bytes", bytes.len()),
             display,

@@ -416,6 +416,7 @@ impl Step<'_> {
             display,
             spill,
             changed,
+            known,
             todos,
             blocked: _,
         } = outcome;
@@ -431,6 +432,7 @@ impl Step<'_> {
             display,
             spill: spill.map(|path| path.to_string_lossy().into_owned()),
             changed,
+            known,
         }));
         calls.ready.push(Ready {
             call: call.id.clone(),
@@ -458,6 +460,7 @@ impl Step<'_> {
             display,
             spill,
             changed: Vec::new(),
+            known: Vec::new(),
         }));
     }
 

@@ -17,8 +17,7 @@ static CHANGING: Mutex<()> = Mutex::new(());
 /// SHA-256 over lines, hexadecimal.
 #[must_use]
 pub fn hash(lines: &[String]) -> String {
-    let digest = Sha256::digest(lines.join("\n").as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(lines.join("\n").as_bytes()))
 }
 
 /// Whether the user trusts this directory with these lines. What cannot be read is not trusted.

@@ -13,6 +13,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
         turn: Some(seq),
         body: Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
+            known: Vec::new(),
             call: CallId("a".into()),
             tool: "edit_file".into(),
             status,

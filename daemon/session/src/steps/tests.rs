@@ -80,6 +80,7 @@ impl Log {
     fn finished(&mut self, call: &str, status: CallStatus, duration_ms: u64) -> &mut Self {
         self.add(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
+            known: Vec::new(),
             call: CallId(call.into()),
             tool: "bash".into(),
             status,

@@ -31,6 +31,7 @@ fn ended(outcome: OutcomeKind) -> Body {
 fn finished(display: Display) -> Body {
     Body::ToolFinished(ToolFinished {
         changed: Vec::new(),
+        known: Vec::new(),
         call: CallId("c".into()),
         tool: "t".into(),
         status: CallStatus::Ok,

@@ -330,6 +330,7 @@ impl House {
             read_only: read.read_only,
             missed: read.missed,
             elements: read.elements,
+            known: read.known,
         };
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
@@ -398,6 +399,7 @@ pub fn begin_with(
         read_only: None,
         missed: None,
         elements: Vec::new(),
+        known: Vec::new(),
     };
     let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
     let (reply, born) = oneshot::channel();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use contract::Outcome;
 use proto::item::Display;
-use proto::record::Changed;
+use proto::record::{Changed, KnownFile};
 use workspace::{Access, Applied, FileKind, FilePatch, HunkError, Planned, Resolved, State, apply};
 
 use crate::memory::Memory;
@@ -242,12 +242,12 @@ impl Plan {
             }
             outcome
         })?;
-        let mut changed: Vec<Changed> = Vec::new();
+        let (mut changed, mut known): (Vec<Changed>, Vec<KnownFile>) = Default::default();
         for (plan, stamp) in self.planned.iter().zip(&stamps) {
             let path = plan.at.path();
             changed.push(match stamp {
                 Some(stamp) => {
-                    memory.know(path, *stamp);
+                    known.extend(memory.know(path, *stamp));
                     files::changed_file(memory, path, stamp)
                 }
                 None => files::changed(path, State::Absent),
@@ -263,6 +263,7 @@ impl Plan {
         let text = format!("{first}\n{}", self.told.join("\n"));
         Ok(Outcome {
             changed,
+            known,
             ..files::done(text, display)
         })
     }

@@ -51,6 +51,7 @@ impl Look {
                 .filter(|_| cut)
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
             changed: Vec::new(),
+            known: Vec::new(),
             todos: None,
             blocked: None,
         }

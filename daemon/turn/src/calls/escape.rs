@@ -43,6 +43,7 @@ impl OpenCall {
             display: blocked.display.clone(),
             spill: blocked.spill.as_ref().map(Into::into),
             changed: blocked.changed.clone(),
+            known: Vec::new(),
             todos: None,
             blocked: None,
         })

@@ -154,8 +154,7 @@ fn base(bytes: &[u8], mut at: usize, name_bytes: usize) -> Option<Option<String>
         if kind == b"link" {
             let hash = bytes.get(at..at + name_bytes)?;
             let is_set = hash.iter().any(|byte| *byte != 0);
-            let text = || hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            return Some(is_set.then(text));
+            return Some(is_set.then(|| hex::encode(hash)));
         }
         at = at.checked_add(length)?;
     }

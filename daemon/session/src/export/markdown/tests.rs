@@ -91,6 +91,7 @@ impl Story {
         }));
         self.then(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
+            known: Vec::new(),
             call: CallId(id.into()),
             tool: "bash".into(),
             status: CallStatus::Ok,
