@@ -20,6 +20,7 @@ mod recover;
 pub mod repair;
 mod rewinding;
 mod stopping;
+mod turns;
 mod words;
 
 pub use facts::Facts;

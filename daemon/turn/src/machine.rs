@@ -59,13 +59,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proto::item::{UserMessage, Voice};
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::record::{
-    CheckpointCreated, Level, Notice, PromptUnqueued, SessionExited, SessionReopened, SessionSet,
-    SessionState, TurnStarted,
-};
-use proto::state::{Kind, State, WaitingFor};
-use proto::{Body, CallId, Failure, ItemId, PromptId, Record, RequestId, Seq};
+use proto::outcome::OutcomeKind;
+use proto::record::{CheckpointCreated, Level, Notice, PromptUnqueued, SessionSet, SessionState};
+use proto::state::{State, WaitingFor};
+use proto::{Body, CallId, ItemId, PromptId, Record, Seq};
 
 use crate::compacting::{Compacting, CompactionEnd};
 use crate::facts::Facts;
@@ -564,44 +561,6 @@ impl Step<'_> {
         }));
     }
 
-    /// Starts the turn of the prompt that stands first, where there is one.
-    pub fn start_next(&mut self) -> Phase {
-        if self.held() {
-            return Phase::Idle;
-        }
-        let Some(prompt) = self.facts.queue.front().cloned() else {
-            return Phase::Idle;
-        };
-        if self.facts.exited.is_some() {
-            self.append(Body::SessionReopened(SessionReopened {
-                by: prompt.by.clone(),
-            }));
-        }
-        self.append(Body::TurnStarted(TurnStarted {
-            prompt_id: prompt.prompt_id,
-        }));
-        self.state(State::Running, None, "prompt", None);
-        self.arm_timeout();
-        let spoken = self.facts.spoken > 0;
-        let context = if spoken {
-            self.note.take()
-        } else {
-            self.opening()
-        };
-        self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
-        self.ask()
-    }
-
-    /// What stands before the words of a message, where it is the first of the conversation. After a rewind to the very
-    /// beginning it is what stood there before.
-    pub(crate) fn opening(&mut self) -> Option<String> {
-        if self.facts.spoken > 0 {
-            return None;
-        }
-        let context = self.context.take();
-        context.or_else(|| self.facts.opening.clone())
-    }
-
     /// Appends a user message.
     pub fn say(
         &mut self,
@@ -626,119 +585,5 @@ impl Step<'_> {
             .open
             .as_ref()
             .map_or_else(|| ItemId("m0.0".into()), |open| open.next_item())
-    }
-
-    /// Ends the open turn, and goes on with the queue or to rest.
-    pub fn end_turn(
-        &mut self,
-        outcome: OutcomeKind,
-        reason: Option<Reason>,
-        error: Option<Failure>,
-    ) -> Phase {
-        let Some(open) = self.facts.open.clone() else {
-            return Phase::Idle;
-        };
-        let (outcome, error) = self.first_cause(outcome, error);
-        let left = !open.denied.is_empty() && !open.ok_since_denial;
-        // What was looked at behind a plan that nobody approved is not what the run was for.
-        let blocked = outcome == OutcomeKind::Completed && (left || open.unapproved.is_some());
-        let (outcome, reason) = if blocked {
-            // Contract, decision 22: what had to be denied unattended stopped the run.
-            (OutcomeKind::Blocked, Some(Reason::Denied))
-        } else {
-            (outcome, reason)
-        };
-        self.hold.clock = None;
-        self.hold.too_long = 0;
-        let duration_ms = open.ran_ms(self.now.wall);
-        let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
-        let told = self.hold.tell_ends && !unheard;
-        let ended = TurnEnded {
-            outcome,
-            reason,
-            text: with_plan(open.text, open.unapproved),
-            error,
-            usage: open.usage,
-            steps: open.steps,
-            tool_calls: open.tool_calls,
-            duration_ms,
-            denied: open.denied,
-            hooks: told,
-        };
-        if told && self.facts.state.state == State::Waiting {
-            // What it waited for is no more, and the state that follows the turn comes later.
-            self.state(State::Running, None, "turn ends", None);
-        }
-        self.append(Body::TurnEnded(ended));
-        if told {
-            self.effects.push(Effect::TellEnd);
-            return Phase::Ending { stop: None };
-        }
-        self.after_turn()
-    }
-
-    /// Goes on behind the end of a turn: with the queue, to rest, or out.
-    pub(crate) fn after_turn(&mut self) -> Phase {
-        let Some(ended) = &self.facts.ended else {
-            return Phase::Idle;
-        };
-        let (outcome, reason, exit_code) = (ended.outcome, ended.reason, ended.exit_code());
-        match reason {
-            // A run is over with its turn; whoever waits for it is told.
-            Some(Reason::Shutdown)
-                if self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty() =>
-            {
-                self.exit(outcome, reason, exit_code, None)
-            }
-            Some(Reason::Shutdown) => {
-                // The session goes on in the daemon's next life: neither exit nor queue now.
-                self.hold.rests = true;
-                self.state(State::Idle, None, "the daemon stopped", None);
-                Phase::Idle
-            }
-            Some(Reason::Term) => self.exit(outcome, reason, exit_code, None),
-            _ if outcome == OutcomeKind::Killed => self.exit(outcome, reason, exit_code, None),
-            // Behind a turn that a budget has ended each would end in the same way.
-            _ if !self.facts.queue.is_empty() && !self.facts.over_budget => {
-                self.state(State::Idle, None, "turn ended", None);
-                self.start_next()
-            }
-            _ if self.facts.settings.kind == Kind::Headless => {
-                self.exit(outcome, reason, exit_code, None)
-            }
-            _ => {
-                self.state(State::Idle, None, "turn ended", None);
-                Phase::Idle
-            }
-        }
-    }
-
-    /// Ends the session. It can be resumed.
-    pub fn exit(
-        &mut self,
-        outcome: OutcomeKind,
-        reason: Option<Reason>,
-        exit_code: i32,
-        request_id: Option<RequestId>,
-    ) -> Phase {
-        if self.facts.exited.is_none() {
-            self.append(Body::SessionExited(SessionExited {
-                outcome,
-                reason,
-                exit_code,
-                request_id,
-            }));
-        }
-        Phase::Idle
-    }
-}
-
-/// The words that a turn ends with. A plan that nobody was there to approve is a part of them: it is what a script gets.
-fn with_plan(text: String, unapproved: Option<String>) -> String {
-    match unapproved {
-        None => text,
-        Some(plan) if text.trim().is_empty() => plan,
-        Some(plan) if text.contains(plan.trim()) => text,
-        Some(plan) => format!("{plan}\n\n{text}"),
     }
 }

@@ -7,7 +7,7 @@ use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::{MissCause, ToolBlocked, ToolFinished};
 use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
-use super::since;
+use super::standing::since;
 use crate::repair::storm::{self, Storm};
 
 /// A turn that has started and not ended.

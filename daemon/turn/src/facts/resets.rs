@@ -2,11 +2,11 @@
 //! compaction can be taken back.
 
 use proto::record::SessionCreated;
-use proto::reset::{CacheReset, Compaction, Piece, Wire};
+use proto::reset::{CacheReset, Compaction, Piece, Pinned, Wire};
 use proto::{ItemId, Record, Seq};
 
-use super::Facts;
 use super::view::Base;
+use super::{Facts, content_of_pin};
 
 /// A compaction that can be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,15 @@ pub struct Undoable {
 }
 
 impl Facts {
+    pub(super) fn apply_pinned(&mut self, pinned: &Pinned, record: &Record) {
+        match pinned.pinned {
+            true => self.pins.insert(pinned.item.clone()),
+            false => self.pins.remove(&pinned.item),
+        };
+        let content = content_of_pin(pinned);
+        self.remember(pinned.request_id, record, content, None);
+    }
+
     /// Whether the next request needs another prefix, or messages rendered for another provider, than there are.
     #[must_use]
     pub fn wants_rebase(&self) -> bool {

@@ -10,7 +10,7 @@ use proto::{Record, Seq, Stamp};
 
 use crate::compaction::EditedFile;
 
-use super::{BrokenOff, Facts, Told};
+use super::{BrokenOff, Facts, Told, content_of_rewind};
 
 /// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -324,7 +324,21 @@ impl Facts {
         self.told_again = counts.told_again;
     }
 
-    pub(super) fn apply_rewound(&mut self, rewound: &SessionRewound, record: &Record) {
+    pub(super) fn apply_rewind(&mut self, rewound: &SessionRewound, record: &Record) {
+        self.reset_due |= rewound.shown.is_some();
+        self.half_rewound = false;
+        if rewound.what != What::Conversation {
+            // It took in what they had done, or took it back.
+            self.broken_off.clear();
+        }
+        self.show_as(rewound, record);
+        let to_turn = rewound.undoes.is_none().then_some(rewound.to_turn);
+        let content = content_of_rewind(to_turn, rewound.what);
+        self.remember(rewound.request_id, record, content, None);
+    }
+
+    /// Shows what it says is shown.
+    fn show_as(&mut self, rewound: &SessionRewound, record: &Record) {
         let before = Rewind {
             seq: record.seq,
             what: rewound.what,

@@ -1,0 +1,188 @@
+//! The turn: it begins and ends, messages come in, calls start and are mended.
+
+use proto::item::{AssistantMessage, CallStatus, Finish, ToolMessage, UserMessage, Voice};
+use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::record::{CallsRepaired, CheckpointCreated, ToolStarted};
+use proto::state::State;
+use proto::{PromptId, Record};
+
+use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage, first_line};
+use crate::words;
+
+impl Facts {
+    /// The prompt stays in the queue until its message is there: a batch may be torn between the two.
+    pub(super) fn apply_turn_started(&mut self, prompt: PromptId, record: &Record) {
+        self.turns = record.turn.unwrap_or(self.turns + 1);
+        self.unsettled = false;
+        self.suspended = false;
+        self.half_rewound = false;
+        self.end_stand_in();
+        // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
+        self.exited = None;
+        self.woken = false;
+        if self.state.state == State::Exited {
+            self.state.state = State::Idle;
+        }
+        // Only an edited log begins a turn in a turn: its calls must have their results before anything else is said.
+        let before = self.open.take().map(|open| open.calls).unwrap_or_default();
+        self.open = Some(OpenTurn {
+            number: self.turns,
+            started_at: record.at,
+            prompt_id: Some(prompt),
+            paused_at: self.settings.paused.then_some(record.at),
+            calls: before
+                .into_iter()
+                .filter(|open| open.stage != Stage::Closed)
+                .collect(),
+            ..OpenTurn::default()
+        });
+        self.mark_turn(record);
+    }
+
+    pub(super) fn apply_turn_ended(&mut self, ended: &TurnEnded) {
+        self.suspended = false;
+        self.end_stand_in();
+        if let Some(open) = self.open.as_mut().filter(|open| open.unanswered()) {
+            open.over = Some(ended.clone());
+            return;
+        }
+        self.settle_compaction();
+        self.open = None;
+        let created = self.created.as_ref();
+        let forked = created.and_then(|created| created.origin.as_ref());
+        if self.turns > forked.map_or(0, |origin| origin.turn) {
+            self.ran_ms = self.ran_ms.saturating_add(ended.duration_ms);
+        }
+        self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
+        self.ended = Some(ended.clone());
+        self.unsettled = true;
+        self.asked_since = false;
+    }
+
+    pub(super) fn apply_user(&mut self, message: &UserMessage) {
+        self.spoken += 1;
+        if message.voice == Voice::Daemon
+            && let Some(told) = words::told_by(&message.text)
+        {
+            self.told = told;
+            (self.was_told, self.told_again) = (true, false);
+        }
+        if self.opening.is_none() {
+            self.opening.clone_from(&message.context);
+        }
+        if message.voice == Voice::Prompt {
+            self.mark_prompt(&message.text);
+        }
+        if let Some(id) = message.prompt_id {
+            self.queue.retain(|queued| queued.prompt_id != id);
+        }
+        if let Some(open) = &mut self.open {
+            open.items += 1;
+            open.calls.clear();
+            open.plain_answer = None;
+            open.cut_off = false;
+            // A person may say the same words; they mean nothing then.
+            let by_daemon = message.voice == Voice::Daemon;
+            open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
+            open.stuck |= by_daemon && message.text == words::STUCK;
+            open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
+            if !by_daemon {
+                open.clear_circles();
+            }
+        }
+    }
+
+    pub(super) fn apply_answer(
+        &mut self,
+        message: &AssistantMessage,
+        record: &Record,
+        going_on_from: bool,
+    ) {
+        let whole = message.finish != Finish::Interrupted;
+        self.answered += u64::from(whole);
+        self.call_ids
+            .extend(message.calls.iter().map(|call| call.id.clone()));
+        if !message.text.trim().is_empty() {
+            self.last_line = first_line(&message.text);
+        }
+        if self.open.is_none() && !message.calls.is_empty() {
+            // Only in an edited log: what it calls must have results, and so a turn.
+            self.turns = record.turn.unwrap_or(self.turns).max(self.turns);
+            self.open = Some(OpenTurn {
+                number: self.turns,
+                started_at: record.at,
+                ..OpenTurn::default()
+            });
+        }
+        if let Some(open) = &mut self.open {
+            open.items += 1;
+            open.cut_off = !whole && going_on_from;
+            // What is gone on from is half a step.
+            open.steps += u64::from(!open.cut_off);
+            open.tool_calls += message.calls.len() as u64;
+            let begun = std::mem::take(&mut open.begun);
+            open.text = begun + &message.text;
+            if open.cut_off {
+                open.begun.clone_from(&open.text);
+            }
+            open.plain_answer = message.calls.is_empty().then_some(message.finish);
+            open.calls = message.calls.iter().map(OpenCall::new).collect();
+        }
+    }
+
+    pub(super) fn apply_result(&mut self, message: &ToolMessage) {
+        if let Some(open) = &mut self.open {
+            open.items += 1;
+            // As the results stand in the conversation, not as they came in.
+            let done = open
+                .calls
+                .iter()
+                .any(|open| open.call.id == message.call && open.stage.came_to_something());
+            if message.status == CallStatus::Ok {
+                open.ok_since_denial |= done;
+            } else if open.denied.iter().any(|denied| denied.call == message.call) {
+                open.ok_since_denial = false;
+            }
+            open.close(message);
+        }
+    }
+
+    pub(super) fn apply_started(&mut self, started: &ToolStarted) {
+        let read_only = started.read_only;
+        if let Some(open) = &mut self.open {
+            open.stage(&started.call, Stage::Started { read_only });
+        }
+    }
+
+    /// What a call, or where there is none a rewind, is about to change was kept.
+    pub(super) fn apply_checkpoint(&mut self, checkpoint: &CheckpointCreated, record: &Record) {
+        if checkpoint.call.is_none() {
+            self.half_rewound = true;
+            let (seq, undoes) = (record.seq, None);
+            self.broken_off.push(BrokenOff { seq, undoes });
+        }
+        if let Some(open) = &mut self.open {
+            let paths = checkpoint.files.iter().map(|kept| kept.path.clone());
+            open.kept.extend(paths);
+            open.tree_kept |= checkpoint.tree.is_some() || checkpoint.skipped.is_some();
+        }
+    }
+
+    pub(super) fn apply_repaired(&mut self, repaired: &CallsRepaired) {
+        let Some(open) = &mut self.open else { return };
+        if repaired.cleared {
+            open.clear_circles();
+        }
+        let held = |call: &&mut OpenCall| Some(&call.call.id) == repaired.held_back.as_ref();
+        for call in open.calls.iter_mut().filter(held) {
+            call.held_back = true;
+        }
+    }
+
+    /// Something was said or done from outside of the turn: what was called before may be called again.
+    pub(super) fn clear_circles(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.clear_circles();
+        }
+    }
+}
