@@ -1,0 +1,41 @@
+//! Records of the commands in the background.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Pid};
+
+/// `child.spawned`: a command of the session runs in the background.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildSpawned {
+    /// Its own number, of the same row as those of sessions.
+    pub pid: Pid,
+    pub kind: ChildKind,
+    /// The call that started it.
+    pub call: CallId,
+    /// What it is, for people.
+    pub command: String,
+}
+
+/// What a child of a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildKind {
+    /// A call in the foreground.
+    Command,
+    /// A command in the background.
+    Shell,
+}
+
+/// `child.exited`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildExited {
+    pub pid: Pid,
+    #[serde(default)]
+    pub code: Option<i32>,
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// Why, where it did not end by itself: `kill_shell`, `the session ended`, `the daemon stopped`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+}

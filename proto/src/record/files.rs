@@ -1,0 +1,120 @@
+//! Records of files: what was kept before a change, what a call left and knows, what a rewind put back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::params::history::What;
+use crate::{CallId, RequestId, Seq};
+
+/// `checkpoint.created`: what files were before a call changes them for the first time in its turn, or before a rewind
+/// does. On disk before that. Their content stands in the line's `own` member, or in blobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointCreated {
+    /// The call that may change them; absent: a rewind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Kept>,
+    /// The tree of the workspace before a command, by its git object id: what commands change is found by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// Why changes of commands of this turn cannot be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+/// What stood at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kept {
+    /// Absolute.
+    pub path: String,
+    pub was: FileState,
+}
+
+/// What stands at a path now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Changed {
+    /// Absolute.
+    pub path: String,
+    pub now: FileState,
+}
+
+/// A file that was read or written, at the state that the model knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KnownFile {
+    /// Absolute.
+    pub path: String,
+    /// Of the content, hexadecimal.
+    pub sha256: String,
+    pub bytes: u64,
+    /// Nanoseconds since 1970.
+    pub modified_ns: i64,
+    pub inode: u64,
+}
+
+/// A place in the file system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum FileState {
+    Absent,
+    File {
+        /// Of the content, hexadecimal.
+        sha256: String,
+        bytes: u64,
+        /// Permission bits.
+        mode: u32,
+    },
+    Link {
+        target: String,
+    },
+    Directory,
+    /// It was not kept.
+    Unknown {
+        why: String,
+    },
+}
+
+/// `session.rewound`: what followed a turn is hidden (never erased), files are as they were then, or both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionRewound {
+    /// The newest turn that is shown now.
+    pub to_turn: u64,
+    pub what: What,
+    /// The rewind that this takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<Seq>,
+    /// The records before this one that make up the conversation now, first and last of each run; absent: unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Vec<(Seq, Seq)>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RewoundFile>,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of one file in a rewind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RewoundFile {
+    /// Absolute.
+    pub path: String,
+    pub result: RewoundResult,
+    /// What stood there before the rewind: what its undoing brings back.
+    pub before: FileState,
+    /// What stands there since.
+    pub after: FileState,
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum RewoundResult {
+    /// It is as it was then.
+    Restored,
+    /// It was so already.
+    Same,
+    /// Somebody else has changed it since; it was left alone.
+    ChangedSince,
+    /// It could not be restored.
+    Failed { why: String },
+}

@@ -1,0 +1,49 @@
+//! Records of prompts that wait for their turn.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{PromptId, RequestId};
+
+/// `prompt.queued`: accepted, and from now on kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptQueued {
+    pub prompt_id: PromptId,
+    pub text: String,
+    /// Fold it into the running turn, behind the next tool results, instead of waiting for the turn's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
+    /// The name of the client that sent it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `prompt.unqueued`: taken back before it started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptUnqueued {
+    pub prompt_id: PromptId,
+}
+
+/// `prompt.edited`: a prompt that waits has other words now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptEdited {
+    pub prompt_id: PromptId,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// `prompt.moved`: a prompt that waits has another place in the queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptMoved {
+    pub prompt_id: PromptId,
+    /// Prompts that stand before it now.
+    pub position: u64,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
