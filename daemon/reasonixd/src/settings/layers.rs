@@ -67,6 +67,12 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
             .as_deref()
             .and_then(|path| reading.open(path, Layer::Project)),
     );
+    if let Some(file) = cwd.and_then(|cwd| project::misplaced(cwd, home, user_home)) {
+        reading.problems.push(format!(
+            "{}: it is not read; a project's settings stand in its `reasonix.toml`",
+            file.display()
+        ));
+    }
     let theirs = files.iter().find(|file| file.layer == Layer::Project);
     if let Some(file) = files.iter().find(|file| file.layer == Layer::User) {
         reading.take(file, true);

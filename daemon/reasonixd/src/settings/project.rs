@@ -139,6 +139,14 @@ pub(super) fn hooks_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
     nearest(cwd, user_home, ".reasonix/settings.json")
 }
 
+/// A file that looks like the project's settings and is none: `.reasonix/config.toml`, found in the same way.
+pub(super) fn misplaced(cwd: &Path, home: &Path, user_home: &Path) -> Option<PathBuf> {
+    let file = nearest(cwd, user_home, ".reasonix/config.toml")?;
+    // The person's own may be another home than this daemon's.
+    let own = file.starts_with(home) || file.starts_with(user_home.join(".reasonix"));
+    (!own).then_some(file)
+}
+
 fn nearest(cwd: &Path, user_home: &Path, name: &str) -> Option<PathBuf> {
     for directory in cwd.ancestors() {
         let file = directory.join(name);

@@ -180,6 +180,27 @@ fn the_home_is_never_a_project() {
 }
 
 #[test]
+fn settings_of_a_project_in_the_wrong_place_are_told() {
+    let place = Place::new("", None);
+    assert_eq!(place.load().problems, Vec::<String>::new());
+    let file = place.project.join(".reasonix/config.toml");
+    fs::create_dir(place.project.join(".reasonix")).unwrap();
+    fs::write(&file, "max_steps = 3\n").unwrap();
+    let told = format!(
+        "{}: it is not read; a project's settings stand in its `reasonix.toml`",
+        file.display()
+    );
+    assert_eq!(place.load().problems, [told]);
+    // The home of a person, which is theirs whichever this daemon's is.
+    let loaded = load(
+        &place.home,
+        Some(&place.project.join("deep")),
+        &place.project,
+    );
+    assert_eq!(loaded.problems, Vec::<String>::new());
+}
+
+#[test]
 fn a_provider_with_an_unknown_key_is_left_out_and_told() {
     let place = Place::new(
         "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbaseurl = \"x\"\nmodel = \"m\"\n",
