@@ -171,7 +171,7 @@ pub(crate) struct Actor {
 
 /// Where an actor's messages come from.
 pub(crate) struct Inbox {
-    pub commands: mpsc::Receiver<Command>,
+    pub commands: mpsc::Receiver<Box<Command>>,
     pub gone: mpsc::UnboundedReceiver<u64>,
     pub happened: mpsc::UnboundedReceiver<Happened>,
     pub arrived: mpsc::Receiver<(u64, Arrived)>,
@@ -196,7 +196,7 @@ impl Actor {
                 }
                 command = inbox.commands.recv() => {
                     let Some(command) = command else { break };
-                    self.command(command);
+                    self.command(*command);
                 }
                 Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
                 () = sleep_until(frame) => self.show_growth(),

@@ -232,7 +232,7 @@ impl Supervisor {
 async fn leaves(handle: &SessionHandle, urge: Urge) -> bool {
     let (reply, left) = oneshot::channel();
     let wish = Command::Leave(Leave { urge, reply });
-    if handle.shared.commands.send(wish).await.is_err() {
+    if !handle.tell(wish).await {
         return true;
     }
     // It says no by dropping the wish; one that died of a bug says nothing any more.

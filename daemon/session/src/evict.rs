@@ -149,7 +149,7 @@ pub(crate) fn leave(
             None => Urge::Unused,
         };
         let wish = Command::Leave(Leave { urge, reply });
-        if handle.shared.commands.send(wish).await.is_err() {
+        if !handle.tell(wish).await {
             // It ended before: of a bug, or with the daemon.
             return Left::Gone;
         }

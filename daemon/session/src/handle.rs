@@ -42,7 +42,8 @@ pub(crate) struct Shared {
     pub id: SessionId,
     pub pid: Pid,
     pub epoch: u64,
-    pub commands: mpsc::Sender<Command>,
+    /// Boxed: a queue has room for 32 from the beginning, and sessions are many.
+    pub commands: mpsc::Sender<Box<Command>>,
     /// The state after the newest durable record.
     pub seen: watch::Receiver<Seen>,
     pub activity: Arc<Activity>,
@@ -153,9 +154,15 @@ impl SessionHandle {
         } else {
             self.clone()
         };
-        let sent = handle.shared.commands.send(command).await;
-        sent.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        match handle.tell(command).await {
+            true => answer.await.map_err(|_| gone())?,
+            false => Err(gone()),
+        }
+    }
+
+    /// Puts a command into the session's queue. False: it is not there any more.
+    pub(crate) async fn tell(&self, command: Command) -> bool {
+        self.shared.commands.send(Box::new(command)).await.is_ok()
     }
 
     /// Whether this is the same life of the same session.
@@ -362,11 +369,7 @@ impl SessionHandle {
     /// Offers keys that a client has.
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
-        let _ = self
-            .shared
-            .commands
-            .send(Command::Credentials(credentials))
-            .await;
+        let _ = self.tell(Command::Credentials(credentials)).await;
     }
 
     /// Follows the session.
@@ -421,9 +424,7 @@ impl SessionHandle {
     /// when that is on disk, or the session cannot be written, or has left memory.
     pub async fn suspend(&self, now: bool) {
         let (reply, done) = oneshot::channel();
-        let wish = Command::Suspend { now, reply };
-        let sent = self.shared.commands.send(wish).await;
-        if sent.is_ok() {
+        if self.tell(Command::Suspend { now, reply }).await {
             // An actor that is gone sleeps too.
             let _ = done.await;
         }
@@ -432,13 +433,7 @@ impl SessionHandle {
     /// Stops what runs, writes what there is, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
-        if self
-            .shared
-            .commands
-            .send(Command::Shutdown { reply })
-            .await
-            .is_ok()
-        {
+        if self.tell(Command::Shutdown { reply }).await {
             let _ = done.await;
         }
     }

@@ -1,6 +1,6 @@
 //! Every built-in tool, by name.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use contract::Tool;
 
@@ -42,9 +42,19 @@ impl Default for Options {
     }
 }
 
-/// The built-in tools, sorted by name.
+/// The built-in tools, sorted by name. But for what is set they are the same for all sessions: their schemas are made once.
 #[must_use]
 pub fn builtin(options: Options) -> Vec<Arc<dyn Tool>> {
+    static SHARED: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| all(Options::default()));
+    let bash: Arc<dyn Tool> = Arc::new(Bash::new(options.bash_timeout_ms));
+    let as_set = |tool: &Arc<dyn Tool>| match tool.spec().name == bash.spec().name {
+        true => Arc::clone(&bash),
+        false => Arc::clone(tool),
+    };
+    SHARED.iter().map(as_set).collect()
+}
+
+fn all(options: Options) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         file_tool::tool::<ApplyPatch>(),
         file_tool::tool::<CopyFile>(),

@@ -11,9 +11,11 @@ use session::Bounds;
 
 use super::{layers, project};
 
-/// A file that has changed this shortly before it is looked at may change again without its stamp telling: clocks of
-/// file systems go in steps, of 4 ms on ext4, and of 2 s on FAT.
-const SETTLED: Duration = Duration::from_secs(2);
+/// A file that has changed this shortly before it is looked at may change again without its stamp telling: the clock of
+/// most file systems goes in steps of the kernel's timer, 10 ms at most.
+const SETTLED: Duration = Duration::from_millis(50);
+/// Where times have no fractions, as on FAT, the steps are of 2 s.
+const SETTLED_COARSE: Duration = Duration::from_secs(3);
 
 /// So many working directories are remembered. Whoever has more sessions at once reads more often.
 const REMEMBERED: usize = 256;
@@ -82,9 +84,19 @@ impl Seen {
 
 /// A time that has yet to come has not settled: who set it may set it again.
 fn has_settled(meta: &Metadata, now: SystemTime) -> bool {
-    let whole = u64::try_from(meta.ctime().max(meta.mtime())).unwrap_or(0);
-    let last = SystemTime::UNIX_EPOCH + Duration::from_secs(whole);
-    now.duration_since(last).is_ok_and(|age| age > SETTLED)
+    let coarse = meta.mtime_nsec() == 0 || meta.ctime_nsec() == 0;
+    let needed = if coarse { SETTLED_COARSE } else { SETTLED };
+    let times = [
+        (meta.mtime(), meta.mtime_nsec()),
+        (meta.ctime(), meta.ctime_nsec()),
+    ];
+    times.into_iter().all(|(seconds, rest)| {
+        let (seconds, rest) = (u64::try_from(seconds), u64::try_from(rest));
+        let since =
+            Duration::from_secs(seconds.unwrap_or(0)) + Duration::from_nanos(rest.unwrap_or(0));
+        let age = now.duration_since(SystemTime::UNIX_EPOCH + since);
+        age.is_ok_and(|age| age > needed)
+    })
 }
 
 impl Mark {

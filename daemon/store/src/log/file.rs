@@ -226,6 +226,7 @@ impl LogFile {
             visit(record);
         })
         .at("read the log", &log.path)?;
+        index.shrink();
 
         let (repair, read_only, trouble) = if seen.damaged() {
             (None, Some(damage(&seen)), None)

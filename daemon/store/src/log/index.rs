@@ -1,4 +1,4 @@
-//! Where each record of a log stands: 24 bytes a record, and the lines that are not on disk yet.
+//! Where each record of a log stands: 16 bytes a record, and the lines that are not on disk yet.
 //!
 //! No I/O. Owned by a session; filled by `LogFile::open`, then by every record that is appended.
 
@@ -61,10 +61,9 @@ impl Where {
     }
 }
 
-/// One record. `fragment_len` is 0 where there is no message fragment.
+/// One record. `fragment_len` is 0 where there is no message fragment. Where it begins is the end of the one before.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    offset: u64,
     /// With the newline.
     len: u32,
     fragment_start: u32,
@@ -73,12 +72,19 @@ struct Slot {
 }
 
 /// A long session has many records in memory.
-const _: () = assert!(size_of::<Slot>() == 24);
+const _: () = assert!(size_of::<Slot>() == 16);
+
+/// Of so many records one has its offset kept; those of the others are counted from there.
+const STRIDE: usize = 64;
 
 /// All records of a log, in order, from `seq` 1.
 #[derive(Debug, Default)]
 pub struct Index {
     slots: Vec<Slot>,
+    /// Where every `STRIDE`th of them begins.
+    offsets: Vec<u64>,
+    /// Where the last one ends.
+    end: u64,
     /// The lines of the last records, of those that are not durable.
     pending: VecDeque<Arc<[u8]>>,
 }
@@ -116,8 +122,11 @@ impl Index {
         // Lines that were read are below `LINE_MAX`; those that are pushed are promised to be.
         let short = |number: usize| u32::try_from(number).expect("a line is shorter than 4 GiB");
         let fragment = fragment.unwrap_or(0..0);
+        if self.slots.len().is_multiple_of(STRIDE) {
+            self.offsets.push(self.end);
+        }
+        self.end += len as u64;
         self.slots.push(Slot {
-            offset: self.end(),
             len: short(len),
             fragment_start: short(fragment.start),
             fragment_len: short(fragment.len()),
@@ -149,9 +158,7 @@ impl Index {
     /// Bytes of all lines together: the length of the file once everything is on disk.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.slots
-            .last()
-            .map_or(0, |slot| slot.offset + u64::from(slot.len))
+        self.end
     }
 
     /// The lines that are not durable, oldest first.
@@ -162,16 +169,16 @@ impl Index {
     /// The line of a record, without its newline, as `format::decode` takes it.
     #[must_use]
     pub fn line(&self, seq: Seq) -> Option<Where> {
-        let slot = self.slot(seq)?;
-        Some(self.part(seq, slot, 0..slot.len as usize - 1))
+        let (slot, offset) = self.slot(seq)?;
+        Some(self.part(seq, offset, 0..slot.len as usize - 1))
     }
 
     /// A part of a record's line. `None`: there is no such record, or its line is shorter.
     #[must_use]
     pub fn within(&self, seq: Seq, range: Range<usize>) -> Option<Where> {
-        let slot = self.slot(seq)?;
+        let (slot, offset) = self.slot(seq)?;
         (range.start <= range.end && range.end < slot.len as usize)
-            .then(|| self.part(seq, slot, range))
+            .then(|| self.part(seq, offset, range))
     }
 
     /// The fragments of all messages from `first` to `last`, both included, in order.
@@ -179,19 +186,43 @@ impl Index {
         let place = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
         let before = place(first.0.saturating_sub(1));
         let slots = self.slots.iter().take(place(last.0)).skip(before);
-        slots.zip(first.0.max(1)..).filter_map(|(slot, number)| {
-            let (start, len) = (slot.fragment_start as usize, slot.fragment_len as usize);
-            let seq = Seq(number);
-            Some((seq, slot.tag?, self.part(seq, slot, start..start + len)))
-        })
+        let mut end = self.offset(before);
+        slots
+            .zip(first.0.max(1)..)
+            .filter_map(move |(slot, number)| {
+                let offset = end;
+                end += u64::from(slot.len);
+                let (start, len) = (slot.fragment_start as usize, slot.fragment_len as usize);
+                let seq = Seq(number);
+                Some((seq, slot.tag?, self.part(seq, offset, start..start + len)))
+            })
     }
 
-    fn slot(&self, seq: Seq) -> Option<&Slot> {
+    /// A record, and where its line begins.
+    fn slot(&self, seq: Seq) -> Option<(&Slot, u64)> {
         let place = usize::try_from(seq.0.checked_sub(1)?).ok()?;
-        self.slots.get(place)
+        Some((self.slots.get(place)?, self.offset(place)))
     }
 
-    fn part(&self, seq: Seq, slot: &Slot, range: Range<usize>) -> Where {
+    /// Where the line at this place begins; behind the last one: the end.
+    fn offset(&self, place: usize) -> u64 {
+        let Some(offset) = self.offsets.get(place / STRIDE) else {
+            return self.end;
+        };
+        let from = place - place % STRIDE;
+        let between = self.slots.get(from..place).unwrap_or_default();
+        between
+            .iter()
+            .fold(*offset, |end, slot| end + u64::from(slot.len))
+    }
+
+    /// No more room is held than it takes.
+    pub(super) fn shrink(&mut self) {
+        self.slots.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+    }
+
+    fn part(&self, seq: Seq, line_offset: u64, range: Range<usize>) -> Where {
         let pending = seq.0.checked_sub(self.durable().0 + 1);
         let line = pending.and_then(|place| self.pending.get(usize::try_from(place).ok()?));
         match line {
@@ -200,7 +231,7 @@ impl Index {
                 range,
             },
             None => Where::Disk {
-                offset: slot.offset + range.start as u64,
+                offset: line_offset + range.start as u64,
                 len: range.len(),
             },
         }
