@@ -63,8 +63,8 @@ pub fn run() -> ExitCode {
 const PANICKED: i32 = 101;
 
 /// How many heaps the C library keeps for the threads of a program (`mallopt(3)`). In each stays what its threads once
-/// needed: with one, a session that leaves memory leaves a fifth of what it left with eight a core, and no round was
-/// slower (`docs/performance.md`). Commands do not get it, as nothing of the daemon's environment.
+/// needed: with one instead of eight a core a session that leaves memory leaves less than half as much behind, and what
+/// `docs/performance.md` measures is no slower. Commands do not get it, as nothing of the daemon's environment.
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 
 /// The daemon proper, as it is to be started.

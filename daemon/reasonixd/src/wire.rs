@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn};
-use proto::record::{KnownFile, SessionCreated};
+use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
+use session::{Assembly, Bundle, Effort, KeptRules, Known, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
@@ -347,7 +347,7 @@ impl Assembly for Wire {
         }
     }
 
-    fn knew(&self, memory: &Arc<dyn Any + Send + Sync>, files: &[KnownFile]) {
+    fn knew(&self, memory: &Arc<dyn Any + Send + Sync>, files: &[Known]) {
         if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
             memory.knew(files);
         }

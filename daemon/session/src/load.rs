@@ -1,10 +1,10 @@
 //! A session from its log: the fold of its records, and the actor of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use contract::Prefix;
-use proto::record::{CheckpointCreated, KnownFile};
+use proto::record::CheckpointCreated;
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
 use serde::Deserialize;
 use store::aside::Aside;
@@ -21,6 +21,7 @@ use crate::catalog::CatalogFeed;
 use crate::handle::SessionHandle;
 use crate::journal::{Broken, Cause, Closed};
 use crate::keys::Keys;
+use crate::known::{Knowledge, Known};
 use crate::making::{Parts, build};
 use crate::rewind::Planned;
 use crate::setup::Assembly;
@@ -51,8 +52,8 @@ pub struct Read {
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     /// What happened since the last person left.
     pub missed: Option<Digest>,
-    /// The files that the session knows, the oldest first.
-    pub known: Vec<KnownFile>,
+    /// The files that the model knows, the oldest first.
+    pub known: Vec<Known>,
 }
 
 /// The daemon's own part of the first record.
@@ -66,7 +67,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
     let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
-    let mut known = HashMap::new();
+    let mut known = Knowledge::default();
     let left = store::aside::get(&dir, Aside::Seen).and_then(|content| Left::read(&content));
     let mut missed = left.map(Digest::new);
     let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
@@ -94,10 +95,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
                     ));
                 }
                 facts.apply(&record);
-                if let Body::ToolFinished(finished) = &record.body {
-                    let files = finished.known.iter();
-                    known.extend(files.map(|file| (file.path.clone(), (raw.seq, file.clone()))));
-                }
+                known.apply(&record);
                 if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
                     && let Some(own) = raw.own
                 {
@@ -123,6 +121,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         )
     });
     let upto = opened.index.last();
+    let shown = facts.shown_upto(upto);
     let trouble = opened.trouble;
     let refused = opened.read_only.map(|reason| match trouble {
         Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
@@ -139,15 +138,8 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         read_only,
         elements,
         missed,
-        known: by_age(known),
+        known: known.shown(&shown),
     })
-}
-
-/// The files, the oldest first.
-fn by_age(known: HashMap<String, (Seq, KnownFile)>) -> Vec<KnownFile> {
-    let mut known: Vec<_> = known.into_values().collect();
-    known.sort_by(|(a, first), (b, second)| (a, &first.path).cmp(&(b, &second.path)));
-    known.into_iter().map(|(_, file)| file).collect()
 }
 
 fn unreadable(session: SessionId, why: &str) -> Failure {

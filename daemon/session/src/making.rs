@@ -9,7 +9,7 @@ use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
-use proto::record::{KnownFile, SessionCreated};
+use proto::record::SessionCreated;
 use proto::state::Posture;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
 use store::aside::Aside;
@@ -36,6 +36,7 @@ use crate::hooked::Hooked;
 use crate::journal::{Cause, Closed, Journal};
 use crate::keeping::Keeping;
 use crate::keys::Keys;
+use crate::known::Known;
 use crate::load::Ground;
 use crate::notes::Notes;
 use crate::setup::{Setup, tools_by_name};
@@ -59,8 +60,8 @@ pub struct Parts {
     /// Where the elements of cache resets stand in their lines.
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     pub missed: Option<Digest>,
-    /// The files that it knows, the oldest first.
-    pub known: Vec<KnownFile>,
+    /// The files that the model knows, the oldest first.
+    pub known: Vec<Known>,
 }
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.

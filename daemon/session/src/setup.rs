@@ -7,13 +7,14 @@ use std::sync::Arc;
 use contract::{Codec, Provider, Secret, Spawn, Tool};
 use proto::Failure;
 use proto::budget::Budget;
-use proto::record::{KnownFile, Rules, SessionCreated};
+use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
 use crate::budget::Bounds;
 use crate::environment::Holding;
 use crate::kept::{self, KeptRules};
+use crate::known::Known;
 use crate::walls::Confine;
 
 /// Rules of one layer.
@@ -291,8 +292,8 @@ pub trait Assembly: Send + Sync {
         let (_, _) = (memory, remembered);
     }
 
-    /// Gives a new memory what the log says that the session knows of files, the oldest first.
-    fn knew(&self, memory: &Arc<dyn std::any::Any + Send + Sync>, files: &[KnownFile]) {
+    /// Gives a new memory what the log says that the model knows of files, the oldest first.
+    fn knew(&self, memory: &Arc<dyn std::any::Any + Send + Sync>, files: &[Known]) {
         let (_, _) = (memory, files);
     }
 

@@ -223,6 +223,8 @@ impl Memory {
     pub fn remind(&self, remembered: Remembered) {
         let Remembered { read, shell } = remembered;
         let mut kept = self.kept();
+        // What the log told of them is older.
+        kept.read.clear();
         let newest = read.iter().map(|(_, (used, _))| *used).max();
         kept.clock = kept.clock.max(newest.unwrap_or(0));
         kept.shell = shell;

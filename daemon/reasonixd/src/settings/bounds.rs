@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -50,12 +51,14 @@ impl KnownBounds {
             _ => known.remove(cwd),
         };
         drop(known);
-        let budget = layers::load(home, Some(cwd), user_home).settings.budget;
+        let loaded = layers::load(home, Some(cwd), user_home);
+        let budget = loaded.settings.budget;
         let bounds = Bounds {
             day: budget.day,
             project: budget.project,
         };
-        if settled {
+        // What could not be read now may be readable the next time, as it stands.
+        if settled && loaded.problems.is_empty() {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= REMEMBERED {
                 known.clear();
@@ -74,9 +77,13 @@ impl Seen {
         let now = SystemTime::now();
         let mut settled = true;
         let marks = [user, project].map(|path| {
-            let meta = path.metadata().ok();
-            settled &= meta.as_ref().is_none_or(|meta| has_settled(meta, now));
-            (path, meta.as_ref().map(Mark::of))
+            let meta = path.metadata();
+            settled &= match &meta {
+                Ok(meta) => has_settled(meta, now),
+                Err(error) => error.kind() == ErrorKind::NotFound,
+            };
+            let mark = meta.as_ref().ok().map(Mark::of);
+            (path, mark)
         });
         (Self(marks), settled)
     }
@@ -123,35 +130,80 @@ mod tests {
         (bounds.day.steps, bounds.project.steps)
     }
 
-    fn age(file: &Path) {
-        let before = SystemTime::now() - Duration::from_secs(60);
-        let file = fs::File::options().write(true).open(file).expect("a file");
-        file.set_modified(before).expect("a time");
+    /// Waits until a file has stood as it is for long enough to be remembered.
+    fn settle(file: &Path) {
+        while !has_settled(&file.metadata().expect("a file"), SystemTime::now()) {
+            std::thread::sleep(SETTLED / 10);
+        }
+    }
+
+    fn is_remembered(known: &KnownBounds, cwd: &Path) -> bool {
+        known.known.lock().unwrap().contains_key(cwd)
     }
 
     #[test]
     fn what_is_remembered_is_what_the_files_say() {
         let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (home, cwd) = (home.path(), project.path().join("deep"));
+        fs::create_dir(&cwd).expect("a directory");
+        let known = KnownBounds::default();
+        let is = |day, project| {
+            // Once as it is read, once as it is remembered.
+            assert_eq!(steps(&known, home, &cwd), (day, project));
+            assert!(is_remembered(&known, &cwd));
+            assert_eq!(steps(&known, home, &cwd), (day, project));
+        };
+        is(None, None);
+        let user = home.join("config.toml");
+        let day = |day| format!("[budget.day]\nsteps = {day}\n");
+        fs::write(&user, day(10)).expect("a file");
+        settle(&user);
+        is(Some(10), None);
+        // Of the same length; then another file in its place.
+        fs::write(&user, day(11)).expect("a file");
+        settle(&user);
+        is(Some(11), None);
+        fs::write(home.join("next"), day(12)).expect("a file");
+        settle(&home.join("next"));
+        fs::rename(home.join("next"), &user).expect("a file");
+        settle(&user);
+        is(Some(12), None);
+        // A project's, then one that is nearer, then none.
+        let far = project.path().join("reasonix.toml");
+        let near = cwd.join("reasonix.toml");
+        for (file, steps) in [(&far, 3), (&near, 4)] {
+            fs::write(file, format!("[budget.project]\nsteps = {steps}\n")).expect("a file");
+            settle(file);
+            is(Some(12), Some(steps));
+        }
+        fs::remove_file(&near).expect("a file");
+        is(Some(12), Some(3));
+        fs::remove_file(&far).expect("a file");
+        is(Some(12), None);
+    }
+
+    #[test]
+    fn changes_within_a_step_of_the_clock_are_seen() {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (home, cwd) = (home.path(), project.path());
         let known = KnownBounds::default();
-        assert_eq!(steps(&known, home, cwd), (None, None));
-        assert_eq!(steps(&known, home, cwd), (None, None));
-        let user = home.join("config.toml");
-        for day in 10..20 {
-            // The same length, and within one step of the clock.
-            fs::write(&user, format!("[budget.day]\nsteps = {day}\n")).expect("a file");
-            assert_eq!(steps(&known, home, cwd), (Some(day), None));
+        for day in 10..30 {
+            let text = format!("[budget.day]\nsteps = {day}\n");
+            fs::write(home.join("config.toml"), text).expect("a file");
             assert_eq!(steps(&known, home, cwd), (Some(day), None));
         }
-        let theirs = cwd.join("reasonix.toml");
-        fs::write(&theirs, "[budget.project]\nsteps = 3\n").expect("a file");
-        assert_eq!(steps(&known, home, cwd), (Some(19), Some(3)));
-        age(&theirs);
-        assert_eq!(steps(&known, home, cwd), (Some(19), Some(3)));
-        fs::remove_file(&theirs).expect("a file");
-        assert_eq!(steps(&known, home, cwd), (Some(19), None));
-        fs::remove_file(&user).expect("a file");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_remembered() {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (home, cwd) = (home.path(), project.path());
+        let known = KnownBounds::default();
+        let user = home.join("config.toml");
+        fs::write(&user, "[budget.day\n").expect("a file");
+        settle(&user);
         assert_eq!(steps(&known, home, cwd), (None, None));
+        assert!(!is_remembered(&known, cwd));
     }
 
     #[test]

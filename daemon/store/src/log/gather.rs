@@ -87,9 +87,20 @@ impl LogFile {
     /// The file cannot be read, or is shorter.
     pub fn gather<'a>(
         &self,
-        places: impl IntoIterator<Item = &'a Where>,
+        places: impl IntoIterator<Item = &'a Where, IntoIter: Clone>,
     ) -> io::Result<Gathered<'a>> {
-        let mut gathered = Gathered::default();
+        let places = places.into_iter();
+        let on_disk = places.clone().map(|at| match at {
+            Where::Memory { .. } => 0,
+            Where::Disk { len, .. } => *len,
+        });
+        // A run stands behind them for a moment, with what is between its pieces.
+        let between = RUN.min(GAP * places.clone().count() as u64);
+        let room = on_disk.sum::<usize>() + usize::try_from(between).map_err(io::Error::other)?;
+        let mut gathered = Gathered {
+            bytes: Vec::with_capacity(room),
+            pieces: Vec::with_capacity(places.size_hint().0),
+        };
         let mut run = Run::default();
         let mut behind = 0;
         for at in places {

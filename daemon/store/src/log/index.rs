@@ -61,7 +61,7 @@ impl Where {
     }
 }
 
-/// One record. `fragment_len` is 0 where there is no message fragment. Where it begins is the end of the one before.
+/// One record. `fragment_len` is 0 where there is no message fragment. A record begins where the one before ends.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// With the newline.
@@ -126,6 +126,10 @@ impl Index {
             self.offsets.push(self.end);
         }
         self.end += len as u64;
+        if self.slots.len() == self.slots.capacity() {
+            // By an eighth, not by as much again: sessions are many, and most do nothing.
+            self.slots.reserve_exact((self.slots.len() / 8).max(STRIDE));
+        }
         self.slots.push(Slot {
             len: short(len),
             fragment_start: short(fragment.start),
@@ -204,7 +208,7 @@ impl Index {
         Some((self.slots.get(place)?, self.offset(place)))
     }
 
-    /// Where the line at this place begins; behind the last one: the end.
+    /// Where the line at this place begins; right behind the last one: the end.
     fn offset(&self, place: usize) -> u64 {
         let Some(offset) = self.offsets.get(place / STRIDE) else {
             return self.end;

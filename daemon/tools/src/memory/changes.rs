@@ -1,6 +1,7 @@
 //! What others have changed of the files that a session has read.
 //!
-//! A look at each, and a reading of those that were touched; each change is told once. What is told does not count as
+//! A look at each, and a reading of those that were touched; each change is told once, and once more where the daemon was
+//! started anew since and it was not the session's own doing. What is told does not count as
 //! read, not even where all of the content stood in the note: a note comes with the result of a call that was decided
 //! without it, and so were the others of that answer. An edit is refused until the file is read again.
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use proto::record::KnownFile;
+use proto::record::{FileState, KnownFile};
 use workspace::Stamp;
 
 use super::Memory;
-use super::known::Known;
+use super::known::{Known, Told};
 
 /// As it stands in the log. `None`: the path is no text, and is known only as long as the session is loaded.
 pub(super) fn logged(path: &Path, stamp: &Stamp) -> Option<KnownFile> {
@@ -21,24 +21,47 @@ pub(super) fn logged(path: &Path, stamp: &Stamp) -> Option<KnownFile> {
 
 /// The state, unless no daemon has written it so.
 fn stamp(file: &KnownFile) -> Option<Stamp> {
-    let mut sha256 = [0; 32];
-    hex::decode_to_slice(&file.sha256, &mut sha256).ok()?;
     Some(Stamp {
         mtime_ns: file.modified_ns.into(),
         size: file.bytes,
         inode: file.inode,
-        sha256,
+        sha256: sha256(&file.sha256)?,
     })
 }
 
+fn sha256(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    hex::decode_to_slice(text, &mut hash).ok().map(|()| hash)
+}
+
+/// The newest state of the file that needs no telling: what the session itself has left there.
+fn told(left: Option<&FileState>) -> Told {
+    match left {
+        Some(FileState::File {
+            sha256: hash,
+            bytes,
+            ..
+        }) => Told::At {
+            size: *bytes,
+            // Nobody knows: the content decides.
+            mtime_ns: i128::MIN,
+            sha256: sha256(hash),
+        },
+        _ => Told::Stamp,
+    }
+}
+
 impl Memory {
-    /// Knows what the log says that an earlier memory of the session knew, the oldest first. What has changed meanwhile is
-    /// noticed by its stamp.
-    pub fn knew(&self, files: &[KnownFile]) {
+    /// Knows what the log says that an earlier memory of the session knew, the oldest first, each with what the session
+    /// itself has left there since. What has changed meanwhile is noticed by its stamp.
+    pub fn knew(&self, files: &[(KnownFile, Option<FileState>)]) {
         let mut kept = self.kept();
-        for file in files.iter().rev().take(super::READ_MAX).rev() {
+        for (file, left) in files.iter().rev().take(super::READ_MAX).rev() {
             if let Some(stamp) = stamp(file) {
-                let known = Known::new(kept.tick(), stamp, None);
+                let known = Known {
+                    told: told(left.as_ref()),
+                    ..Known::new(kept.tick(), stamp, None)
+                };
                 kept.read.insert(PathBuf::from(&file.path), known);
             }
         }
@@ -48,6 +71,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use workspace::Access;
 
     use super::*;
     use crate::scene::Scene;
@@ -65,20 +89,58 @@ mod tests {
             let path = Path::new(&path);
             let before = Stamp { mtime_ns: mtime.into(), size, inode, sha256 };
             let logged = logged(path, &before).expect("text");
-            scene.memory.knew(&[logged]);
+            scene.memory.knew(&[(logged, None)]);
             prop_assert_eq!(scene.memory.known(path), Some(before));
         }
+    }
+
+    /// Of a file with this content.
+    fn hash(scene: &Scene, content: &str) -> String {
+        let path = scene.put("hashed", content);
+        let workspace = scene.memory.workspace();
+        let at = workspace.resolve(path.to_str().expect("text"), Access::Read);
+        let read = workspace.read(&at.expect("a place")).expect("a file");
+        hex::encode(read.stamp.sha256)
+    }
+
+    #[test]
+    fn what_the_session_itself_left_is_not_told_and_what_others_did_is() {
+        let scene = Scene::new();
+        let left = |content: &str| {
+            let state = FileState::File {
+                sha256: hash(&scene, content),
+                bytes: content.len() as u64,
+                mode: 0o644,
+            };
+            Some(state)
+        };
+        let known = KnownFile {
+            path: scene.put("a", "").to_str().expect("text").to_owned(),
+            sha256: hash(&scene, "old\n"),
+            bytes: 4,
+            modified_ns: 0,
+            inode: 0,
+        };
+        scene.put("a", "new\n");
+        scene.memory.knew(&[(known.clone(), left("new\n"))]);
+        assert_eq!(scene.memory.changed_by_others(), None);
+        scene.memory.knew(&[(known, left("our\n"))]);
+        let told = scene.memory.changed_by_others().expect("a change");
+        assert!(told.contains("changed"), "{told}");
     }
 
     #[test]
     fn the_newest_count_and_nonsense_does_not() {
         let scene = Scene::new();
-        let file = |number: usize, sha256: &str| KnownFile {
-            path: format!("/f{number}"),
-            sha256: sha256.to_owned(),
-            bytes: 1,
-            modified_ns: 0,
-            inode: 0,
+        let file = |number: usize, sha256: &str| {
+            let file = KnownFile {
+                path: format!("/f{number}"),
+                sha256: sha256.to_owned(),
+                bytes: 1,
+                modified_ns: 0,
+                inode: 0,
+            };
+            (file, None)
         };
         let hash = "0".repeat(64);
         let mut files: Vec<_> = (0..super::super::READ_MAX + 2)
