@@ -142,6 +142,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     gate.wait();
     let queued = PromptParams {
+        on_ask: None,
         session: created.pid.to_string(),
         text: "and then".into(),
         when: When::Queue,
@@ -309,6 +310,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
     assert_eq!(log.results()[0].status, proto::item::CallStatus::Unknown);
     // And it goes on with the next prompt, from the place in the script where it was.
     let next = PromptParams {
+        on_ask: None,
         session: created.pid.to_string(),
         text: "go on".into(),
         when: When::Queue,

@@ -128,6 +128,7 @@ impl Talk<'_> {
 
     async fn prompt(&self, client: &Client, text: &str, when: When) {
         let params = PromptParams {
+            on_ask: None,
             session: self.pid.to_string(),
             text: text.to_owned(),
             when,

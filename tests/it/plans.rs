@@ -56,6 +56,7 @@ async fn set(client: &Client, pid: Pid, change: SetParams) {
 
 async fn prompt(client: &Client, pid: Pid, text: &str) {
     let params = PromptParams {
+        on_ask: None,
         session: pid.to_string(),
         text: text.to_owned(),
         when: When::Queue,

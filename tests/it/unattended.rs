@@ -11,7 +11,7 @@ use proto::state::{Kind, OnAsk};
 use proto::{Body, Pid};
 use serde_json::json;
 use testkit::Script;
-use tests::follow::{body, from_the_start};
+use tests::follow::{body, from_the_start, to_rest};
 use tests::{House, soon, until};
 
 fn touching() -> Script {
@@ -284,4 +284,36 @@ async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
         (approval.approval_id, Decision::Deny, true)
     );
     assert!(!house.project().join("made").exists());
+}
+
+#[tokio::test]
+async fn a_run_in_a_persons_session_leaves_its_questions_as_they_were() {
+    let write = |name: &str| json!({"path": name, "content": "x\n"});
+    let house = House::playing(
+        &Script::new()
+            .says("Hello.")
+            .calls("write_file", &write("by_the_run"))
+            .says("Done.")
+            .calls("write_file", &write("by_the_person"))
+            .says("Done."),
+    );
+    house.daemon();
+    let person = house.client("person", Role::Drive).await;
+    let created = person.call::<SessionCreate>(&house.create("hello")).await;
+    let pid = created.expect("create").pid;
+    let mut follow = from_the_start(&person, pid).await;
+    to_rest(&mut follow).await;
+    // Nobody is there, and the workspace holds the file tools: the run goes through.
+    let run = house.reasonix_reading(&["run", "-s", &pid.to_string(), "write"], "");
+    assert_eq!(run.code(), Some(0), "{run:?}");
+    assert!(house.project().join("by_the_run").exists());
+    // The person asks for the same, and is asked.
+    let prompt = json!({"session": pid.to_string(), "text": "write"});
+    let prompted = person.call_raw("session.prompt", &prompt).await;
+    prompted.expect("prompt");
+    let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else {
+        panic!("a question")
+    };
+    assert!(approval.subject.contains("by_the_person"), "{approval:?}");
+    assert!(!house.project().join("by_the_person").exists());
 }

@@ -36,6 +36,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("send").await?;
     let env = client::environment::lost(&client, &args.session).await;
     let params = PromptParams {
+        on_ask: None,
         session: args.session,
         text: prompt,
         when: match (args.now, args.steer) {

@@ -512,7 +512,9 @@ fn going_on_in_a_session_prompts_it_and_shows_only_what_is_new() {
         );
     }
     assert_eq!(fake.params("session.attach")[0]["after_seq"], 9);
-    assert_eq!(fake.params("session.set")[0]["on_ask"], "sandboxed");
+    // Nobody is asked in this turn; the session stays as it was set.
+    assert_eq!(fake.params("session.prompt")[0]["on_ask"], "sandboxed");
+    assert!(fake.params("session.set").is_empty());
     assert_eq!(fake.params("session.list")[0]["cwd"], "/tmp");
     assert!(fake.params("session.create").is_empty());
     let refused = run(&mut reasonix(
@@ -622,10 +624,10 @@ fn settings_that_stay_with_the_session_are_told() {
         notice("headless", &["--on-ask", "deny"]),
         "· session 3 keeps this from now on: on-ask deny\n"
     );
-    // Nobody is here to be asked, and in this session somebody was.
     assert_eq!(
         notice("interactive", &[]),
-        "· session 3 keeps this from now on: on-ask sandboxed\n"
+        "",
+        "that nobody is asked is this turn's"
     );
     assert_eq!(notice("headless", &["--posture", "ask"]), "", "as it was");
     let fake = going_on("headless");

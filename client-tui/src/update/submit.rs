@@ -74,6 +74,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         return Vec::new();
     }
     let params = PromptParams {
+        on_ask: None,
         session: session.id.to_string(),
         text,
         when,

@@ -13,7 +13,6 @@ use proto::live::{Live, ToolOutput};
 use proto::params::compact::CompactOutput;
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice};
-use proto::state::OnAsk;
 use proto::{Body, CallId, Failure, ItemId, Pid, RequestId, Seq, SessionId, Stamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -348,7 +347,7 @@ impl Actor {
         else {
             return;
         };
-        let on_ask = self.machine.facts().settings.on_ask.unwrap_or(OnAsk::Wait);
+        let on_ask = self.machine.facts().on_ask();
         if questions.is_some() || plan.is_some() {
             let unasked = policy::unasked(on_ask, self.fanout.attended());
             *unattended = match unasked {
@@ -370,7 +369,7 @@ impl Actor {
     fn may_be_let_out(&mut self) -> bool {
         let rules = self.rules();
         let facts = self.machine.facts();
-        let on_ask = facts.settings.on_ask.unwrap_or(OnAsk::Wait);
+        let on_ask = facts.on_ask();
         let stays = policy::stays_inside(&rules, facts.settings.posture, facts.stance());
         stays.is_none() && !policy::unasked(on_ask, self.fanout.attended())
     }

@@ -145,6 +145,7 @@ impl Supervisor {
             notices,
         } = prepared??;
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            on_ask: None,
             prompt_id: PromptId::new(),
             text: text.clone(),
             steer: false,

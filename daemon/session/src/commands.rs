@@ -18,6 +18,7 @@ use proto::params::session::{
 };
 use proto::params::{plan, question};
 use proto::record::{ChildExited, ChildSpawned, ReasoningHarvested, SessionSet};
+use proto::state::OnAsk;
 use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::{LogFile, Trouble};
 use tokio::sync::oneshot;
@@ -43,6 +44,7 @@ pub type Page = (Arc<LogFile>, u64, usize, Pid);
 pub struct Prompting {
     pub text: String,
     pub when: When,
+    pub on_ask: Option<OnAsk>,
     pub request_id: Option<RequestId>,
     pub by: String,
     pub credentials: BTreeMap<String, String>,

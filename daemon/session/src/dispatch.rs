@@ -81,6 +81,7 @@ impl Actor {
                 prompt_id: PromptId::new(),
                 text: prompting.text,
                 steer: prompting.when == When::Steer,
+                on_ask: prompting.on_ask,
                 by: prompting.by,
                 request_id: prompting.request_id,
             },

@@ -210,6 +210,7 @@ impl SessionHandle {
             Command::Prompt(Prompting {
                 text: params.text,
                 when: params.when,
+                on_ask: params.on_ask,
                 request_id: params.request_id,
                 by,
                 credentials: params.credentials,

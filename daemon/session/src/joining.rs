@@ -198,7 +198,7 @@ impl Actor {
             && self.refusal().is_none()
             && !self.fanout.attended()
             && facts.settings.kind == Kind::Headless
-            && matches!(facts.settings.on_ask, Some(OnAsk::Sandboxed | OnAsk::Allow));
+            && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
         if forsaken {
             let asked: Vec<_> = facts.asked.keys().cloned().collect();
             let plans: Vec<_> = facts.plans.keys().cloned().collect();

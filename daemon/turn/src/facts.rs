@@ -304,6 +304,13 @@ impl Facts {
         }
     }
 
+    /// What becomes of a question now: as the open turn's prompt says, else as the session is set.
+    #[must_use]
+    pub fn on_ask(&self) -> OnAsk {
+        let turns = self.open.as_ref().and_then(|open| open.on_ask);
+        turns.or(self.settings.on_ask).unwrap_or(OnAsk::Wait)
+    }
+
     fn remember(
         &mut self,
         id: Option<RequestId>,

@@ -34,6 +34,22 @@ const OF_OTHERS: [(&str, Meant); 11] = [
     (".idea/workspace.xml", Meant::Itself),
 ];
 
+/// What a shell or git reads at its start, wherever it lies: a workspace may be somebody's home, or lie in it by a link.
+/// Commands are kept from those that are there.
+const OF_HOMES: [&str; 11] = [
+    ".profile",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".gitconfig",
+];
+
 /// The agent's own workshop: what is in it is no configuration. A climb out of it cannot stand in a resolved path.
 const WORKSHOP: &str = ".reasonix/autoresearch";
 
@@ -56,7 +72,7 @@ fn is_named(names: &[Cow<'_, str>]) -> bool {
     if begin(names, WORKSHOP) {
         return false;
     }
-    matches!(names, [name] if is_editors_workspace(name))
+    matches!(names, [name] if is_editors_workspace(name) || is_of_a_home(name))
         || OF_OTHERS.iter().any(|(path, meant)| {
             let alone = names.len() == path.split('/').count();
             begin(names, path) && (alone || *meant == Meant::Below)
@@ -70,6 +86,11 @@ fn begin(names: &[Cow<'_, str>], path: &str) -> bool {
             .next()
             .is_some_and(|name| name.eq_ignore_ascii_case(part))
     })
+}
+
+fn is_of_a_home(name: &str) -> bool {
+    let mut known = OF_HOMES.iter();
+    known.any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn is_editors_workspace(name: &str) -> bool {
@@ -115,9 +136,12 @@ pub fn guarded(root: &Path) -> Guarded {
         .places
         .extend(OF_OTHERS.iter().map(|(name, _)| root.join(name)));
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let workspaces =
-        entries.filter(|entry| is_editors_workspace(&entry.file_name().to_string_lossy()));
-    guarded.places.extend(workspaces.map(|entry| entry.path()));
+    let there = entries.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        is_editors_workspace(&name) || is_of_a_home(&name)
+    });
+    guarded.places.extend(there.map(|entry| entry.path()));
     guarded
 }
 

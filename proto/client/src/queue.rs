@@ -33,6 +33,7 @@ impl Queue {
         self.known = seq;
         match body {
             Body::PromptQueued(queued) => self.waiting.push(QueuedPrompt {
+                on_ask: None,
                 prompt_id: queued.prompt_id,
                 text: queued.text.clone(),
                 steer: queued.steer,

@@ -291,6 +291,9 @@ pub struct PromptParams {
     /// ignored: a session's environment is that of the client that made it. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// What becomes of questions of the turn that begins with it; absent: as the session is set, which this leaves as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
@@ -349,6 +352,9 @@ pub struct QueuedPrompt {
     pub text: String,
     pub steer: bool,
     pub by: String,
+    /// What becomes of questions of its turn; absent: as the session is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
 }
 
 /// What can be sent to a session.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::state::OnAsk;
 use crate::{PromptId, RequestId};
 
 /// `prompt.queued`: accepted, and from now on kept.
@@ -13,6 +14,9 @@ pub struct PromptQueued {
     /// Fold it into the running turn, behind the next tool results, instead of waiting for the turn's end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
+    /// What becomes of questions of the turn that begins with it; absent: as the session is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
     /// The name of the client that sent it.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -172,6 +172,7 @@ pub async fn drive(
 
 async fn give(world: &World, handle: &SessionHandle, prompt: &mut Prompt, text: &str) {
     let params = PromptParams {
+        on_ask: None,
         session: String::new(),
         text: text.to_owned(),
         when: prompt.when,

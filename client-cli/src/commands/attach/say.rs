@@ -239,6 +239,7 @@ impl Attached {
             BTreeMap::new()
         };
         let params = PromptParams {
+            on_ask: None,
             session: self.session.clone(),
             text,
             when,

@@ -76,7 +76,11 @@ pub(super) async fn create(
     };
     let prompt_id = match created.prompt_id {
         Some(prompt_id) => prompt_id,
-        None => give(client, session, prompt, BTreeMap::new()).await?.0,
+        None => {
+            give(client, session, prompt, BTreeMap::new(), None)
+                .await?
+                .0
+        }
     };
     Ok(Given {
         session,
@@ -112,20 +116,20 @@ pub(super) async fn resume(
         output::progress(&words);
     }
     let session = summary.session;
-    if let Some(settings) = changes(args, &summary, interactive) {
+    if let Some(settings) = changes(args, &summary) {
         let params = SetParams {
             request_id: Some(RequestId::new()),
             ..settings.clone()
         };
         client.call::<SessionSet>(&params).await?;
-        if let Some(words) = kept(&settings, args.on_ask.is_some(), &summary) {
+        if let Some(words) = kept(&settings, &summary) {
             output::progress(&words);
         }
     }
     let env = client::environment::lost(client, &session.to_string()).await;
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
-        let (prompt_id, seq) = give(client, session, prompt, env).await?;
+        let (prompt_id, seq) = give(client, session, prompt, env, None).await?;
         return Ok(Given {
             session,
             prompt_id,
@@ -133,7 +137,10 @@ pub(super) async fn resume(
             follow: Some(follow),
         });
     }
-    let (prompt_id, seq) = give(client, session, prompt, env).await?;
+    // A session of a person would wait for one, and does so again behind this turn. A run's own keeps what it was told.
+    let alone = summary.kind == Kind::Interactive && args.on_ask.is_none();
+    let on_ask = alone.then_some(OnAsk::Sandboxed);
+    let (prompt_id, seq) = give(client, session, prompt, env, on_ask).await?;
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
@@ -166,13 +173,7 @@ fn fits(args: &Args) -> Result<(), Error> {
 }
 
 /// What the options change of the session; `None` where they say nothing.
-fn changes(args: &Args, summary: &SessionSummary, interactive: bool) -> Option<SetParams> {
-    // A session of a person would wait for one; a run's own keeps what it was told.
-    let alone = !interactive && summary.kind == Kind::Interactive;
-    let on_ask = args
-        .on_ask
-        .map(Into::into)
-        .or(alone.then_some(OnAsk::Sandboxed));
+fn changes(args: &Args, summary: &SessionSummary) -> Option<SetParams> {
     let labels = (!args.label.is_empty()).then(|| {
         let mut labels = summary.labels.clone();
         labels.extend(
@@ -188,7 +189,7 @@ fn changes(args: &Args, summary: &SessionSummary, interactive: bool) -> Option<S
         posture: args.posture.map(Into::into),
         mode: args.mode(),
         read_only: args.read_only.then_some(true),
-        on_ask,
+        on_ask: args.on_ask.map(Into::into),
         name: args.name.clone(),
         labels,
         max_steps: args.max_steps,
@@ -229,15 +230,10 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
 }
 
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.
-/// `asked`: what becomes of questions was asked for, and does not only follow from nobody being here.
-fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<String> {
+fn kept(settings: &SetParams, before: &SessionSummary) -> Option<String> {
     let posture = settings
         .posture
         .filter(|posture| *posture != before.posture);
-    // A run's session has been like this from its start.
-    let on_ask = settings
-        .on_ask
-        .filter(|_| asked || before.kind == Kind::Interactive);
     let words: Vec<String> = [
         posture.map(|posture| format!("posture {}", name_of(&posture))),
         settings
@@ -248,7 +244,9 @@ fn kept(settings: &SetParams, asked: bool, before: &SessionSummary) -> Option<St
             .read_only
             .filter(|only| *only != before.only_reads)
             .map(|_| "read-only".to_owned()),
-        on_ask.map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
+        settings
+            .on_ask
+            .map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
         settings.max_steps.map(|steps| match steps {
             0 => "no step limit".to_owned(),
             steps => format!("max-steps {steps}"),
@@ -286,17 +284,19 @@ async fn follow(
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
 }
 
-/// Gives the prompt. `env`: what the session lost and this process has.
+/// Gives the prompt. `env`: what the session lost and this process has; `on_ask`: for its turn alone.
 async fn give(
     client: &Client,
     session: SessionId,
     text: String,
     env: BTreeMap<String, String>,
+    on_ask: Option<OnAsk>,
 ) -> Result<(PromptId, Seq), Error> {
     let params = PromptParams {
         session: session.to_string(),
         text,
         when: When::Queue,
+        on_ask,
         env,
         credentials: client.credentials().await,
         request_id: Some(RequestId::new()),

@@ -136,6 +136,8 @@ fn what_configures_the_agent_is_asked_in_every_posture() {
         "sh -c 'rm -r .reasonix'",
         "mv .git x",
         "ln -s a .mcp.json",
+        "echo y >> .profile",
+        "tee ~/.bashrc",
     ] {
         let decision = scene("allow Bash").posture(Posture::Yolo).bash(command);
         assert_eq!(

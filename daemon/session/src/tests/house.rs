@@ -404,6 +404,7 @@ pub fn begin_with(
     let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
     let (reply, born) = oneshot::channel();
     let prompt = PromptQueued {
+        on_ask: None,
         prompt_id: PromptId::new(),
         text: prompt.into(),
         steer: false,

@@ -97,6 +97,7 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         "a call was started that cannot be known after a crash"
     );
     let params = proto::params::session::PromptParams {
+        on_ask: None,
         session: String::new(),
         text: "again".into(),
         when: proto::params::session::When::Queue,

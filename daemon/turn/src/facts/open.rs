@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::{MissCause, ToolBlocked, ToolFinished};
+use proto::state::OnAsk;
 use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
 
 use super::standing::since;
@@ -17,6 +18,8 @@ pub struct OpenTurn {
     pub started_at: Stamp,
     /// The prompt that it began with.
     pub prompt_id: Option<PromptId>,
+    /// What becomes of its questions, where its prompt says so.
+    pub on_ask: Option<OnAsk>,
     /// How long it has been paused, less the pause that lasts; since when that does.
     pub paused_ms: u64,
     pub paused_at: Option<Stamp>,

@@ -16,6 +16,7 @@ impl Facts {
 
     pub(super) fn apply_queued(&mut self, prompt: &PromptQueued, record: &Record) {
         self.queue.push_back(QueuedPrompt {
+            on_ask: prompt.on_ask,
             prompt_id: prompt.prompt_id,
             text: prompt.text.clone(),
             steer: prompt.steer,

@@ -24,11 +24,14 @@ impl Facts {
             self.state.state = State::Idle;
         }
         // Only an edited log begins a turn in a turn: its calls must have their results before anything else is said.
+        let waiting = self.queue.iter().find(|queued| queued.prompt_id == prompt);
+        let on_ask = waiting.and_then(|queued| queued.on_ask);
         let before = self.open.take().map(|open| open.calls).unwrap_or_default();
         self.open = Some(OpenTurn {
             number: self.turns,
             started_at: record.at,
             prompt_id: Some(prompt),
+            on_ask,
             paused_at: self.settings.paused.then_some(record.at),
             calls: before
                 .into_iter()

@@ -452,6 +452,7 @@ impl Stage {
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
+            on_ask: None,
             prompt_id: self.prompt_named(text),
             text: text.to_owned(),
             steer: when == When::Steer,

@@ -313,6 +313,7 @@ impl World {
         self.prompts += 1;
         let text = format!("prompt {}", self.prompts);
         let prompt = PromptQueued {
+            on_ask: None,
             prompt_id: prompt_id(self.prompts),
             text,
             steer: when == When::Steer,

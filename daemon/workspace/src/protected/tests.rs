@@ -22,6 +22,9 @@ fn files_that_run_something_later_are_protected() {
         ".idea/workspace.xml",
         "my.code-workspace",
         ".reasonix/autoresearch/x/.git/config",
+        ".bashrc",
+        "ann/.Profile",
+        ".gitconfig",
     ] {
         assert!(is_protected(Path::new(path)), "{path}");
     }
@@ -102,6 +105,15 @@ fn one_list_protects_what_two_did() {
     ] {
         assert!(places.contains(&root.path().join(name)), "{name}");
     }
+}
+
+#[test]
+fn what_a_shell_reads_is_guarded_where_it_is_and_no_stub_is_made_elsewhere() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join(".bashrc"), "").unwrap();
+    let places = guarded(root.path()).places;
+    assert!(places.contains(&root.path().join(".bashrc")));
+    assert!(!places.contains(&root.path().join(".profile")));
 }
 
 #[test]
