@@ -352,6 +352,7 @@ impl Attached {
         match body {
             Ok(Body::ApprovalRequested(approval)) => {
                 self.pending.push(approval);
+                self.how_to_decide()?;
                 drawn(lines);
             }
             Ok(Body::ApprovalResolved(resolved)) => {
@@ -442,6 +443,7 @@ impl Attached {
                 for piece in approval_pieces(approval) {
                     output::part(&self.painter.paint(&piece))?;
                 }
+                self.how_to_decide()?;
             }
         }
         pending.clone_into(&mut self.pending);

@@ -184,6 +184,30 @@ fn who_answered_elsewhere_is_told() {
 }
 
 #[test]
+fn one_letter_answers_an_open_question_and_is_a_prompt_where_there_is_none() {
+    for (said, decision) in [("y\n", "allow_once"), ("No\n", "deny")] {
+        let fake = daemon(vec![approval("3.1")]);
+        let mut running = start(&fake, &["3"]);
+        running.say(said);
+        let sent = fake.wait_for("approval.answer", 1);
+        assert_eq!(
+            (&sent["approval_id"], &sent["decision"]),
+            (&json!("3.1"), &json!(decision))
+        );
+        running.say("/quit\n");
+        let done = running.done();
+        assert!(done.out.contains("`y` allows it once"), "{}", done.out);
+        assert!(fake.params("session.prompt").is_empty());
+    }
+    let fake = daemon(Vec::new());
+    let mut running = start(&fake, &["3"]);
+    running.say("y\n");
+    assert_eq!(fake.wait_for("session.prompt", 1)["text"], "y");
+    running.say("/quit\n");
+    running.done();
+}
+
+#[test]
 fn a_watcher_changes_nothing() {
     let fake = daemon(vec![approval("3.1")]);
     let mut running = start(&fake, &["--read-only", "3"]);

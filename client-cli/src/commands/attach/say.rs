@@ -39,7 +39,10 @@ impl Attached {
             }
             Said::Usage(words) => return self.note(&format!("say it so: {words}")),
             Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
-            Said::Prompt(text) => self.prompt(text, When::Queue).await,
+            Said::Prompt(text) => match self.decides(&text) {
+                Some(decision) => self.answer(None, decision, None).await,
+                None => self.prompt(text, When::Queue).await,
+            },
             Said::Answer(words) => self.reply(&words).await,
             Said::Clear(sure) => self.clear(sure).await,
             Said::Rewind(None) => self.turns().await,
@@ -108,7 +111,9 @@ impl Attached {
             | Said::Export(_)
             | Said::Usage(_)
             | Said::Unknown(_) => Role::Watch,
-            Said::Prompt(text) if self.is_answer(text) => Role::Approve,
+            Said::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
+                Role::Approve
+            }
             Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
             Said::Prompt(_)
             | Said::Steer(_)
@@ -280,6 +285,28 @@ impl Attached {
             .call::<SessionInterrupt>(&params)
             .await?
             .delivered)
+    }
+
+    /// What a line says to the question that is open, where it is one word for yes or no.
+    fn decides(&self, line: &str) -> Option<Decision> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        match line.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => Some(Decision::AllowOnce),
+            "n" | "no" => Some(Decision::Deny),
+            _ => None,
+        }
+    }
+
+    /// How a question is answered, for who may.
+    pub(super) fn how_to_decide(&mut self) -> Result<(), Error> {
+        if self.role < Role::Approve {
+            return Ok(());
+        }
+        self.note(
+            "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
+        )
     }
 
     /// The id and the note of `/deny`: a first word that names an open question is the id.
