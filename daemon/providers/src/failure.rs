@@ -132,7 +132,10 @@ impl Site {
         };
         match (kind, status) {
             (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or take a model with a larger window".to_owned(),
-            (ErrorKind::Credentials, _) => format!("check the key in {variable}"),
+            (ErrorKind::Credentials, _) => format!(
+                "check the key in {variable}, or give another one with `reasonix login {}`",
+                self.entry.name
+            ),
             (ErrorKind::Transient, Some(429)) => "the vendor's rate limit: wait, or lower the number of sessions".to_owned(),
             (ErrorKind::Transient, _) => "the vendor's trouble: try again later, and look at its status page".to_owned(),
             (ErrorKind::Permanent, Some(402 | 429)) => format!("top up the account that the key in {variable} belongs to"),
