@@ -467,6 +467,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
 /// A prompt.
 pub fn prompt(text: &str) -> PromptParams {
     PromptParams {
+        on_ask: None,
         session: String::new(),
         text: text.into(),
         when: When::Queue,

@@ -331,6 +331,7 @@ impl World {
 
 pub fn prompt(text: &str) -> PromptParams {
     PromptParams {
+        on_ask: None,
         session: String::new(),
         text: text.into(),
         when: When::Queue,
