@@ -13,7 +13,7 @@ use crate::output;
 
 /// Reasonix, a coding agent: sessions live in a daemon, and this is a client of it.
 #[derive(Debug, Parser)]
-#[command(name = "reasonix", version = proto::VERSION, max_term_width = 100)]
+#[command(name = "reasonix", version = proto::VERSION, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
     /// Tell more: the whole chain of causes of an error, more columns of a listing.
     #[arg(short, long, global = true)]
