@@ -23,7 +23,7 @@ const ARGUMENTS_MAX: usize = 8 * 1024 * 1024;
 /// Rules that a case may have generated.
 const GENERATED_MAX: u64 = 1_000_000;
 
-/// Whether a path below the workspace configures the agent, its repository or an editor: `workspace` knows.
+/// Whether a path below the workspace configures the agent, its repository, an editor or a shell: `workspace` knows.
 pub type IsProtected = fn(&Path) -> bool;
 
 /// What a case came to.

@@ -17,7 +17,7 @@ pub struct ResolvedPath {
     pub absolute: Option<PathBuf>,
     /// Below a writable root.
     pub writable: bool,
-    /// A file that configures the agent, its repository or an editor, by where it leads or by its name here.
+    /// A file that configures the agent, its repository, an editor or a shell, by where it leads or by its name here.
     pub protected: bool,
     /// Belongs to the agent or shows a process: read by no tool, and by no command unasked.
     pub masked: bool,

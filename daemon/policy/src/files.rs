@@ -210,7 +210,7 @@ fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
     }
     resolved.protected.then(|| {
         let words = format!(
-            "always asked: `{}` configures the agent, its repository or an editor",
+            "always asked: `{}` configures the agent, its repository, an editor or a shell",
             resolved.text
         );
         Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)

@@ -1,4 +1,4 @@
-//! Which files configure the agent, its repository or an editor: a write there may run something later.
+//! Which files configure the agent, its repository, an editor or a shell: a write there may run something later.
 //!
 //! The one list of them, by names only: for the paths of file tools ([`is_protected`], called by `resolve`), and for what
 //! the walls keep commands from ([`guarded`]). The words of commands have a list of their own, in `policy::protected`.

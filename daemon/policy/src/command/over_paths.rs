@@ -177,8 +177,9 @@ fn redirected(case: &mut Case<'_>, word: &Word, access: Access, bases: &[PathBuf
     let inside = leads.and_then(|path| path.strip_prefix(&case.context.root).ok());
     let guarded = inside.and_then(|path| protected::word(&path.to_string_lossy()));
     if access == Access::Edit && guarded.is_some() {
-        let words =
-            format!("always asked: `{text}` configures the agent, its repository or an editor");
+        let words = format!(
+            "always asked: `{text}` configures the agent, its repository, an editor or a shell"
+        );
         findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
     }
     let home = case.context.user_home.clone();
