@@ -48,7 +48,7 @@ pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, 
             otherwise,
         ));
     }
-    let mut options = client::Options::new(client::paths::from_env()?, name);
+    let mut options = client::Options::new(client::paths::from_env()?, &reach::called(name));
     options.kind = "tui".to_owned();
     options.role = role;
     options.interactive = role != Role::Watch;

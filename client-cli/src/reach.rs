@@ -19,10 +19,19 @@ pub async fn daemon(verb: &str) -> Result<Client, Error> {
 
 /// The same with other options.
 pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Client, Error> {
-    let mut options = Options::new(client::paths::from_env()?, &format!("reasonix {verb}"));
+    let name = called(&format!("reasonix {verb}"));
+    let mut options = Options::new(client::paths::from_env()?, &name);
     options.listener = Some(Listener::new(tell));
     change(&mut options);
     Ok(Client::connect(options).await?)
+}
+
+/// What others read of who did something: the user's name, or the program's where the environment knows none.
+pub fn called(program: &str) -> String {
+    let names = ["USER", "LOGNAME"].into_iter();
+    let mut names = names.filter_map(|name| std::env::var(name).ok());
+    let name = names.find(|name| !name.trim().is_empty());
+    name.unwrap_or_else(|| program.to_owned())
 }
 
 /// Says that the daemon does not answer, while we wait for it.

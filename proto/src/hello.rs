@@ -24,7 +24,7 @@ pub enum Role {
 /// Who a client says it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientInfo {
-    /// Shown to other clients, for instance `reasonix run`.
+    /// Shown to other clients: what the person is called, or the program (`reasonix run`).
     pub name: String,
     pub version: String,
     #[serde(default)]

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use proto::Pid;
+use proto::{Body, Pid};
 use testkit::Script;
 use tests::program::run;
 use tests::{Done, House};
@@ -65,4 +65,21 @@ fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs(
     );
     assert_eq!(printed(&house, 1), ["it is one", "it is one"]);
     assert_eq!(printed(&house, 2), ["it is two", "it is two"]);
+}
+
+#[test]
+fn whoever_does_something_is_told_by_the_name_in_their_environment() {
+    let house = House::playing(&Script::new().says("Done.").says("Done."));
+    let by = |pid: u64, name: Option<&str>| {
+        let mut command = house.command(&["run", "x"]);
+        let _ = run(command.envs(name.map(|name| ("USER", name)))).expect_code(0);
+        let bodies = house.log(Pid(pid)).check().bodies().into_iter();
+        let mut queued = bodies.filter_map(|body| match body {
+            Body::PromptQueued(queued) => Some(queued.by),
+            _ => None,
+        });
+        queued.next().expect("a prompt")
+    };
+    assert_eq!(by(1, Some("ann")), "ann");
+    assert_eq!(by(2, None), "reasonix run");
 }
