@@ -331,8 +331,10 @@ fn judge(
         (404 | 405, _) => (
             key,
             format!("answered {}: it has no list of models there", answer.status),
-            "if a prompt fails too, check `base_url`; a key cannot be checked without that list"
-                .to_owned(),
+            match versioned(&what.base_url) {
+                Some(url) => format!("most stand below a version: try `{url}` as `base_url`"),
+                None => "if a prompt fails too, check `base_url`; a key cannot be checked without that list".to_owned(),
+            },
         ),
         (300..=399, Some(to)) => (
             key,
@@ -350,6 +352,12 @@ fn judge(
             "check `base_url` and `headers` of this provider".to_owned(),
         ),
     }
+}
+
+/// The same address below a version, where it is that of a host alone.
+fn versioned(base: &str) -> Option<String> {
+    let url = Url::parse(base).ok()?;
+    (url.path() == "/").then(|| format!("{}/v1", base.trim_end_matches('/')))
 }
 
 /// What a good answer says.

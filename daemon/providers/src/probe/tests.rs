@@ -133,6 +133,17 @@ async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
     assert!(!probed.hint.is_empty());
 }
 
+#[test]
+fn the_address_of_a_host_alone_may_lack_its_version() {
+    let host = versioned("http://127.0.0.1:8080/");
+    assert_eq!(host.as_deref(), Some("http://127.0.0.1:8080/v1"));
+    assert_eq!(
+        versioned("https://api.example.org").as_deref(),
+        Some("https://api.example.org/v1")
+    );
+    assert_eq!(versioned("https://api.example.org/v2"), None);
+}
+
 #[tokio::test]
 async fn a_redirect_to_another_host_gets_no_key() {
     let mut other = Fake::start(vec![json(200, LIST)]).await;
