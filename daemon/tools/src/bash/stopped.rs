@@ -23,6 +23,12 @@ const NETWORK: [&str; 11] = [
     "no address associated with hostname",
     "getaddrinfo failed",
 ];
+/// What they say where nobody listens: behind the walls loopback is the command's own.
+const NOBODY: [&str; 3] = [
+    "connection refused",
+    "econnrefused",
+    "couldn't connect to server",
+];
 /// What they say of a call that the kernel takes from nobody in there.
 const CALLS: [&str; 2] = ["operation not permitted", "eperm"];
 
@@ -33,7 +39,7 @@ pub(super) struct ByWalls {
     pub(super) why: String,
     /// What a person could set so that it works within the walls.
     lift: &'static str,
-    /// It is about what is closed to all tools: nobody is asked to run it outside.
+    /// It is about what is closed to all tools, or may as well have failed by itself: nobody is asked to run it outside.
     closed: bool,
 }
 
@@ -120,6 +126,14 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
         return Some(ByWalls {
             why: format!("it needs `{}`, which is closed", place.display()),
             lift: "they can open it where they have closed it (`sandbox.deny_read`, a rule), or do it themselves",
+            closed: true,
+        });
+    }
+    if !walls.network && says(&NOBODY) {
+        return Some(ByWalls {
+            why: "a server outside of it is not to be reached, also none on this machine"
+                .to_owned(),
+            lift: "they can set `sandbox.network = true`, or do it themselves",
             closed: true,
         });
     }
@@ -285,6 +299,10 @@ mod tests {
         assert!(
             told(&walls, "unshare: unshare failed: Operation not permitted").contains("system")
         );
+        let refused = "curl: (7) Failed to connect to 127.0.0.1 port 8080: Connection refused";
+        assert!(told(&walls, refused).contains("on this machine"));
+        assert_eq!(told(&open, refused), "");
+        assert_eq!(by(&walls, refused).and_then(ByWalls::offer), None);
         // What could be done about it stands beside.
         assert!(told(&walls, "EROFS: x").contains("`sandbox.allow_write`"));
         assert!(told(&walls, "getaddrinfo failed").contains("`sandbox.network = true`"));
