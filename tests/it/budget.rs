@@ -92,6 +92,21 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
     assert_eq!(session["limit"], json!({"tokens": 2500}));
     assert_eq!(session["rest"], json!({"tokens": 0}));
 
+    let shown = house.reasonix(&["budget", &pid]).expect_code(0);
+    let words = format!("no tokens left in the budget of the session ({pid})");
+    assert!(shown.err.contains(&words), "{}", shown.err);
+    let shown = house.reasonix(&["show", &pid]).expect_code(0);
+    assert!(
+        shown.out.contains("turn ended: budget exceeded"),
+        "{}",
+        shown.out
+    );
+    let listed = house.reasonix(&["ls", "--json"]).expect_code(0).out;
+    assert!(
+        listed.contains(r#""cut_off":"budget_exceeded""#),
+        "{listed}"
+    );
+
     // The session is there, and says the same again.
     run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
     assert_eq!(model.count(), 3);

@@ -86,7 +86,29 @@ pub(super) fn table(nodes: &[BudgetNode]) -> Result<(), Error> {
     if nodes.iter().any(|node| node.spent.unpriced > 0) {
         output::line("+: and requests whose price is not known")?;
     }
+    for used_up in nodes.iter().filter_map(used_up) {
+        output::progress(&used_up);
+    }
     Ok(())
+}
+
+/// What a node has nothing left of; no request is sent while that is so.
+fn used_up(node: &BudgetNode) -> Option<String> {
+    let up = |dimension: &Dimension| {
+        let limit = node.limit.limit(*dimension);
+        limit.is_some_and(|limit| node.spent.of(*dimension) >= limit)
+    };
+    let what = Dimension::ALL.into_iter().find(up)?;
+    let (kind, name) = (node.kind.as_str(), text::line(&node.name));
+    let what = match what {
+        Dimension::Money => "money",
+        Dimension::Tokens => "tokens",
+        Dimension::Steps => "steps",
+        Dimension::Time => "minutes",
+    };
+    Some(format!(
+        "! no {what} left in the budget of the {kind} ({name}): no request is sent until there is more, or 0 for no limit"
+    ))
 }
 
 fn row(node: &BudgetNode) -> [String; 6] {

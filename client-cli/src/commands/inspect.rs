@@ -68,16 +68,26 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             let rows: Vec<_> = changed
                 .iter()
                 .map(|file| {
+                    let (by, counted) = match (file.by_command, file.added + file.removed) {
+                        (false, _) => ("edits", true),
+                        (true, 0) => ("a command", false),
+                        (true, _) => ("both", true),
+                    };
+                    let lines = |sign: &str, lines: u64| match counted {
+                        true => format!("{sign}{lines}"),
+                        false => "-".to_owned(),
+                    };
                     [
                         file.turn.to_string(),
                         output::ago(file.at),
-                        format!("+{}", file.added),
-                        format!("−{}", file.removed),
+                        by.to_owned(),
+                        lines("+", file.added),
+                        lines("−", file.removed),
                         file.path.clone(),
                     ]
                 })
                 .collect();
-            output::table(["TURN", "AGO", "ADDED", "REMOVED", "PATH"], &rows)
+            output::table(["TURN", "AGO", "BY", "ADDED", "REMOVED", "PATH"], &rows)
         }
         InspectOutput::Budget { nodes } => commands::budget::table(&nodes),
         InspectOutput::Children { children } => commands::ps::commands_table(&children),

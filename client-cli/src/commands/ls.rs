@@ -1,6 +1,7 @@
 //! `reasonix ls`: stored sessions.
 
 use clap::ValueEnum;
+use client::transcript::outcome_words;
 use proto::Stamp;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
@@ -180,6 +181,14 @@ pub fn held(session: &SessionSummary) -> &'static str {
     }
 }
 
+/// At rest, and what the last turn came to where it did not come to its end.
+fn idle(session: &SessionSummary) -> String {
+    match session.cut_off {
+        None => "idle".to_owned(),
+        Some(outcome) => format!("idle: {}", outcome_words(outcome, None)),
+    }
+}
+
 /// The state in words, with what it waits for and how it exited.
 pub fn state(session: &SessionSummary) -> String {
     use proto::state::WaitingFor;
@@ -191,8 +200,10 @@ pub fn state(session: &SessionSummary) -> String {
             "compacting".to_owned()
         }
         // They wait for a word: behind a turn that was cut off nothing starts by itself.
-        (State::Idle, _, _) if session.queued > 0 => format!("idle, {} queued", session.queued),
-        (State::Idle, _, _) => "idle".to_owned(),
+        (State::Idle, _, _) if session.queued > 0 => {
+            format!("{}, {} queued", idle(session), session.queued)
+        }
+        (State::Idle, _, _) => idle(session),
         (State::Running, _, _) => match session.silent_since {
             None => "running".to_owned(),
             Some(since) => format!("running, no data {}", output::ago(since)),
@@ -209,3 +220,6 @@ pub fn state(session: &SessionSummary) -> String {
         (State::Exited, _, None) => "exited".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

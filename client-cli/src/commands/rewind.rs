@@ -147,7 +147,7 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
     for file in &done.files {
         let path = text::exact(&file.path).replace('\n', "⏎");
         if !quiet {
-            output::line(&format!("{}: {path}", words(&file.result, params.dry_run)))?;
+            output::line(&format!("{}: {path}", words(file, params.dry_run)))?;
         } else if !is_left(file) {
             output::line(&path)?;
         }
@@ -173,8 +173,10 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
     Ok(())
 }
 
-fn words(result: &RewoundResult, dry_run: bool) -> String {
-    match (result, dry_run) {
+fn words(file: &RewoundFile, dry_run: bool) -> String {
+    match (&file.result, dry_run) {
+        (RewoundResult::Restored, false) if file.was_removed() => "removed".to_owned(),
+        (RewoundResult::Restored, true) if file.was_removed() => "would be removed".to_owned(),
         (RewoundResult::Restored, false) => "restored".to_owned(),
         (RewoundResult::Restored, true) => "would be restored".to_owned(),
         (RewoundResult::Same, _) => "was so already".to_owned(),

@@ -58,7 +58,7 @@ pub async fn send(
             output::json(&Sent::of(&session, answer.as_ref().copied()))?;
         }
         match answer {
-            Ok(true) => {}
+            Ok(true) => done(signal, &session),
             Ok(false) => {
                 let words = nothing(signal, &session);
                 output::progress(&format!("{}: {words}", text::line(&session)));
@@ -128,6 +128,18 @@ fn only_sessions(pid: Pid) -> Failure {
         format!("{pid} is a command in the background; only sessions are paused"),
         format!("`reasonix kill {pid}` stops it"),
     )
+}
+
+/// Says what holds from now on; what is stopped is silent, as `kill` is.
+fn done(signal: Signal, session: &str) {
+    let session = text::line(session);
+    match signal {
+        Signal::Int | Signal::Term | Signal::Kill => {}
+        Signal::Pause => output::progress(&format!(
+            "· {session} is paused: `reasonix resume {session}` lets it go on"
+        )),
+        Signal::Resume => output::progress(&format!("· {session} goes on")),
+    }
 }
 
 /// What it means that there was nothing to do.

@@ -186,7 +186,8 @@ fn part(call: &Call) -> Value {
         }
         "files" => {
             json!({"part": "files", "changed": [{"path": "a.rs", "turn": 2, "at": "2026-01-01T00:00:00.000Z",
-            "added": 3, "removed": 1}]})
+            "added": 3, "removed": 1}, {"path": "b.rs", "turn": 2, "at": "2026-01-01T00:00:00.000Z", "added": 0, "removed": 0,
+            "by_command": true}]})
         }
         "children" => {
             json!({"part": "children", "children": [{"session": 3, "os_pid": 77, "kind": "command",
@@ -207,7 +208,13 @@ fn every_part_can_be_inspected() {
             &["max_steps", "watches", "queued 2", "by ann: two"][..],
         ),
         ("context", &["25 %", "ab", "4, 99 bytes"]),
-        ("files", &["a.rs", "+3", "−1"]),
+        (
+            "files",
+            &[
+                "edits      +3     −1       a.rs",
+                "a command  -      -        b.rs",
+            ],
+        ),
         ("children", &["command", "make", "61 s"]),
         ("env", &["EDITOR=vi", "MY_VAR (only", "OLD_VAR (lost"]),
     ] {

@@ -7,7 +7,8 @@ use crate::fake::{Act, Call, Fake};
 use crate::program::{reasonix, run};
 
 fn file(path: &str, result: &Value) -> Value {
-    json!({"path": path, "result": result, "before": {"is": "absent"}, "after": {"is": "absent"}})
+    let after = json!({"is": "file", "sha256": "00", "bytes": 1, "mode": 420});
+    json!({"path": path, "result": result, "before": {"is": "absent"}, "after": after})
 }
 
 fn answering(files: Vec<Value>) -> Fake {
@@ -27,12 +28,13 @@ fn each_file_is_told_and_how_to_take_it_back() {
     let fake = answering(vec![
         file("/w/a.rs", &json!({"did": "restored"})),
         file("/w/b\u{1b}[31m.rs", &json!({"did": "same"})),
+        json!({"path": "/w/new", "result": {"did": "restored"}, "before": {"is": "directory"}, "after": {"is": "absent"}}),
     ]);
     let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(
         done.out,
-        "restored: /w/a.rs\nwas so already: /w/b\\u{1b}[31m.rs\n"
+        "restored: /w/a.rs\nwas so already: /w/b\\u{1b}[31m.rs\nremoved: /w/new\n"
     );
     assert_eq!(
         done.err,

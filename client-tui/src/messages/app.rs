@@ -48,6 +48,9 @@ super::catalog! {
     FewAnswers = "there are only {0} answers; 1 is the last one", "只有 {0} 个回答；1 为最后一个";
     NoCode = "the answer has no code", "该回答中没有代码";
     NoDiff = "this session has changed no file yet", "本会话尚未改动文件";
+    /// 0: the command.
+    ChangedByCommand = "changed by {0}; no diff is kept of that", "由 {0} 改动；未保留差异";
+    RemovedByCommand = "removed by {0}", "由 {0} 删除";
     DiffTitle = "changes of this session", "本会话的改动";
     Exported = "written to {0}: {1} bytes", "已写入 {0}：{1} 字节";
     ThemeNow = "colours: {0}; `reasonix config set tui.theme {0}` keeps them", "配色：{0}；`reasonix config set tui.theme {0}` 可保存";

@@ -81,6 +81,7 @@ super::catalog! {
     WouldHide = "The conversation: {0} would be hidden.", "对话：将隐藏 {0}。";
     WouldShow = "The conversation: {0} would be shown again.", "对话：将重新显示 {0}。";
     NoFiles = "Files: none would change.", "文件：不会有改动。";
+    WouldRemove = "would be removed: {0}", "将删除：{0}";
     WouldRestore = "would be restored: {0}", "将恢复：{0}";
     WouldSame = "is so already: {0}", "已是如此：{0}";
     WouldLeave = "would be left, changed since: {0}", "将保留，之后有改动：{0}";

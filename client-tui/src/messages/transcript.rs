@@ -76,6 +76,7 @@ super::catalog! {
     RewoundCode = "{0} took files back to {1}; the conversation stays", "{0} 将文件恢复到{1}，对话保持不变";
     UndoneTalk = "{0} took the rewind back: the conversation goes up to {1} again", "{0} 撤销了回退：对话重新延续到{1}";
     UndoneCode = "{0} took the rewind of files back", "{0} 撤销了文件回退";
+    Removed = "removed: {0}", "已删除：{0}";
     Restored = "restored: {0}", "已恢复：{0}";
     ChangedSince = "left alone, because somebody else has changed it since: {0}", "未改动，因为之后被他人修改过：{0}";
     NotRestored = "not restored: {0}: {1}", "未能恢复：{0}：{1}";

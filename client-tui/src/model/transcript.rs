@@ -14,7 +14,7 @@ use proto::item::{CallStatus, Display, Finish};
 use proto::live::Live;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::question::Reply;
-use proto::record::{ApprovalResolved, ChildExited, Origin, SessionRewound};
+use proto::record::{ApprovalResolved, Changed, ChildExited, Origin, SessionRewound};
 use proto::{CallId, Pid, Seq};
 
 use crate::model::Tone;
@@ -134,6 +134,8 @@ pub struct Done {
     pub spill: Option<String>,
     /// Why the sandbox stopped it, where a person may let it run once more.
     pub blocked: Option<String>,
+    /// What a command has changed, or why that is not known.
+    pub changed: Vec<Changed>,
 }
 
 impl Entry {

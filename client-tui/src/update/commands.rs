@@ -10,7 +10,7 @@ use proto::params::history::{
     DeleteParams, ExportFormat, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
-use proto::record::{RewoundFile, RewoundResult};
+use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{Mode, Posture};
 use proto::{RequestId, SessionId};
 
@@ -453,20 +453,27 @@ fn last_code(markdown: &str) -> Option<String> {
 
 /// What the tools of this session have changed, as they told it, oldest first.
 fn diff(model: &mut Model) -> Vec<Effect> {
-    let diffs: Vec<(String, String)> = model
-        .transcript
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.what {
-            Said::Tool(tool) => tool.done.as_ref(),
-            _ => None,
-        })
-        .filter_map(|done| match &done.display {
-            Display::Diff { path, diff, .. } => Some((path.clone(), diff.clone())),
-            Display::Line { .. } | Display::Command { .. } => None,
-        })
-        .collect();
     let language = model.look.language;
+    let mut diffs = Vec::new();
+    for entry in &model.transcript.entries {
+        let Said::Tool(tool) = &entry.what else {
+            continue;
+        };
+        let Some(done) = &tool.done else { continue };
+        if let Display::Diff { path, diff, .. } = &done.display {
+            diffs.push((path.clone(), diff.clone()));
+        }
+        for change in &done.changed {
+            let words = match &change.now {
+                FileState::Unknown { why } => why.clone(),
+                FileState::Absent => language.fill(Msg::RemovedByCommand, &[&tool.subject]),
+                FileState::File { .. } | FileState::Link { .. } | FileState::Directory => {
+                    language.fill(Msg::ChangedByCommand, &[&tool.subject])
+                }
+            };
+            diffs.push((change.path.clone(), words));
+        }
+    }
     if diffs.is_empty() {
         model.toast(Tone::Info, language.say(Msg::NoDiff));
         return Vec::new();

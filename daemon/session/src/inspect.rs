@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use proto::item::{CallStatus, Display};
 use proto::live::ClientPresence;
 use proto::params::session::{ChangedFile, InspectOutput, InspectPart};
-use proto::record::SessionCreated;
+use proto::record::{Changed, FileState, SessionCreated};
 use proto::{Body, ErrorName, Failure, Record, Seq};
 use serde_json::json;
 use turn::compaction::Measure;
@@ -187,33 +187,45 @@ impl Files {
         let Body::ToolFinished(finished) = &record.body else {
             return;
         };
-        let Display::Diff {
-            path,
-            added,
-            removed,
-            ..
-        } = &finished.display
-        else {
-            return;
-        };
-        if finished.status != CallStatus::Ok {
-            return;
+        match &finished.display {
+            Display::Diff {
+                path,
+                added,
+                removed,
+                ..
+            } if finished.status == CallStatus::Ok => {
+                let change = self.changed(record, path);
+                change.added += added;
+                change.removed += removed;
+            }
+            // Also one that failed may have changed something.
+            Display::Command { .. } => {
+                let known = |change: &&Changed| !matches!(change.now, FileState::Unknown { .. });
+                for change in finished.changed.iter().filter(known) {
+                    self.changed(record, &change.path).by_command = true;
+                }
+            }
+            Display::Diff { .. } | Display::Line { .. } => {}
         }
-        let change = self.changed.entry(path.clone()).or_insert_with(|| {
+    }
+
+    /// The file that this record changes.
+    fn changed(&mut self, record: &Record, path: &str) -> &mut ChangedFile {
+        let (seq, file) = self.changed.entry(path.to_owned()).or_insert_with(|| {
             let file = ChangedFile {
-                path: path.clone(),
+                path: path.to_owned(),
                 turn: 0,
                 at: record.at,
                 added: 0,
                 removed: 0,
+                by_command: false,
             };
             (record.seq, file)
         });
-        change.0 = record.seq;
-        change.1.turn = record.turn.unwrap_or(0);
-        change.1.at = record.at;
-        change.1.added += added;
-        change.1.removed += removed;
+        *seq = record.seq;
+        file.turn = record.turn.unwrap_or(0);
+        file.at = record.at;
+        file
     }
 
     /// Newest first.

@@ -427,7 +427,8 @@ fn block(tone: Tone, text: String) -> Vec<Piece> {
 }
 
 /// How a turn ended. `shown`: reasons that stand on the screen already; they are not told again.
-fn turn_ended(ended: &TurnEnded, shown: &HashMap<proto::CallId, String>) -> Vec<Piece> {
+#[must_use]
+pub fn turn_ended(ended: &TurnEnded, shown: &HashMap<proto::CallId, String>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for denied in &ended.denied {
         let known = shown

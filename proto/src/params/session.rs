@@ -140,6 +140,9 @@ pub struct SessionSummary {
     pub seq: Seq,
     #[serde(default)]
     pub exit_code: Option<i32>,
+    /// How the newest turn ended, where it was not completed; absent while one runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_off: Option<OutcomeKind>,
     /// Commands that run in the background.
     #[serde(default)]
     pub children: u64,
@@ -688,8 +691,12 @@ pub struct ChangedFile {
     pub path: String,
     pub turn: u64,
     pub at: Stamp,
+    /// Lines, of what tools edited.
     pub added: u64,
     pub removed: u64,
+    /// A command changed it (too): what that added and removed is not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_command: bool,
 }
 
 /// A part of a request, as `session.inspect` lists them.

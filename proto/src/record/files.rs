@@ -105,6 +105,14 @@ pub struct RewoundFile {
     pub after: FileState,
 }
 
+impl RewoundFile {
+    /// Whether it is as it was then, which is: not there.
+    #[must_use]
+    pub fn was_removed(&self) -> bool {
+        self.result == RewoundResult::Restored && self.after == FileState::Absent
+    }
+}
+
 /// How it went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "did", rename_all = "snake_case")]

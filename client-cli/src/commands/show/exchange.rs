@@ -3,6 +3,7 @@
 use client::Client;
 use proto::item::Voice;
 use proto::methods::SessionRead;
+use proto::outcome::TurnEnded;
 use proto::params::session::ReadParams;
 use proto::{Body, Event, Seq};
 
@@ -15,11 +16,13 @@ const WINDOW: u64 = 200;
 const WINDOWS_MAX: usize = 10;
 
 /// What was said last.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Exchange {
     pub prompt: String,
     /// Empty: there is none yet.
     pub answer: String,
+    /// How its turn ended; none: it has not.
+    pub ended: Option<TurnEnded>,
 }
 
 /// The last exchange before and with record `newest`; `None`: there was none, or it is too long ago.
@@ -72,6 +75,7 @@ async fn window(client: &Client, session: &str, begin: u64, end: u64) -> Result<
 struct Found {
     /// The last words of the model.
     answer: Option<String>,
+    ended: Option<TurnEnded>,
     /// What the newest rewind left of the records before it: (that record, first and last of each run).
     shown: Option<(Seq, Vec<(Seq, Seq)>)>,
 }
@@ -90,7 +94,11 @@ impl Found {
                         self.shown = Some((seq, runs));
                         // Said behind the turn that is gone back to.
                         self.answer = None;
+                        self.ended = None;
                     }
+                }
+                Ok(Body::TurnEnded(ended)) => {
+                    self.ended.get_or_insert(ended);
                 }
                 Ok(Body::Assistant(message)) if !message.text.trim().is_empty() => {
                     self.answer.get_or_insert(message.text);
@@ -99,6 +107,7 @@ impl Found {
                     return Some(Exchange {
                         prompt: message.text,
                         answer: self.answer.take().unwrap_or_default(),
+                        ended: self.ended.take(),
                     });
                 }
                 _ => {}

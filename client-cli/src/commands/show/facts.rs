@@ -1,6 +1,8 @@
 //! A session in short, for people.
 
-use client::transcript::{Piece, Tone};
+use std::collections::HashMap;
+
+use client::transcript::{Piece, Tone, turn_ended};
 use client::{CallError, Client};
 use proto::methods::{SessionCheckpoints, SessionGet, SessionInspect};
 use proto::params::session::{
@@ -141,8 +143,14 @@ fn paint(last: &Exchange) -> Result<(), Error> {
         output::part(&painter.paint(&Piece::Block { tone, text }))
     };
     block(Tone::User, &last.prompt)?;
-    match last.answer.as_str() {
-        "" => block(Tone::State, "no answer yet"),
-        answer => block(Tone::Answer, answer),
+    match (last.answer.as_str(), &last.ended) {
+        ("", None) => block(Tone::State, "no answer yet")?,
+        ("", Some(_)) => {}
+        (answer, _) => block(Tone::Answer, answer)?,
     }
+    let ended = last.ended.as_ref();
+    for piece in ended.map_or_else(Vec::new, |ended| turn_ended(ended, &HashMap::new())) {
+        output::part(&painter.paint(&piece))?;
+    }
+    Ok(())
 }

@@ -99,6 +99,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         attached: 0,
         seq: Seq(10),
         exit_code: None,
+        cut_off: None,
         children: 0,
         silent_since: None,
         compacting: false,

@@ -168,6 +168,7 @@ pub fn waits(session: &SessionSummary) -> bool {
 #[must_use]
 pub fn mark(session: &SessionSummary) -> (&'static str, Ink) {
     match session.state {
+        State::Exited if session.exit_code == Some(0) => ("✓", Ink::Dim),
         State::Exited => ("✗", Ink::Dim),
         _ if waits(session) => ("?", Ink::Question),
         State::Running | State::Waiting => ("▶", Ink::Good),

@@ -290,6 +290,7 @@ impl Transcript {
             display: blocked.display,
             spill: blocked.spill,
             blocked: Some(blocked.reason),
+            changed: Vec::new(),
         };
         if let Some((id, _)) = self.known.running.remove(&blocked.call) {
             self.settle_tool(id, done);
@@ -314,12 +315,18 @@ impl Transcript {
                 text.clear();
             }
         }
+        // Of edits there is the diff.
+        let changed = match &display {
+            Display::Command { .. } => finished.changed,
+            Display::Diff { .. } | Display::Line { .. } => Vec::new(),
+        };
         let done = Done {
             status: finished.status,
             duration_ms: finished.duration_ms,
             display,
             spill: finished.spill,
             blocked: None,
+            changed,
         };
         let running = self.known.running.remove(&call);
         if let Some((id, _)) = running {
@@ -422,6 +429,7 @@ impl Transcript {
                 },
                 spill: None,
                 blocked: None,
+                changed: Vec::new(),
             };
             self.settle_tool(id, done);
         }

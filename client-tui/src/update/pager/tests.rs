@@ -3,6 +3,7 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use proptest::prelude::*;
 use proto::item::{CallStatus, Display, Finish};
+use proto::record::{Changed, FileState};
 use proto::{CallId, Pid, SessionId};
 use serde_json::json;
 
@@ -14,6 +15,7 @@ use crate::model::transcript::{Done, Entry, Tool, Transcript, What};
 use crate::model::{Look, Place, Tone};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
+use crate::update::scene::say;
 use crate::view;
 
 fn model() -> Model {
@@ -53,6 +55,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
         outside: false,
         output: String::new(),
         done: Some(Done {
+            changed: Vec::new(),
             status: CallStatus::Ok,
             duration_ms: 1,
             display: Display::Command {
@@ -649,4 +652,31 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_commands_have_changed_is_among_the_changes() {
+    let mut model = model();
+    let mut entry = tool(1, "make", "done");
+    if let What::Tool(tool) = &mut entry.what {
+        let changed = |path: &str, now: FileState| Changed {
+            path: path.to_owned(),
+            now,
+        };
+        tool.done.as_mut().unwrap().changed = vec![
+            changed("/w/made", FileState::Directory),
+            changed("/w/gone", FileState::Absent),
+        ];
+    }
+    model.transcript.entries.push(entry);
+    say(&mut model, "/diff");
+    let rows = screen(&model);
+    let screen: Vec<&str> = rows
+        .iter()
+        .map(|row| row.trim_matches([' ', '▌']))
+        .collect();
+    assert_eq!(screen[1], "/w/made");
+    assert_eq!(screen[2], "changed by make; no diff is kept of that");
+    assert_eq!(screen[4], "/w/gone");
+    assert_eq!(screen[5], "removed by make");
 }

@@ -297,6 +297,9 @@ fn became(model: &Model, file: &RewoundFile) -> (String, Ink) {
     let language = model.look.language;
     let path = path(model, &file.path);
     match &file.result {
+        RewoundResult::Restored if file.was_removed() => {
+            (language.fill(Msg::WouldRemove, &[&path]), Ink::Text)
+        }
         RewoundResult::Restored => (language.fill(Msg::WouldRestore, &[&path]), Ink::Text),
         RewoundResult::Same => (language.fill(Msg::WouldSame, &[&path]), Ink::Dim),
         RewoundResult::ChangedSince => (language.fill(Msg::WouldLeave, &[&path]), Ink::Warning),

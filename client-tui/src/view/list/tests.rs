@@ -269,14 +269,17 @@ fn going_back_tells_before_what_becomes_of_files() {
         path: path.to_owned(),
         result,
         before: FileState::Absent,
-        after: FileState::Absent,
+        after: FileState::Directory,
     };
+    let mut removed = file("/user/ann/code/app/new.rs", RewoundResult::Restored);
+    removed.after = FileState::Absent;
     let result = Ok(RewindOutput {
         seq: None,
         turn: 2,
         turns: 1,
         files: vec![
             file("/user/ann/code/app/a.rs", RewoundResult::Restored),
+            removed,
             file("/tmp/b\u{200b}.rs", RewoundResult::ChangedSince),
         ],
         notes: vec!["`rm` ran: what it removed is not kept".to_owned()],
@@ -293,7 +296,7 @@ fn going_back_tells_before_what_becomes_of_files() {
     (model.look.columns, model.look.rows) = (40, 12);
     let shown = text(&drawn(&model));
     assert!(shown.contains("would be left, changed since"), "{shown}");
-    assert!(shown.contains("… and 3 more"), "{shown}");
+    assert!(shown.contains("… and 4 more"), "{shown}");
 }
 
 #[test]

@@ -249,10 +249,17 @@ fn heading(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'stati
     let counts = look
         .language
         .fill(Msg::Changed, &[&added.to_string(), &removed.to_string()]);
-    let line = Line::from(vec![
-        Span::styled(text::line(path), look.theme.style(Ink::Heading)),
-        Span::styled(format!(" {counts}"), look.theme.style(Ink::Dim)),
-    ]);
+    let mut line = Line::from(Span::styled(
+        text::line(path),
+        look.theme.style(Ink::Heading),
+    ));
+    // Of what commands changed there are no lines.
+    if added + removed > 0 {
+        line.push_span(Span::styled(
+            format!(" {counts}"),
+            look.theme.style(Ink::Dim),
+        ));
+    }
     wrap::line(&line, width)
 }
 

@@ -161,19 +161,25 @@ pub(super) fn rewound(look: &Look, rewound: &SessionRewound) -> Rows {
 /// What became of files; those that were so already are not told.
 fn files(look: &Look, files: &[RewoundFile]) -> Rows {
     let language = look.language;
-    let of = |result: &RewoundResult| {
-        let of = files.iter().filter(|file| file.result == *result);
+    let of = |is: &dyn Fn(&RewoundFile) -> bool| {
+        let of = files.iter().filter(|file| is(file));
         named(
             language,
             &of.map(|file| file.path.as_str()).collect::<Vec<_>>(),
         )
     };
+    let restored =
+        |file: &RewoundFile| file.result == RewoundResult::Restored && !file.was_removed();
     let mut rows = Vec::new();
-    if let Some(restored) = of(&RewoundResult::Restored) {
+    if let Some(restored) = of(&restored) {
         let words = language.fill(Msg::Restored, &[&restored]);
         rows.extend(told(look, "  ", QUIET, &words));
     }
-    if let Some(changed) = of(&RewoundResult::ChangedSince) {
+    if let Some(removed) = of(&RewoundFile::was_removed) {
+        let words = language.fill(Msg::Removed, &[&removed]);
+        rows.extend(told(look, "  ", QUIET, &words));
+    }
+    if let Some(changed) = of(&|file| file.result == RewoundResult::ChangedSince) {
         rows.extend(warning(
             look,
             &language.fill(Msg::ChangedSince, &[&changed]),

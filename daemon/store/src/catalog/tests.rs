@@ -63,6 +63,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         harvest: false,
         branch: 1,
         exit_code: None,
+        cut_off: None,
         read_only: None,
         instead_of: None,
         cold: None,

@@ -59,9 +59,14 @@ pub fn file_lines(files: &[RewoundFile]) -> Vec<(Tone, String)> {
         of.map(|file| file.path.as_str()).collect::<Vec<_>>()
     };
     let mut lines = Vec::new();
-    let restored = of(&RewoundResult::Restored);
-    if !restored.is_empty() {
-        lines.push((Tone::State, format!("restored: {}", named(&restored))));
+    for (word, removed) in [("restored", false), ("removed", true)] {
+        let files = files
+            .iter()
+            .filter(|file| file.result == RewoundResult::Restored && file.was_removed() == removed);
+        let files: Vec<_> = files.map(|file| file.path.as_str()).collect();
+        if !files.is_empty() {
+            lines.push((Tone::State, format!("{word}: {}", named(&files))));
+        }
     }
     let changed = of(&RewoundResult::ChangedSince);
     if !changed.is_empty() {

@@ -471,8 +471,11 @@ fn checkpoints_say_nothing_but_once_a_turn_what_is_not_kept() {
 
 #[test]
 fn a_rewind_tells_what_it_hides_and_what_became_of_files() {
-    let file = |path: &str, result: serde_json::Value| json!({"path": path, "result": result, "before": {"is": "absent"}, "after": {"is": "absent"}});
+    let file = |path: &str, result: serde_json::Value| json!({"path": path, "result": result, "before": {"is": "absent"}, "after": {"is": "directory"}});
+    let mut removed = file("/w/e", json!({"did": "restored"}));
+    removed["after"]["is"] = json!("absent");
     let files = [
+        removed,
         file("/w/a", json!({"did": "restored"})),
         file("/w/b", json!({"did": "same"})),
         file("/w/c", json!({"did": "changed_since"})),
@@ -481,7 +484,7 @@ fn a_rewind_tells_what_it_hides_and_what_became_of_files() {
     let data = json!({"to_turn": 2, "what": "both", "files": files, "by": "ann"});
     assert_eq!(
         grown(&[event(Some(9), "session.rewound", &data)]),
-        "[ann went back to turn 2: what came after is hidden][restored: /w/a]\
+        "[ann went back to turn 2: what came after is hidden][restored: /w/a][removed: /w/e]\
          [left alone, because somebody else has changed it since: /w/c][not restored: /w/d: no room]"
     );
     let undone = json!({"to_turn": 4, "what": "both", "undoes": 9, "by": "ann"});

@@ -16,7 +16,8 @@ fn event(seq: u64, kind: &str, data: &Value) -> Event {
     }
 }
 
-/// A log from short words: `u` a prompt, `s` steering, `a` an answer, `c` an answer of calls only, `.` something else.
+/// A log from short words: `u` a prompt, `s` steering, `a` an answer, `c` an answer of calls only, `f` a turn's end
+/// that failed, `.` something else.
 fn log(script: &str) -> Vec<Event> {
     let record = |(index, word): (usize, char)| {
         let seq = index as u64 + 1;
@@ -35,10 +36,16 @@ fn log(script: &str) -> Vec<Event> {
                 "message.assistant",
                 &json!({"item": "m1.2", "text": "", "finish": "stop"}),
             ),
+            'f' => event(seq, "turn.ended", &failed()),
             _ => event(seq, "notice", &json!({"level": "info", "text": text})),
         }
     };
     script.chars().enumerate().map(record).collect()
+}
+
+fn failed() -> Value {
+    let usage = proto::outcome::UsageTotals::default();
+    json!({"outcome": "failed", "text": "", "usage": usage, "steps": 1, "tool_calls": 0, "duration_ms": 1})
 }
 
 fn rewound(seq: u64, shown: &Value) -> Event {
@@ -53,6 +60,7 @@ fn exchange(prompt: &str, answer: &str) -> Option<Exchange> {
     Some(Exchange {
         prompt: prompt.to_owned(),
         answer: answer.to_owned(),
+        ended: None,
     })
 }
 
@@ -67,6 +75,14 @@ fn the_last_prompt_and_the_last_words_to_it_are_found() {
         "steering is no prompt"
     );
     assert_eq!(found("..."), None);
+}
+
+#[test]
+fn the_end_of_the_last_prompt_is_its_own() {
+    let ended = |script: &str| Found::default().take(&log(script)).unwrap().ended;
+    assert_eq!(ended("uafu"), None, "the turn before has failed");
+    let end = ended("uauf").unwrap();
+    assert_eq!(end.outcome, proto::outcome::OutcomeKind::Failed);
 }
 
 #[test]

@@ -1,0 +1,22 @@
+use proto::outcome::{OutcomeKind, UsageTotals};
+
+use super::*;
+
+#[test]
+fn a_session_at_rest_tells_what_its_last_turn_came_to() {
+    let made = serde_json::json!({
+        "session": "00000000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/proj", "model": "fake/model",
+        "kind": "interactive", "state": "idle", "cause": "", "posture": "ask", "turns": 1,
+        "usage": UsageTotals::default(), "context_tokens": 0, "context_window": 0, "created_at": Stamp(0),
+        "active_at": Stamp(0), "last_line": "", "queued": 0, "pending_approvals": 0, "attached": 0, "seq": 1,
+    });
+    let mut session: SessionSummary = serde_json::from_value(made).unwrap();
+    assert_eq!(state(&session), "idle");
+    session.cut_off = Some(OutcomeKind::BudgetExceeded);
+    assert_eq!(state(&session), "idle: budget exceeded");
+    session.queued = 2;
+    assert_eq!(state(&session), "idle: budget exceeded, 2 queued");
+    session.state = State::Exited;
+    session.exit_code = Some(2);
+    assert_eq!(state(&session), "exited 2");
+}
