@@ -1,4 +1,8 @@
-//! What holds for any patch: a target for fuzzing, see `tests/fuzz/README.md`.
+//! What holds for any patch and any path: targets for fuzzing, see `tests/fuzz/README.md`.
+
+mod confine;
+
+pub use confine::confine;
 
 use crate::patch::{self, LineKind};
 
@@ -38,4 +42,9 @@ mod seeds;
 #[test]
 fn seeds_of_patch() {
     seeds::each("patch", patch);
+}
+
+#[test]
+fn seeds_of_confine() {
+    seeds::each("confine", confine);
 }
