@@ -3,7 +3,7 @@
 //!
 //! The one way to run them: for `permissions check`, for our own corpus and for the examples.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use contract::{Basis, Family, Strength};
 use proto::record::{Rules, Verdict};
@@ -255,15 +255,7 @@ fn resolve(text: &str, access: Access, is_protected: IsProtected) -> ResolvedPat
         Some(rest) => PathBuf::from(format!("/user/someone{rest}")),
         None => Path::new(ROOT).join(text),
     };
-    let mut absolute = PathBuf::new();
-    for part in start.components() {
-        match part {
-            Component::ParentDir => {
-                absolute.pop();
-            }
-            part => absolute.push(part),
-        }
-    }
+    let absolute = path_clean::clean(start);
     let inside = absolute.starts_with(ROOT);
     let error = text
         .contains('\0')

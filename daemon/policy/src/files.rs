@@ -1,6 +1,6 @@
 //! What the rules say of a file tool's paths. Called by `decide`.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use contract::{Basis, Family};
 use proto::record::Verdict;
@@ -115,17 +115,7 @@ pub(crate) fn lexical(text: &str, cwd: &Path, user_home: &Path) -> PathBuf {
         Some(rest) if rest.starts_with('/') => user_home.join(rest.trim_start_matches('/')),
         Some(_) | None => cwd.join(text),
     };
-    let mut path = PathBuf::new();
-    for part in start.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                path.pop();
-            }
-            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => path.push(part),
-        }
-    }
-    path
+    path_clean::clean(start)
 }
 
 /// What cannot work whatever the rules say: the model is told why at once.

@@ -377,24 +377,16 @@ pub(crate) struct Reading {
     pub(crate) files: bool,
 }
 
-/// Programs that only read, whatever their arguments, or but for the options that `options` knows.
-const FILE_READERS: &[&str] = &[
+/// Programs that only read, whatever their arguments, or but for the options that `options` knows, and that list one
+/// directory at most, or refuse it.
+pub(crate) const SHALLOW_READERS: &[&str] = &[
     "cat",
     "head",
     "tail",
     "wc",
-    "ls",
     "stat",
     "file",
-    "du",
     "df",
-    "tree",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "find",
-    "diff",
     "cmp",
     "comm",
     "cut",
@@ -424,6 +416,11 @@ const FILE_READERS: &[&str] = &[
     "realpath",
     "readlink",
     "sed",
+];
+
+/// The same, which may show what is in directories below.
+const DEEP_READERS: &[&str] = &[
+    "ls", "du", "tree", "grep", "egrep", "fgrep", "rg", "find", "diff",
 ];
 
 /// Programs that only read, and no files.
@@ -461,7 +458,7 @@ pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
     {
         return Some(Reading { files: false });
     }
-    let files = FILE_READERS.contains(&program);
+    let files = SHALLOW_READERS.contains(&program) || DEEP_READERS.contains(&program);
     if !files && !PLAIN_READERS.contains(&program) {
         return None;
     }

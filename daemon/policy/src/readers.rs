@@ -3,6 +3,7 @@
 //! Looks at words only, and finds too much rather than too little: a pattern that happens to look like a path is
 //! looked up too, and mostly leads nowhere. Called by `call`, which has the places resolved, and by `command`.
 
+use crate::programs::SHALLOW_READERS;
 use crate::shell::{Part, Script, Word};
 
 /// Places that are looked up for one command; a command with more of them asks.
@@ -186,45 +187,6 @@ fn has_long(arguments: &[Word], names: &[&str]) -> bool {
 
 /// Whether a program, pointed at a directory, shows what is in files or directories below it.
 fn walks(program: &str, arguments: &[Word]) -> bool {
-    /// They list one directory, or refuse it.
-    const SHALLOW: &[&str] = &[
-        "cat",
-        "head",
-        "tail",
-        "wc",
-        "stat",
-        "file",
-        "df",
-        "cmp",
-        "comm",
-        "cut",
-        "tr",
-        "nl",
-        "od",
-        "hexdump",
-        "tac",
-        "rev",
-        "column",
-        "fold",
-        "paste",
-        "join",
-        "expand",
-        "unexpand",
-        "sort",
-        "uniq",
-        "strings",
-        "md5sum",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "b2sum",
-        "cksum",
-        "base64",
-        "jq",
-        "realpath",
-        "readlink",
-        "sed",
-    ];
     let short = |letters: &[char]| {
         arguments.iter().any(|word| {
             let option = word.text.strip_prefix('-').unwrap_or_default();
@@ -237,6 +199,6 @@ fn walks(program: &str, arguments: &[Word]) -> bool {
         "grep" | "egrep" | "fgrep" => {
             short(&['r', 'R', 'd']) || long("--r") || long("--de") || long("--di")
         }
-        program => !SHALLOW.contains(&program),
+        program => !SHALLOW_READERS.contains(&program),
     }
 }

@@ -9,7 +9,7 @@
 //! empty directory, and for that has to be made on the host as a [stub](crate::Stubs).
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use contract::Walls;
 use serde::{Deserialize, Serialize};
@@ -297,7 +297,7 @@ impl Words {
         let (Some(target), Some(real)) = (look.link(file), look.real(file)) else {
             return;
         };
-        let mut target = plain(&Path::new("/etc").join(target));
+        let mut target = path_clean::clean(Path::new("/etc").join(target));
         if look.kind(Path::new("/var/run")) == Some(Kind::Link)
             && let Ok(rest) = target.strip_prefix("/var/run")
         {
@@ -486,21 +486,6 @@ fn parts(root: &Path, path: &Path) -> Vec<PathBuf> {
         .collect();
     parts.reverse();
     parts
-}
-
-/// Without `.` and `..`, by the words alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use crate::arguments::{self, Arguments};
 use crate::capture::Capture;
 use crate::command;
+use crate::files;
 use crate::lasting;
 use crate::memory::Memory;
 use crate::run::{End, GRACE_MS, Run, Step, Stopped};
@@ -255,16 +256,7 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
         place,
         context,
     });
-    Ok(Outcome {
-        status: CallStatus::Ok,
-        text,
-        display,
-        spill: None,
-        changed: Vec::new(),
-        known: Vec::new(),
-        todos: None,
-        blocked: None,
-    })
+    Ok(files::done(text, display))
 }
 
 async fn spawn(

@@ -136,7 +136,7 @@ impl Workspace {
     /// As `resolve`. Or a link is named by way of another one: rules and people judge the name as it is written.
     pub fn entry(&self, text: &str, access: Access) -> Result<Resolved, PathError> {
         let (at, written) = self.found(&self.cwd, text, Last::Kept)?;
-        if at.kind == Some(FileKind::Link) && at.path != lexical(&written) {
+        if at.kind == Some(FileKind::Link) && at.path != path_clean::clean(&written) {
             return Err(PathError::LinkBehindLink { path: at.path });
         }
         self.check(&at, access)?;
@@ -173,7 +173,7 @@ impl Workspace {
             walk(cwd, Path::new(text), last)?
         };
         // By its name too: whoever reads the file later goes through the same link.
-        let named = lexical(&written);
+        let named = path_clean::clean(&written);
         let protected = self.is_protected(&path) || self.is_protected(&named);
         let at = Resolved {
             writable: self.root_of(&path).is_some(),
@@ -228,21 +228,6 @@ impl Workspace {
 /// The path that `path` leads to from `base`.
 pub(crate) fn real(base: &Path, path: &Path) -> Result<PathBuf, PathError> {
     walk(base, path, Last::Followed).map(|walked| walked.path)
-}
-
-/// A path without `.` and `..`, links not looked at.
-fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// Where a walk came to.

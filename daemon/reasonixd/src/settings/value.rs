@@ -142,17 +142,7 @@ fn plain(path: &Path) -> PathBuf {
     ) {
         return real;
     }
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    plain
+    path_clean::clean(path)
 }
 
 fn glob(text: &str) -> Result<String, String> {

@@ -42,7 +42,7 @@ impl Look for Fake {
             real.push(part);
             match self.0.get(&real)? {
                 Ok(_) => {}
-                Err(target) => real = self.real(&plain(&real.parent()?.join(target)))?,
+                Err(target) => real = self.real(&path_clean::clean(real.parent()?.join(target)))?,
             }
         }
         Some(real)
