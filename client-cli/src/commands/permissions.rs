@@ -69,7 +69,7 @@ struct Explain {
     /// As under this posture [default: the one that is in force].
     #[arg(long, value_enum)]
     posture: Option<PostureName>,
-    /// A call of this tool, not a command.
+    /// A call of this tool, not a command; what it is called with is said by `--args`.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
     /// Arguments of the tool, as a JSON object.

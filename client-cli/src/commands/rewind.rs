@@ -18,6 +18,9 @@ use crate::{output, reach, text};
 /// Nothing is erased: `--undo` takes the newest rewind back. A file that somebody else has changed since is left alone,
 /// and told; what was changed while a command of the session ran counts as the command's. Exits 0 when all was done, 1 where a file was left, could not be restored, or was never kept.
 #[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "reasonix rewind <SESSION> <TO_TURN>\n       reasonix rewind <SESSION> --list | --undo"
+)]
 pub struct Args {
     /// Pid, id, or name.
     session: String,

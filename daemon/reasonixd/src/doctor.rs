@@ -80,9 +80,9 @@ fn held(demand: Demand, strength: Strength, text: String, open: bool) -> Check {
 fn home(daemon: &Daemon) -> Check {
     // It was checked when the daemon started; what others may do to it can have changed since.
     match store::home::Home::open(daemon.home.root()) {
-        Ok(home) => ok("home", format!("{} is private", home.root().display())),
+        Ok(home) => ok("privacy", format!("{} is private", home.root().display())),
         Err(error) => failed(
-            "home",
+            "privacy",
             store::reason(&error),
             "Close it to others with `chmod`, as the text says.",
         ),

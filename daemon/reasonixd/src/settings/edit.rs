@@ -165,7 +165,10 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
         Failure::new(
             ErrorName::InvalidParams,
             format!("`{}` must be {why}.", key.name),
-            "Nothing was changed.",
+            match why.starts_with("a list") {
+                true => "Nothing was changed. A list is written as '[\"one\", \"two\"]'.",
+                false => "Nothing was changed.",
+            },
         )
         .with("key", key.name)
     };
