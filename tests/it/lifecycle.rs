@@ -404,6 +404,22 @@ fn a_session_is_what_it_was_in_the_next_life_of_the_daemon() {
 }
 
 #[test]
+fn the_numbers_of_sessions_go_on_behind_an_orderly_end() {
+    let house = House::playing(&Script::new().says("Done.").says("Done.").says("Done."));
+    for line in [
+        ["run", "One."],
+        ["daemon", "stop"],
+        ["run", "Two."],
+        ["daemon", "restart"],
+        ["run", "Three."],
+    ] {
+        let _ = house.reasonix(&line).expect_code(0);
+    }
+    let listed = house.reasonix(&["ls", "-q"]).expect_code(0);
+    assert_eq!(listed.out, "3\n2\n1\n");
+}
+
+#[test]
 fn a_provider_that_cannot_be_used_is_told_by_the_doctor() {
     let house = House::new();
     house.provider(

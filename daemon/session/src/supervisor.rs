@@ -346,6 +346,10 @@ impl Supervisor {
         });
         futures::future::join_all(ends).await;
         self.ground.catalog.flush().await;
+        let pids = Arc::clone(&self.ground.pids);
+        if let Ok(Err(error)) = blocking(move || pids.put_back()).await {
+            tracing::warn!(%error, "some pids are skipped");
+        }
     }
 
     /// Takes no more work, and puts every session to sleep before its next step: the next daemon goes on with them.

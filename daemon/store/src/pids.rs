@@ -79,14 +79,33 @@ impl Pids {
         let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
         if block.next >= block.limit {
             let limit = block.next + BLOCK;
-            let path = self.home.pid_next();
-            let temporary = path.with_added_extension("tmp");
-            replace(&path, &temporary, format!("{limit}\n").as_bytes())?;
+            self.write(limit)?;
             block.limit = limit;
         }
         let pid = Pid(block.next);
         block.next += 1;
         Ok(pid)
+    }
+
+    /// Puts back what is left of the block: the next life goes on with the next number. Where one more is wanted after
+    /// all, it takes another block.
+    ///
+    /// # Errors
+    /// The counter cannot be written; the numbers that are left are skipped then.
+    pub fn put_back(&self) -> Result<(), Fault> {
+        let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        if block.next < block.limit {
+            // Before it is known to be written: what is handed out from here on stands above it.
+            block.limit = block.next;
+            self.write(block.next)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, next: u64) -> Result<(), Fault> {
+        let path = self.home.pid_next();
+        let temporary = path.with_added_extension("tmp");
+        replace(&path, &temporary, format!("{next}\n").as_bytes())
     }
 }
 

@@ -64,6 +64,22 @@ fn a_restart_skips_the_rest_of_a_block_but_repeats_nothing() {
 }
 
 #[test]
+fn what_is_put_back_is_handed_out_by_the_next_life() {
+    let (_dir, home) = home();
+    let counter = pids(&home);
+    counter.put_back().expect("there is nothing to write");
+    assert!(!home.pid_next().exists());
+    assert_eq!(next(&counter), 1);
+    counter.put_back().expect("it can be written");
+    assert_eq!(next(&pids(&home)), 2);
+    // One that came late.
+    let late = pids(&home);
+    late.put_back().expect("there is nothing to write");
+    assert_eq!(next(&late), 18);
+    assert_eq!(next(&pids(&home)), 34);
+}
+
+#[test]
 fn opening_alone_uses_up_nothing() {
     let (_dir, home) = home();
     next(&pids(&home));
@@ -138,15 +154,22 @@ fn a_counter_that_cannot_be_written_hands_out_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn no_pid_is_handed_out_twice(lives in prop::collection::vec((0..40_usize, 0..60_u64), 1..6)) {
+    fn no_pid_is_handed_out_twice(lives in prop::collection::vec((0..40_usize, 0..60_u64, 0..3_usize), 1..6)) {
         let (_dir, home) = home();
         let mut seen = BTreeSet::new();
-        for (count, raised) in lives {
+        for (count, raised, late) in lives {
             let pids = pids(&home);
             pids.raise_above(Pid(raised));
             for _ in 0..count {
                 let pid = next(&pids);
                 prop_assert!(pid > raised && seen.insert(pid));
+            }
+            // One in three ends without.
+            if late > 0 {
+                pids.put_back().expect("it can be written");
+                for _ in 1..late {
+                    prop_assert!(seen.insert(next(&pids)));
+                }
             }
         }
     }
