@@ -3,6 +3,7 @@
 //! A reader that has had enough (`| head`) ends the command quietly, by [`Error::Closed`].
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use proto::Stamp;
 use proto::outcome::UsageTotals;
@@ -71,6 +72,13 @@ pub fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Result<(
         self::line(&line)?;
     }
     Ok(())
+}
+
+/// A path for people: relative where it lies below the current directory.
+pub fn from_here(path: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = Path::new(path).strip_prefix(&here);
+    below.map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
 /// Prints one line of a listing; on a terminal it is cut to fit.

@@ -2,7 +2,7 @@
 
 use client::amounts;
 use proto::RequestId;
-use proto::budget::{Budget, BudgetNode, Dimension};
+use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension};
 use proto::methods::{SessionInspect, SessionSet};
 use proto::params::session::{InspectOutput, InspectParams, InspectPart, SetParams};
 
@@ -100,14 +100,20 @@ fn used_up(node: &BudgetNode) -> Option<String> {
     };
     let what = Dimension::ALL.into_iter().find(up)?;
     let (kind, name) = (node.kind.as_str(), text::line(&node.name));
-    let what = match what {
-        Dimension::Money => "money",
-        Dimension::Tokens => "tokens",
-        Dimension::Steps => "steps",
-        Dimension::Time => "minutes",
+    let (what, option) = match what {
+        Dimension::Money => ("money", "usd"),
+        Dimension::Tokens => ("tokens", "tokens"),
+        Dimension::Steps => ("steps", "steps"),
+        Dimension::Time => ("minutes", "minutes"),
+    };
+    let more = match node.kind {
+        BudgetNodeKind::Session => format!("reasonix budget {name} --{option} N"),
+        BudgetNodeKind::Day | BudgetNodeKind::Project => {
+            format!("reasonix config set budget.{kind}.{option} N")
+        }
     };
     Some(format!(
-        "! no {what} left in the budget of the {kind} ({name}): no request is sent until there is more, or 0 for no limit"
+        "! no {what} left in the budget of the {kind} ({name}): no request is sent until `{more}` raises it (0: no limit)"
     ))
 }
 

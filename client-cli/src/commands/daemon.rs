@@ -310,8 +310,8 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
     }
     for client in &status.clients {
         let words = format!(
-            "{} (process {}, {} s)",
-            client.name, client.pid, client.connected_s
+            "{} ({}, process {}, {} s)",
+            client.name, client.kind, client.pid, client.connected_s
         );
         output::line(&format!("{:<12} {}", "client", text::line(&words)))?;
     }

@@ -68,11 +68,12 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             let rows: Vec<_> = changed
                 .iter()
                 .map(|file| {
-                    let (by, counted) = match (file.by_command, file.added + file.removed) {
-                        (false, _) => ("edits", true),
-                        (true, 0) => ("a command", false),
-                        (true, _) => ("both", true),
+                    let by = match (file.edited, file.by_command) {
+                        (true, true) => "both",
+                        (false, true) => "a command",
+                        (_, false) => "edits",
                     };
+                    let counted = file.added + file.removed > 0;
                     let lines = |sign: &str, lines: u64| match counted {
                         true => format!("{sign}{lines}"),
                         false => "-".to_owned(),
@@ -83,7 +84,7 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                         by.to_owned(),
                         lines("+", file.added),
                         lines("−", file.removed),
-                        file.path.clone(),
+                        output::from_here(&file.path),
                     ]
                 })
                 .collect();

@@ -1,7 +1,5 @@
 //! `reasonix rewind`: back to the end of a turn, and forth again.
 
-use std::path::Path;
-
 use client::Client;
 use proto::RequestId;
 use proto::methods::{SessionCheckpoints, SessionRewind};
@@ -119,12 +117,8 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
 fn row(turn: &TurnCheckpoint) -> [String; 4] {
     /// Files that a row shows.
     const NAMED: usize = 3;
-    let here = std::env::current_dir().unwrap_or_default();
-    let from_here = |path: &String| {
-        let below = Path::new(path).strip_prefix(&here);
-        below.map_or_else(|_| path.clone(), |path| path.display().to_string())
-    };
-    let mut files: Vec<String> = turn.files.iter().take(NAMED).map(from_here).collect();
+    let named = turn.files.iter().take(NAMED);
+    let mut files: Vec<String> = named.map(|path| output::from_here(path)).collect();
     if turn.files.len() > NAMED {
         files.push(format!("+{}", turn.files.len() - NAMED));
     }

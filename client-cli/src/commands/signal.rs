@@ -138,7 +138,7 @@ fn done(signal: Signal, session: &str) {
         Signal::Pause => output::progress(&format!(
             "· {session} is paused: `reasonix resume {session}` lets it go on"
         )),
-        Signal::Resume => output::progress(&format!("· {session} goes on")),
+        Signal::Resume => output::progress(&format!("· {session} is paused no longer")),
     }
 }
 

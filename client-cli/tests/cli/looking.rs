@@ -186,7 +186,7 @@ fn part(call: &Call) -> Value {
         }
         "files" => {
             json!({"part": "files", "changed": [{"path": "a.rs", "turn": 2, "at": "2026-01-01T00:00:00.000Z",
-            "added": 3, "removed": 1}, {"path": "b.rs", "turn": 2, "at": "2026-01-01T00:00:00.000Z", "added": 0, "removed": 0,
+            "added": 3, "removed": 1, "edited": true}, {"path": "b.rs", "turn": 2, "at": "2026-01-01T00:00:00.000Z", "added": 0, "removed": 0,
             "by_command": true}]})
         }
         "children" => {

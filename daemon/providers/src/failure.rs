@@ -142,7 +142,7 @@ impl Site {
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from here: check the account's rights"),
             (ErrorKind::Permanent, Some(404)) => {
                 let others = self.entry.models.join(", ");
-                format!("check that `base_url` is right (most end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
+                format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "put the address it points to into `base_url`, if you trust it".to_owned(),
             // Nothing was sent: whoever holds the budget says what can be done.

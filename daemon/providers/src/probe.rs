@@ -332,7 +332,7 @@ fn judge(
             key,
             format!("answered {}: it has no list of models there", answer.status),
             match versioned(&what.base_url) {
-                Some(url) => format!("most stand below a version: try `{url}` as `base_url`"),
+                Some(url) => format!("many stand below a version: try `{url}` as `base_url`"),
                 None => "if a prompt fails too, check `base_url`; a key cannot be checked without that list".to_owned(),
             },
         ),
@@ -356,8 +356,9 @@ fn judge(
 
 /// The same address below a version, where it is that of a host alone.
 fn versioned(base: &str) -> Option<String> {
-    let url = Url::parse(base).ok()?;
-    (url.path() == "/").then(|| format!("{}/v1", base.trim_end_matches('/')))
+    let mut url = Url::parse(base).ok().filter(|url| url.path() == "/")?;
+    url.set_path("/v1");
+    Some(url.into())
 }
 
 /// What a good answer says.

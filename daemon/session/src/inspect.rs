@@ -1,11 +1,12 @@
 //! What a session is made of at this moment: parts of it for people to look at. Changes nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use proto::item::{CallStatus, Display};
 use proto::live::ClientPresence;
 use proto::params::session::{ChangedFile, InspectOutput, InspectPart};
-use proto::record::{Changed, FileState, SessionCreated};
+use proto::record::{FileState, SessionCreated};
 use proto::{Body, ErrorName, Failure, Record, Seq};
 use serde_json::json;
 use turn::compaction::Measure;
@@ -187,25 +188,23 @@ impl Files {
         let Body::ToolFinished(finished) = &record.body else {
             return;
         };
-        match &finished.display {
-            Display::Diff {
-                path,
-                added,
-                removed,
-                ..
-            } if finished.status == CallStatus::Ok => {
-                let change = self.changed(record, path);
-                change.added += added;
-                change.removed += removed;
+        let by_command = matches!(finished.display, Display::Command { .. });
+        // A command that failed may have changed something.
+        if !by_command && finished.status != CallStatus::Ok {
+            return;
+        }
+        let known = finished.changed.iter();
+        let known = known.filter(|change| !matches!(change.now, FileState::Unknown { .. }));
+        let paths: Vec<_> = known.map(|change| &change.path).collect();
+        for path in &paths {
+            let file = self.changed(record, path);
+            file.by_command |= by_command;
+            file.edited |= !by_command;
+            // Of several files the lines are known of all of them together.
+            if let (Display::Diff { added, removed, .. }, [_]) = (&finished.display, &paths[..]) {
+                file.added += added;
+                file.removed += removed;
             }
-            // Also one that failed may have changed something.
-            Display::Command { .. } => {
-                let known = |change: &&Changed| !matches!(change.now, FileState::Unknown { .. });
-                for change in finished.changed.iter().filter(known) {
-                    self.changed(record, &change.path).by_command = true;
-                }
-            }
-            Display::Diff { .. } | Display::Line { .. } => {}
         }
     }
 
@@ -218,6 +217,7 @@ impl Files {
                 at: record.at,
                 added: 0,
                 removed: 0,
+                edited: false,
                 by_command: false,
             };
             (record.seq, file)
@@ -228,12 +228,14 @@ impl Files {
         file
     }
 
-    /// Newest first.
+    /// Newest first. Where there are too many, those that commands alone have changed are left out first.
     pub fn finish(self) -> Vec<ChangedFile> {
         let mut changed: Vec<_> = self.changed.into_values().collect();
-        changed.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        let files = changed.into_iter().take(FILES_MAX);
-        files.map(|(_, file)| file).collect()
+        let newest = |(seq, file): &(Seq, ChangedFile)| (Reverse(*seq), file.path.clone());
+        changed.sort_by_cached_key(|file| (!file.1.edited, newest(file)));
+        changed.truncate(FILES_MAX);
+        changed.sort_by_cached_key(newest);
+        changed.into_iter().map(|(_, file)| file).collect()
     }
 }
 

@@ -1,7 +1,6 @@
 //! A session in short, from its facts.
 
 use proto::Pid;
-use proto::outcome::OutcomeKind;
 use proto::params::session::SessionSummary;
 use turn::Facts;
 
@@ -9,8 +8,6 @@ use turn::Facts;
 /// actor knows.
 pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
     let created = facts.created.as_ref()?;
-    let ended = facts.ended.as_ref().filter(|_| facts.open.is_none());
-    let ended = ended.map(|ended| ended.outcome);
     Some(SessionSummary {
         session: created.session,
         pid: created.pid,
@@ -45,7 +42,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         silent_since: None,
         compacting: false,
         exit_code: facts.exited.map(|exited| exited.exit_code),
-        cut_off: ended.filter(|outcome| *outcome != OutcomeKind::Completed),
+        cut_off: facts.cut_off.filter(|_| facts.open.is_none()),
         read_only,
         harvest: facts.settings.harvest,
         branch: facts.settings.branch.max(1),

@@ -216,7 +216,8 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
         .filter(|_| end.is_success())
         .and_then(|walls| stopped::part_by(walls, &args.command, &capture.tail(TAIL_CHARS)));
     // It may run once more, and then from where it began.
-    let mut lines = standing.end(&end, stopped.is_none(), &context).await;
+    let again = stopped.as_ref().is_some_and(ByWalls::is_offered);
+    let mut lines = standing.end(&end, !again, &context).await;
     lines.extend(part.map(|part| part.told_of_a_part()));
     let mut outcome = told(&end, capture, stopped).await;
     for line in lines {

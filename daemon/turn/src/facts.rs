@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use proto::budget::Budget;
-use proto::outcome::{TurnEnded, UsageTotals};
+use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Scope};
 use proto::params::plan::Plan as Proposed;
 use proto::params::question::Question;
@@ -127,6 +127,8 @@ pub struct Facts {
     /// What people allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
+    /// How the newest turn that is shown ended, where it was not completed.
+    pub cut_off: Option<OutcomeKind>,
     /// A turn has ended, and what the session became of it (at rest, exited) has not been logged yet.
     pub unsettled: bool,
     pub exited: Option<Exited>,

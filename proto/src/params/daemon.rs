@@ -37,6 +37,9 @@ pub struct SessionCounts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientStatus {
     pub name: String,
+    /// `cli`, `tui`, `editor`, `test`, …
+    #[serde(default)]
+    pub kind: String,
     pub pid: u32,
     pub role: Role,
     pub connected_s: u64,

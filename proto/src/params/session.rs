@@ -691,10 +691,13 @@ pub struct ChangedFile {
     pub path: String,
     pub turn: u64,
     pub at: Stamp,
-    /// Lines, of what tools edited.
+    /// Lines that tools added. Not counted: what commands did, and patches of several files.
     pub added: u64,
     pub removed: u64,
-    /// A command changed it (too): what that added and removed is not counted.
+    /// A tool for files changed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
+    /// A command changed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_command: bool,
 }

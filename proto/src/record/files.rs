@@ -106,7 +106,7 @@ pub struct RewoundFile {
 }
 
 impl RewoundFile {
-    /// Whether it is as it was then, which is: not there.
+    /// Whether the rewind removed it (would, where it is only tried): it was not there then.
     #[must_use]
     pub fn was_removed(&self) -> bool {
         self.result == RewoundResult::Restored && self.after == FileState::Absent

@@ -141,6 +141,10 @@ fn the_address_of_a_host_alone_may_lack_its_version() {
         versioned("https://api.example.org").as_deref(),
         Some("https://api.example.org/v1")
     );
+    assert_eq!(
+        versioned("https://example.org?k=1").as_deref(),
+        Some("https://example.org/v1?k=1")
+    );
     assert_eq!(versioned("https://api.example.org/v2"), None);
 }
 

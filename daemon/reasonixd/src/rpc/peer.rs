@@ -25,6 +25,16 @@ pub enum NoSubscription {
     TooMany,
 }
 
+/// The longest name of a client, in characters.
+const NAME_MAX: usize = 64;
+
+/// A client's name as it is kept and shown to others, the model among them: a line, not too long, of what can be seen.
+fn called(name: &str) -> String {
+    let seen = |character: &char| !character.is_control() && !proto::hidden(*character);
+    let name: String = name.chars().filter(seen).take(NAME_MAX).collect();
+    name.trim().to_owned()
+}
+
 /// A frame that waits to be written, with its share of the bytes that may wait.
 pub struct Outgoing {
     pub text: Vec<u8>,
@@ -76,7 +86,8 @@ impl Peer {
     }
 
     /// Notes who says hello. A second hello changes nothing.
-    pub fn greet(&self, hello: HelloParams, role: Role) {
+    pub fn greet(&self, mut hello: HelloParams, role: Role) {
+        hello.client.name = called(&hello.client.name);
         let _ = self.hello.set((hello, role));
     }
 
@@ -219,6 +230,7 @@ impl Clients {
         greeted
             .map(|(peer, (hello, role))| ClientStatus {
                 name: hello.client.name.clone(),
+                kind: hello.client.kind.clone(),
                 pid: hello.client.pid,
                 role: *role,
                 connected_s: peer.connected.elapsed().as_secs(),

@@ -165,9 +165,11 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
         Failure::new(
             ErrorName::InvalidParams,
             format!("`{}` must be {why}.", key.name),
-            match why.starts_with("a list") {
-                true => "Nothing was changed. A list is written as '[\"one\", \"two\"]'.",
-                false => "Nothing was changed.",
+            match key.kind {
+                Kind::Texts | Kind::Rules(_) | Kind::Places | Kind::Globs => {
+                    "Nothing was changed. A list is written as '[\"one\", \"two\"]'."
+                }
+                _ => "Nothing was changed.",
             },
         )
         .with("key", key.name)

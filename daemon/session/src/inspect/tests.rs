@@ -2,9 +2,16 @@
 
 use proto::CallId;
 use proto::Stamp;
-use proto::record::ToolFinished;
+use proto::record::{Changed, ToolFinished};
 
 use super::*;
+
+fn left(path: &str, now: FileState) -> Changed {
+    Changed {
+        path: path.into(),
+        now,
+    }
+}
 
 fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
     Record {
@@ -12,14 +19,15 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
         at: Stamp(seq.cast_signed()),
         turn: Some(seq),
         body: Body::ToolFinished(ToolFinished {
-            changed: Vec::new(),
+            changed: vec![left(path, FileState::Directory)],
             known: Vec::new(),
             call: CallId("a".into()),
             tool: "edit_file".into(),
             status,
             duration_ms: 1,
             display: Display::Diff {
-                path: path.into(),
+                // As people read it; what it changed is told by its place.
+                path: "shown".into(),
                 diff: String::new(),
                 added,
                 removed: 1,
@@ -53,10 +61,6 @@ fn changed_files_stand_once_with_all_their_changes_newest_first() {
 
 #[test]
 fn what_a_command_has_changed_stands_there_without_a_count() {
-    let path = |path: &str, now: FileState| Changed {
-        path: path.into(),
-        now,
-    };
     let mut command = finished(2, "", CallStatus::Failed, 0);
     let Body::ToolFinished(tool) = &mut command.body else {
         unreachable!("it is one");
@@ -70,9 +74,9 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
     };
     let why = "too much".to_owned();
     tool.changed = vec![
-        path("a", FileState::Absent),
-        path("b", FileState::Directory),
-        path("/w", FileState::Unknown { why }),
+        left("a", FileState::Absent),
+        left("b", FileState::Directory),
+        left("/w", FileState::Unknown { why }),
     ];
     let mut files = Files::default();
     files.take(&finished(1, "a", CallStatus::Ok, 5));
@@ -80,11 +84,49 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
     let mut changed: Vec<_> = files
         .finish()
         .into_iter()
-        .map(|file| (file.path, file.added, file.by_command))
+        .map(|file| (file.path, file.added, file.edited, file.by_command))
         .collect();
     changed.sort();
     assert_eq!(
         changed,
-        [("a".to_owned(), 5, true), ("b".to_owned(), 0, true)]
+        [
+            ("a".to_owned(), 5, true, true),
+            ("b".to_owned(), 0, false, true)
+        ]
+    );
+}
+
+#[test]
+fn a_patch_of_several_files_names_each_and_one_that_is_too_much_leaves_the_edits() {
+    let mut patch = finished(1, "a", CallStatus::Ok, 5);
+    let Body::ToolFinished(tool) = &mut patch.body else {
+        unreachable!("it is one");
+    };
+    tool.changed.push(left("b", FileState::Directory));
+    let mut command = finished(2, "c", CallStatus::Ok, 0);
+    let Body::ToolFinished(tool) = &mut command.body else {
+        unreachable!("it is one");
+    };
+    tool.display = Display::Command {
+        exit_code: Some(0),
+        signal: None,
+        tail: String::new(),
+        output_bytes: 0,
+        sandbox_stopped: false,
+    };
+    tool.changed = (0..FILES_MAX)
+        .map(|n| left(&format!("made-{n:05}"), FileState::Directory))
+        .collect();
+    let mut files = Files::default();
+    files.take(&patch);
+    files.take(&command);
+    let changed = files.finish();
+    assert_eq!(changed.len(), FILES_MAX);
+    let paths: Vec<_> = changed.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths[..2], ["made-00000", "made-00001"]);
+    assert_eq!(paths[FILES_MAX - 2..], ["a", "b"]);
+    assert_eq!(
+        (changed[FILES_MAX - 1].added, changed[FILES_MAX - 1].edited),
+        (0, true)
     );
 }

@@ -12,7 +12,7 @@ use crate::disk::{At, Fault, private, reason};
 use crate::home::Home;
 
 /// Changes with the table, and with what a summary must have.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const SCHEMA: &str = "
     CREATE TABLE session (

@@ -39,18 +39,39 @@ pub(super) struct ByWalls {
     pub(super) why: String,
     /// What a person could set so that it works within the walls.
     lift: &'static str,
-    /// It is about what is closed to all tools, or may as well have failed by itself: nobody is asked to run it outside.
-    closed: bool,
+    sort: Sort,
+}
+
+/// What follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// A person is asked whether it may run once more, outside.
+    Offered,
+    /// It is about what is closed to all tools: nobody is asked.
+    Closed,
+    /// It may as well have failed by itself: nobody is asked.
+    Unclear,
 }
 
 impl ByWalls {
     /// Why, where a run outside the walls may be offered to a person.
     pub(super) fn offer(self) -> Option<String> {
-        (!self.closed).then_some(self.why)
+        self.is_offered().then_some(self.why)
+    }
+
+    /// Whether it may run once more.
+    pub(super) fn is_offered(&self) -> bool {
+        self.sort == Sort::Offered
     }
 
     /// For the model, a line.
     pub(super) fn told(&self) -> String {
+        if self.sort == Sort::Unclear {
+            return format!(
+                "If the server was not to be one of its own: {}. If that is needed, tell the user what for: {}.",
+                self.why, self.lift
+            );
+        }
         format!(
             "The sandbox seems to have stopped it: {}. Another way to the same end is stopped too; if it is needed, tell the \
              user what for: {}.",
@@ -97,7 +118,10 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
         Some(ByWalls {
             why,
             lift,
-            closed: masked.is_some(),
+            sort: match masked {
+                Some(_) => Sort::Closed,
+                None => Sort::Offered,
+            },
         })
     };
     if says(&FILES) {
@@ -126,24 +150,20 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
         return Some(ByWalls {
             why: format!("it needs `{}`, which is closed", place.display()),
             lift: "they can open it where they have closed it (`sandbox.deny_read`, a rule), or do it themselves",
-            closed: true,
+            sort: Sort::Unclear,
         });
     }
-    if !walls.network && says(&NOBODY) {
-        return Some(ByWalls {
-            why: "a server outside of it is not to be reached, also none on this machine"
-                .to_owned(),
-            lift: "they can set `sandbox.network = true`, or do it themselves",
-            closed: true,
-        });
+    if says(&CALLS) {
+        return because(
+            "it asks the system for something that the sandbox does not give".to_owned(),
+            "they can do it themselves",
+        );
     }
-    if !says(&CALLS) {
-        return None;
-    }
-    because(
-        "it asks the system for something that the sandbox does not give".to_owned(),
-        "they can do it themselves",
-    )
+    (!walls.network && says(&NOBODY)).then(|| ByWalls {
+        why: "the network in here is the command's own, and reaches no server outside, also none on this machine".to_owned(),
+        lift: "they can set `sandbox.network = true`, or do it themselves",
+        sort: Sort::Closed,
+    })
 }
 
 /// The protected place that a message names, whole or from the workspace on; `printed` in small letters.
@@ -303,6 +323,8 @@ mod tests {
         assert!(told(&walls, refused).contains("on this machine"));
         assert_eq!(told(&open, refused), "");
         assert_eq!(by(&walls, refused).and_then(ByWalls::offer), None);
+        let both = format!("{refused}\nsetns: Operation not permitted");
+        assert!(told(&walls, &both).contains("system"));
         // What could be done about it stands beside.
         assert!(told(&walls, "EROFS: x").contains("`sandbox.allow_write`"));
         assert!(told(&walls, "getaddrinfo failed").contains("`sandbox.network = true`"));

@@ -58,6 +58,7 @@ impl Facts {
         }
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.ended = Some(ended.clone());
+        self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
         self.unsettled = true;
         self.asked_since = false;
     }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use proto::outcome::OutcomeKind;
 use proto::params::history::What;
 use proto::record::{SessionRewound, Todo};
 use proto::reset::Piece;
@@ -121,6 +122,7 @@ pub struct Counts {
     pub told: Told,
     pub was_told: bool,
     pub told_again: bool,
+    pub cut_off: Option<OutcomeKind>,
 }
 
 /// A rewind, with what was before it.
@@ -309,6 +311,7 @@ impl Facts {
             told: self.told,
             was_told: self.was_told,
             told_again: self.told_again,
+            cut_off: self.cut_off,
         }
     }
 
@@ -322,6 +325,7 @@ impl Facts {
         self.told = counts.told;
         self.was_told = counts.was_told;
         self.told_again = counts.told_again;
+        self.cut_off = counts.cut_off;
     }
 
     pub(super) fn apply_rewind(&mut self, rewound: &SessionRewound, record: &Record) {

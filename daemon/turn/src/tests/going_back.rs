@@ -454,3 +454,31 @@ fn a_crash_before_its_record_leaves_the_conversation_as_it_was() {
     "
     ));
 }
+
+#[test]
+fn what_is_told_of_the_end_is_that_of_the_newest_turn_that_is_shown() {
+    check(
+        "
+    > user one
+      turn starts | running | prompt: one | ask
+    > model says First.
+      model: First. | turn ends completed | idle
+    > user two
+      turn starts | running | prompt: two | ask
+    > model breaks permanent
+      turn ends failed: permanent | idle
+    > what is shown
+      m1.1 m1.2 m2.1 | 1 answers, 2 said, to do: | cut off: Failed
+    > rewind to 1
+    > rewound
+      back at turn 1 | cache reset: rewind
+    > what is shown
+      m1.1 m1.2 | 1 answers, 1 said, to do:
+    > rewind undo
+    > rewound
+      back again at turn 2 | cache reset: rewind
+    > what is shown
+      m1.1 m1.2 m2.1 | 1 answers, 2 said, to do: | cut off: Failed
+    ",
+    );
+}

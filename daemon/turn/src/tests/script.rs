@@ -416,7 +416,9 @@ impl Stage {
             facts.spoken,
             todos.join(" ")
         );
-        vec![items, counts.trim_end().to_owned()]
+        let mut shown = vec![items, counts.trim_end().to_owned()];
+        shown.extend(facts.cut_off.map(|how| format!("cut off: {how:?}")));
+        shown
     }
 
     /// What a request would be made of now.

@@ -101,3 +101,11 @@ fn a_process_that_is_gone_may_have_been_anybodys() {
 fn a_process_that_the_kernel_does_not_name_is_none_of_ours() {
     assert!(!descends(0, std::process::id()));
 }
+
+#[test]
+fn a_name_is_a_short_line_of_what_can_be_seen() {
+    assert_eq!(called("reasonix run"), "reasonix run");
+    assert_eq!(called(" ann\n\u{1b}[31m\u{202e}x \t"), "ann[31mx");
+    assert_eq!(called(&"a".repeat(1_000)).len(), NAME_MAX);
+    assert_eq!(called("安"), "安");
+}
