@@ -125,7 +125,14 @@ impl<'a> Restore<'a> {
             }
         }
         for item in &mut self.items {
-            if missing.remove(&item.look.path).is_some() && item.was == FileState::Directory {
+            if missing.remove(&item.look.path).is_none() {
+                continue;
+            }
+            // Somebody had removed it before the session made one there: what comes needs it all the same.
+            if item.was == FileState::Absent {
+                item.was = FileState::Directory;
+            }
+            if item.was == FileState::Directory {
                 item.due = true;
                 item.result = RewoundResult::Restored;
             }

@@ -7,7 +7,7 @@ use proto::params::history::What;
 use proto::record::RewoundResult;
 use serde_json::{Value, json};
 
-use super::workshop::{Workshop, has_git, results};
+use super::workshop::{Tree, Workshop, has_git, results};
 
 const PLACES: &[&str] = &["a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "l", "x/y"];
 
@@ -110,8 +110,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-type Tree = BTreeMap<String, String>;
-
 fn block<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -181,16 +179,16 @@ async fn alone(steps: Vec<Step>) {
 /// Turns with somebody else at work between them.
 async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
     let shop = shop().await;
-    // What each turn left at the places that it changed.
+    // What each call left at the places that it changed.
     let mut left: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (acts, commands) in rounds {
-        let before = shop.tree();
         let calls: Vec<_> = acts.iter().map(Act::call).collect();
         shop.turn(&calls).await;
-        let after = shop.tree();
-        for path in before.keys().chain(after.keys()) {
-            if before.get(path) != after.get(path) {
-                left.insert(path.clone(), after.get(path).cloned());
+        for (before, after) in shop.seen() {
+            for path in before.keys().chain(after.keys()) {
+                if before.get(path) != after.get(path) {
+                    left.insert(path.clone(), after.get(path).cloned());
+                }
             }
         }
         super::workshop::run(&shop.project, &lines(&commands));
@@ -200,16 +198,15 @@ async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
     let after = shop.tree();
     let results = results(&shop, &told);
     for (path, result) in &results {
+        // A directory that is gone is made again for what is put back below it: nothing of anybody's is lost.
+        let carries = !before.contains_key(path)
+            && results.iter().any(|(below, result)| {
+                matches!(result, RewoundResult::Restored) && below.starts_with(&format!("{path}/"))
+            });
         match result {
             RewoundResult::Restored => {
                 let known = left.get(path);
                 let ours = known.is_none_or(|left| left.as_ref() == before.get(path));
-                // A directory that is gone is made again for what is put back below it: nothing of anybody's is lost.
-                let carries = !before.contains_key(path)
-                    && results.iter().any(|(below, result)| {
-                        matches!(result, RewoundResult::Restored)
-                            && below.starts_with(&format!("{path}/"))
-                    });
                 assert!(
                     ours || carries,
                     "{path} was changed by somebody else: {results:?}"
@@ -270,5 +267,40 @@ fn what_a_turn_removed_comes_back_although_somebody_removed_the_directories_arou
         // A directory became a file, and then went with all that was around it.
         let turn = vec![Act::Sh(vec![Command::Remove(5), Command::Write(5, 0)])];
         block(among_others(vec![(turn, vec![Command::Remove(2)])]));
+    }
+}
+
+#[test]
+fn what_one_call_makes_and_another_takes_away_is_the_turns() {
+    if has_git() {
+        let write = vec![Act::Sh(vec![Command::Write(3, 2)])];
+        let put = vec![Act::Put(3, 0), Act::Drop(2)];
+        let moved = vec![(write, vec![Command::Move(3, 0)]), (put, vec![])];
+        block(among_others(moved));
+        let remove = vec![Act::Sh(vec![Command::Remove(5)])];
+        let there = Act::Sh(vec![Command::Move(5, 4)]);
+        let back = Act::Sh(vec![Command::Move(4, 5)]);
+        let made = vec![
+            (remove, vec![Command::Directory(6)]),
+            (vec![there, back], vec![]),
+        ];
+        block(among_others(made));
+    }
+}
+
+#[test]
+fn a_directory_that_is_made_for_what_comes_goes_again_although_a_later_turn_had_none_there() {
+    if has_git() {
+        let link = vec![Act::Sh(vec![Command::Link(3, 0)])];
+        let later = [
+            Command::Directory(2),
+            Command::Write(3, 0),
+            Command::Remove(2),
+        ];
+        let later = later.map(|command| Act::Sh(vec![command])).to_vec();
+        block(among_others(vec![
+            (link, vec![Command::Remove(2)]),
+            (later, vec![]),
+        ]));
     }
 }

@@ -64,19 +64,30 @@ impl Provider for Model {
     }
 }
 
+/// What stands in a project: a word for each path.
+pub type Tree = BTreeMap<String, String>;
+
+/// What stood there before and behind each call.
+type Seen = Arc<Mutex<Vec<(Tree, Tree)>>>;
+
 /// `put`, `drop`, `move`: files; `sh`: a command.
-struct Hand(ToolSpec);
+struct Hand {
+    spec: ToolSpec,
+    seen: Seen,
+}
 
 impl Hand {
-    fn tool(name: &'static str, family: Family) -> Arc<dyn Tool> {
-        Arc::new(Self(ToolSpec {
+    fn tool(name: &'static str, family: Family, seen: &Seen) -> Arc<dyn Tool> {
+        let spec = ToolSpec {
             deferred: false,
             name,
             description: "Works.",
             schema: json!({"type": "object"}),
             family,
             read_only: false,
-        }))
+        };
+        let seen = Arc::clone(seen);
+        Arc::new(Self { spec, seen })
     }
 }
 
@@ -109,7 +120,7 @@ fn works(name: &str, arguments: &Map<String, Value>, cwd: &Path) -> std::io::Res
 
 impl Tool for Hand {
     fn spec(&self) -> &ToolSpec {
-        &self.0
+        &self.spec
     }
 
     fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
@@ -129,9 +140,14 @@ impl Tool for Hand {
         arguments: Map<String, Value>,
         context: CallContext,
     ) -> BoxFuture<'static, Outcome> {
-        let name = self.0.name;
+        let (name, seen) = (self.spec.name, Arc::clone(&self.seen));
         async move {
-            let work = move || works(name, &arguments, &context.cwd);
+            let work = move || {
+                let before = tree(&context.cwd);
+                let done = works(name, &arguments, &context.cwd);
+                seen.lock().unwrap().push((before, tree(&context.cwd)));
+                done
+            };
             match tokio::task::spawn_blocking(work).await.unwrap() {
                 Ok(()) => Outcome::with_status(CallStatus::Ok, "done"),
                 Err(error) => Outcome::failed(error.to_string()),
@@ -207,6 +223,7 @@ struct Outside {
     codec: Arc<dyn Codec>,
     model: Arc<dyn Provider>,
     home: PathBuf,
+    seen: Seen,
 }
 
 impl Outside {
@@ -230,7 +247,7 @@ impl Outside {
             pass: Vec::new(),
             own_key: None,
             tools: tools
-                .map(|(name, family)| Hand::tool(name, family))
+                .map(|(name, family)| Hand::tool(name, family, &self.seen))
                 .to_vec(),
             layers: vec![Layered {
                 layer: policy::Layer::User,
@@ -334,6 +351,7 @@ impl Workshop {
             codec,
             model: Arc::new(model),
             home: dir.path().join("home"),
+            seen: Seen::default(),
         });
         let supervisor = supervise(&home, &outside);
         let wish = CreateParams {
@@ -424,11 +442,20 @@ impl Workshop {
     }
 
     /// All that stands in the project: path, and what it is.
-    pub fn tree(&self) -> BTreeMap<String, String> {
-        let mut found = BTreeMap::new();
-        look(&self.project, &self.project, &mut found);
-        found
+    pub fn tree(&self) -> Tree {
+        tree(&self.project)
     }
+
+    /// What stood there before and behind each call since this was asked last.
+    pub fn seen(&self) -> Vec<(Tree, Tree)> {
+        std::mem::take(&mut self.outside.seen.lock().unwrap())
+    }
+}
+
+fn tree(project: &Path) -> Tree {
+    let mut found = Tree::new();
+    look(project, project, &mut found);
+    found
 }
 
 pub fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
