@@ -336,7 +336,7 @@ async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outc
         signal: end.exit.and_then(|exit| exit.signal),
         output_bytes: capture.bytes(),
         tail: capture.tail(TAIL_CHARS),
-        sandbox_stopped: stopped.is_some(),
+        sandbox_stopped: stopped.as_ref().is_some_and(ByWalls::is_clear),
     };
     Outcome {
         status,

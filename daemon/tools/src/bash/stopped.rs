@@ -64,6 +64,11 @@ impl ByWalls {
         self.sort == Sort::Offered
     }
 
+    /// Whether it is likely enough to be shown to people.
+    pub(super) fn is_clear(&self) -> bool {
+        self.sort != Sort::Unclear
+    }
+
     /// For the model, a line.
     pub(super) fn told(&self) -> String {
         if self.sort == Sort::Unclear {
@@ -162,7 +167,7 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
     (!walls.network && says(&NOBODY)).then(|| ByWalls {
         why: "the network in here is the command's own, and reaches no server outside, also none on this machine".to_owned(),
         lift: "they can set `sandbox.network = true`, or do it themselves",
-        sort: Sort::Closed,
+        sort: Sort::Unclear,
     })
 }
 
@@ -320,7 +325,8 @@ mod tests {
             told(&walls, "unshare: unshare failed: Operation not permitted").contains("system")
         );
         let refused = "curl: (7) Failed to connect to 127.0.0.1 port 8080: Connection refused";
-        assert!(told(&walls, refused).contains("on this machine"));
+        assert!(told(&walls, refused).starts_with("If the server was not to be one of its own"));
+        assert!(!by(&walls, refused).unwrap().is_clear());
         assert_eq!(told(&open, refused), "");
         assert_eq!(by(&walls, refused).and_then(ByWalls::offer), None);
         let both = format!("{refused}\nsetns: Operation not permitted");
