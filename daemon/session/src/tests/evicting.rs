@@ -13,7 +13,7 @@ use proto::state::{Kind, State};
 
 use super::house::until;
 use super::world::{Notebook, World, prompt};
-use crate::slots::Left;
+use crate::supervisor::slots::Left;
 use crate::{Attach, Residence};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -129,7 +129,7 @@ async fn what_clients_brought_and_tools_know_is_still_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_tools_remember_goes_from_life_to_life() {
-    use crate::setup::Assembly;
+    use crate::assembly::setup::Assembly;
     let world = World::new(TALK);
     let nowhere = workspace::Workspace::open(workspace::Options {
         root: world.project.clone(),
@@ -263,7 +263,10 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
 }
 
 /// Takes a session out of memory that in the end stays, when it gets leave to say so.
-fn begin_to_part(world: &World, says: &std::sync::Arc<tokio::sync::Notify>) -> crate::slots::End {
+fn begin_to_part(
+    world: &World,
+    says: &std::sync::Arc<tokio::sync::Notify>,
+) -> crate::supervisor::slots::End {
     let leave = |handle: crate::SessionHandle| {
         let says = std::sync::Arc::clone(says);
         async move {

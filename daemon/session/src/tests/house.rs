@@ -21,11 +21,11 @@ use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
 use tokio::sync::oneshot;
 
-use crate::handle::{Attach, SessionHandle};
-use crate::keys::Keys;
-use crate::load::{self, Ground};
-use crate::making::{self, Parts};
-use crate::setup::{Assembly, Layered, Setup};
+use crate::actor::handle::{Attach, SessionHandle};
+use crate::assembly::setup::{Assembly, Layered, Setup};
+use crate::request::keys::Keys;
+use crate::supervisor::build::{self as making, Parts};
+use crate::supervisor::load::{self, Ground};
 use crate::{Follow, Following};
 
 /// A disk whose syncs wait for leave.
@@ -364,7 +364,7 @@ pub fn begin_with(
     let project = dir.path().join("project");
     std::fs::create_dir(&project).unwrap();
     let catalog = store::catalog::Catalog::open(&home).unwrap().catalog;
-    let feed = crate::catalog::CatalogFeed::start(Arc::new(catalog)).unwrap();
+    let feed = crate::journal::catalog_feed::CatalogFeed::start(Arc::new(catalog)).unwrap();
     let script = Arc::new(script);
     let ground = Ground {
         home: Arc::clone(&home),
@@ -372,7 +372,7 @@ pub fn begin_with(
         catalog: feed,
         pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
-        ledger: Arc::new(crate::budget::Ledger::new(
+        ledger: Arc::new(crate::request::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
             std::sync::Weak::new(),
         )),
@@ -385,7 +385,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = crate::prefix::render(setup.codec.as_ref(), &setup);
+    let prefix = crate::context::prefix::render(setup.codec.as_ref(), &setup);
     let parts = Parts {
         created: created.clone(),
         file,

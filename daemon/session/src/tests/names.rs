@@ -5,7 +5,7 @@ use proto::params::session::Until;
 use proto::record::SessionSet;
 
 use super::house::begin;
-use crate::names::{check_labels, check_name};
+use crate::assembly::names::{check_labels, check_name};
 
 #[test]
 fn a_name_is_no_pid_no_path_and_no_option() {

@@ -3,7 +3,7 @@
 use contract::tool::Progress as _;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::call::Printed;
+use crate::calls::call::Printed;
 
 #[test]
 fn offsets_are_right_also_behind_what_was_dropped() {

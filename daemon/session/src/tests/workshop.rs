@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use store::home::Home;
 
 use super::world::prompt;
-use crate::setup::{Assembly, Layered, Setup};
+use crate::assembly::setup::{Assembly, Layered, Setup};
 use crate::{Client, Residence, SessionHandle, Supervisor};
 
 /// What the model says next: calls, or the end of its turn.

@@ -19,7 +19,7 @@ use store::home::Home;
 use store::log::Syncer;
 
 use super::house::{Marker, Stops};
-use crate::setup::{Assembly, Layered, Setup};
+use crate::assembly::setup::{Assembly, Layered, Setup};
 use crate::{Client, Residence, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.

@@ -1,0 +1,97 @@
+//! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
+
+use proto::params::session::SessionSummary;
+
+use crate::actor::Actor;
+use crate::actor::handle::Seen;
+use crate::actor::inbox::Happened;
+use crate::journal::catalog_feed::Written;
+
+impl Actor {
+    /// What others may know: only what is durable.
+    pub(crate) fn tell_seen(&mut self) {
+        let durable = self.journal.index.durable();
+        if let Some(reason) = self.journal.read_only() {
+            // What is in memory beyond the disk never happened: only the reason is new.
+            let closed = self.journal.failed.clone();
+            self.seen.send_modify(|seen| {
+                seen.summary.read_only = Some(reason);
+                seen.closed = closed;
+            });
+            return;
+        }
+        if durable != self.journal.index.last() {
+            return;
+        }
+        let Some(summary) = self.summary() else {
+            return;
+        };
+        let pending = self.machine.facts().pending.values().cloned().collect();
+        self.seen.send_replace(Seen {
+            summary: summary.clone(),
+            pending,
+            asked: self.machine.facts().asked.values().cloned().collect(),
+            plans: self.machine.facts().plans.values().cloned().collect(),
+            in_turn: self.machine.facts().open.is_some(),
+            closed: None,
+        });
+        let settled = self.is_settled();
+        let summary = as_listed(summary);
+        if settled
+            || self
+                .listed
+                .as_ref()
+                .is_none_or(|listed| reads_otherwise(listed, &summary))
+        {
+            if self.listed.as_ref() == Some(&summary) {
+                return;
+            }
+            self.listed = Some(summary.clone());
+            let happened = self.happened.clone();
+            let written: Option<Written> = settled.then(|| {
+                let written: Written = Box::new(move || {
+                    let _ = happened.send(Happened::Cataloged(durable));
+                });
+                written
+            });
+            self.catalog.put(summary, written);
+        }
+    }
+
+    /// Lists know it as it is from now on, also where it leaves with work that is left to do.
+    pub(crate) fn list_once_more(&self) {
+        let written = self.journal.failed.is_none()
+            && self.journal.index.durable() == self.journal.index.last();
+        let summary = self.summary().filter(|_| written).map(as_listed);
+        if let Some(summary) = summary.filter(|summary| self.listed.as_ref() != Some(summary)) {
+            self.catalog.put(summary, None);
+        }
+    }
+}
+
+/// As lists keep it: who is there, what runs and what does not come is known of loaded sessions alone.
+fn as_listed(summary: SessionSummary) -> SessionSummary {
+    SessionSummary {
+        attached: 0,
+        children: 0,
+        silent_since: None,
+        compacting: false,
+        ..summary
+    }
+}
+
+/// Whether a list would show something else that matters before the session rests.
+fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
+    let key = |summary: &SessionSummary| {
+        (
+            summary.state,
+            summary.waiting_for,
+            summary.turns,
+            summary.name.clone(),
+            summary.labels.clone(),
+            summary.posture,
+            (summary.mode, summary.only_reads),
+        )
+    };
+    key(listed) != key(now)
+}

@@ -1,0 +1,38 @@
+//! The session's side of commands in the background: numbers for them, and the word that they came and went.
+
+use std::sync::Arc;
+
+use contract::tool::Shells;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::Pid;
+use proto::record::{ChildExited, ChildSpawned};
+use store::pids::Pids;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::actor::inbox::Happened;
+
+/// Of one session.
+pub struct Children {
+    pub pids: Arc<Pids>,
+    pub happened: UnboundedSender<Happened>,
+}
+
+impl Shells for Children {
+    fn number(&self) -> BoxFuture<'static, Result<Pid, String>> {
+        let pids = Arc::clone(&self.pids);
+        // Every sixteenth number takes a sync of the disk.
+        let taken =
+            tokio::task::spawn_blocking(move || pids.next().map_err(|fault| store::reason(&fault)));
+        async move { taken.await.map_err(|error| error.to_string())? }.boxed()
+    }
+
+    fn spawned(&self, child: ChildSpawned) {
+        // An actor that is gone has nobody to tell.
+        let _ = self.happened.send(Happened::ChildSpawned(child));
+    }
+
+    fn exited(&self, child: ChildExited) {
+        let _ = self.happened.send(Happened::ChildExited(child));
+    }
+}
