@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proto::record::{Changed, CheckpointCreated};
 use workspace::{Look, State, Workspace};
 
-use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
+use super::{CHANGED_MAX, Checkpoint, Keeper, Watched};
 
 /// Files and bytes of a directory that is moved or deleted.
 const BELOW_MAX: usize = 2_000;
@@ -116,7 +116,7 @@ impl Keeper {
             .filter(|(path, there)| before.get(path) != Some(there))
             .filter_map(|(path, there)| {
                 let path = path.into_os_string().into_string().ok()?;
-                let now = state(there);
+                let now = there.into();
                 Some(Changed { path, now })
             })
             .collect()

@@ -13,7 +13,7 @@ use workspace::{FileError, Look, State, Wanted};
 
 use super::broken::{Broken, Planned};
 use super::past::{Past, Touched, Was};
-use crate::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back, state};
+use crate::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back};
 
 /// Bytes of content that are held at once.
 const HELD_MAX: u64 = 32 * 1024 * 1024;
@@ -322,7 +322,7 @@ fn item(
     wish: &Wish,
 ) -> Option<Item> {
     let look = keeper.workspace().look(Path::new(place), false);
-    let stands = state(look.there.clone());
+    let stands = FileState::from(look.there.clone());
     let before = wish.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
         // One that broke off has done it already.
@@ -355,7 +355,7 @@ fn item(
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
 fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
     let look = keeper.workspace().look(Path::new(place), false);
-    let stands = state(look.there.clone());
+    let stands = FileState::from(look.there.clone());
     let mut was = wish.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
     if was == stands {
