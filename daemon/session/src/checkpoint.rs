@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use contract::Spawn;
 use proto::Pid;
-use proto::record::{Changed, CheckpointCreated, FileState};
+use proto::record::{Changed, CheckpointCreated, FileState, Kept};
 use store::blob::Blobs;
 use workspace::{State, Tree, Workspace};
 
@@ -57,6 +57,16 @@ pub enum Watched {
     Places(BTreeMap<PathBuf, State>),
     /// What stood in the work tree.
     Tree(Arc<Tree>),
+}
+
+impl Checkpoint {
+    pub fn of_files(files: Vec<Kept>, own: Option<String>) -> Self {
+        let record = CheckpointCreated {
+            files,
+            ..CheckpointCreated::default()
+        };
+        Self { record, own }
+    }
 }
 
 impl Keeper {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use proto::record::{Changed, CheckpointCreated};
+use proto::record::Changed;
 use workspace::{Look, State, Workspace};
 
 use super::{CHANGED_MAX, Checkpoint, Keeper, Watched};
@@ -94,12 +94,8 @@ impl Keeper {
             return Ok((watched, None));
         }
         let (files, own) = self.seal(fresh)?;
-        let record = CheckpointCreated {
-            files,
-            ..CheckpointCreated::default()
-        };
         let own = (!own.content.is_empty()).then(|| own.to_json());
-        Ok((watched, Some(Checkpoint { record, own })))
+        Ok((watched, Some(Checkpoint::of_files(files, own))))
     }
 
     pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
