@@ -20,11 +20,11 @@ use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
-use crate::calls::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
 use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
 use crate::context::prefix::digest;
+use checkpoint::{Checkpoint, Keeper, Places, Watched};
 
 mod printed;
 mod run;

@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 use workspace::{FileKind, PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
-use crate::calls::checkpoint::Places;
 use crate::calls::git_config as gitsays;
 use crate::calls::sandbox::{self as walls, Around, Held};
+use checkpoint::Places;
 
 /// Tools that make directories: what is in one that is there already stays as it is.
 const MAKE_DIRECTORIES: &[&str] = &["make_dir"];

@@ -29,7 +29,6 @@ use crate::assembly::setup::{Setup, tools_by_name};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::Bench;
-use crate::calls::checkpoint::Keeper;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
@@ -48,6 +47,7 @@ use crate::request::route::ModelRoute;
 use crate::supervisor::load::Ground;
 use crate::viewers::Viewers;
 use crate::viewers::absence::Digest;
+use checkpoint::Keeper;
 
 /// What a session's actor is made from.
 pub struct Parts {

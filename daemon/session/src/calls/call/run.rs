@@ -16,11 +16,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{Bench, Printed, Ready, Stop};
-use crate::calls::checkpoint::{Keeper, Watched};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::{Asker, Seen};
 use crate::reporter::Reporter;
+use checkpoint::{Keeper, Watched};
 
 /// A call that runs in a task of its own.
 struct Run {
