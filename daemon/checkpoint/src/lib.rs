@@ -15,5 +15,5 @@ pub use cut_off::{Broken, Planned};
 pub use files::Places;
 pub use keeper::{Checkpoint, Keeper, Watched};
 pub use past::{Past, of_undo, read, rewound_at};
-pub use shadow::{Entry, Kind};
 pub use restore::{Restore, Wish};
+pub use shadow::{Entry, Kind};

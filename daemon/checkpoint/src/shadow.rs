@@ -178,11 +178,7 @@ impl Keeper {
     ///
     /// # Errors
     /// In words: why it cannot be read.
-    pub fn entries(
-        &self,
-        path: &str,
-        tree: &str,
-    ) -> Result<BTreeMap<PathBuf, Entry>, String> {
+    pub fn entries(&self, path: &str, tree: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let is_name = tree.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
             return Err("the log names no tree".into());

@@ -59,7 +59,7 @@ impl Actor {
         let route = self.requests.route();
         Workpiece {
             parts: self.journal.parts(&pieces),
-            file: Arc::clone(&self.journal.file),
+            file: Arc::clone(self.journal.file()),
             prefix: Arc::clone(&route.prefix),
             codec: Arc::clone(&route.codec),
             cache_key: self.cache_key(),

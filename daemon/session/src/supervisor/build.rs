@@ -103,7 +103,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         journal.note_elements(reset, elements);
     }
     let unusable = parts.setup.unusable.clone();
-    journal.failed = parts.read_only.or_else(|| unworkable(unusable, lost));
+    journal.set_closed(parts.read_only.or_else(|| unworkable(unusable, lost)));
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
     let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
@@ -262,7 +262,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
         asked: Vec::new(),
         plans: Vec::new(),
         in_turn: machine.facts().open.is_some(),
-        closed: journal.failed.clone(),
+        closed: journal.closed().cloned(),
     }
 }
 
