@@ -1,6 +1,5 @@
 //! A tool that a model may call.
 
-use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
+use crate::memory::ToolMemory;
 use crate::spawn::Spawn;
 use crate::walls::Walls;
 
@@ -122,8 +122,7 @@ pub struct CallContext {
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
     /// What the tools of this session remember from call to call (which files were read, at which state).
-    /// The assembly puts in what its tools expect: see `tools::Memory`.
-    pub memory: Arc<dyn Any + Send + Sync>,
+    pub memory: Arc<dyn ToolMemory>,
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,

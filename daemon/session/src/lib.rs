@@ -15,7 +15,6 @@ mod viewers;
 
 pub use actor::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
-pub use assembly::file_knowledge::Known;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
 pub use calls::hooks::status_of as hooks_listed;

@@ -12,7 +12,7 @@ mod file_tool;
 mod files;
 mod filter;
 mod lasting;
-pub mod memory;
+mod memory;
 pub mod registry;
 mod run;
 mod shells;
@@ -45,5 +45,5 @@ mod path_cases;
 #[cfg(test)]
 mod scene;
 
-pub use memory::{Memory, Remembered};
+pub use memory::Memory;
 pub use registry::{Options, builtin};

@@ -1,6 +1,5 @@
 //! The real session engine with a model, tools and a disk that pass through a [`World`].
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -109,7 +108,7 @@ impl Assembly for Bench {
         Arc::clone(&self.world) as Arc<dyn Syncer>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 

@@ -1,10 +1,10 @@
 //! How a session leaves memory, and what of it is not in its log and yet must not be lost: keys and values that clients
 //! brought, which files its tools have read, which signals were taken.
 
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract::MemorySnapshot;
 use proto::state::State;
 use proto::{RequestId, SessionId};
 use tokio::sync::oneshot;
@@ -23,8 +23,8 @@ pub struct Kept {
     /// Variables of its commands that do not stand in its log.
     pub env: BTreeMap<String, String>,
     pub signalled: VecDeque<(RequestId, bool)>,
-    /// What its tools remember, in the words of the assembly.
-    pub remembered: Option<Box<dyn Any + Send + Sync>>,
+    /// What its tools remember.
+    pub memory: Option<MemorySnapshot>,
     /// Nothing of what this life of the daemon has to say of its settings is still to be said.
     pub warned: bool,
     /// What the next life is to tell people.
@@ -155,7 +155,7 @@ impl Actor {
             keys: Arc::clone(&self.keys),
             env: self.environment.hidden_values().clone(),
             signalled: std::mem::take(&mut self.signalled),
-            remembered: self.assembly.remembered(&self.bench.memory),
+            memory: self.bench.memory.snapshot(),
             warned: self.warning.is_none(),
             word: None,
         }
@@ -167,8 +167,8 @@ impl Actor {
         if kept.warned {
             self.warning = None;
         }
-        if let Some(remembered) = kept.remembered {
-            self.assembly.remind(&self.bench.memory, remembered);
+        if let Some(snapshot) = kept.memory {
+            self.bench.memory.restore(snapshot);
         }
     }
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Codec, Provider, Secret, Spawn, Tool};
+use contract::{Codec, Provider, Secret, Spawn, Tool, ToolMemory};
 use proto::Failure;
 use proto::budget::Budget;
 use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
-use crate::assembly::file_knowledge::Known;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::calls::environment::Holding;
 use crate::calls::sandbox::Confine;
@@ -271,48 +270,8 @@ pub trait Assembly: Send + Sync {
         Arc::new(store::log::Kernel)
     }
 
-    /// Makes what the tools of one session remember (see `tools::Memory`).
-    fn memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn std::any::Any + Send + Sync>;
-
-    /// What is to outlive such a memory when its session leaves the daemon's memory for a while. `None`: nothing.
-    fn remembered(
-        &self,
-        memory: &Arc<dyn std::any::Any + Send + Sync>,
-    ) -> Option<Box<dyn std::any::Any + Send + Sync>> {
-        let _ = memory;
-        None
-    }
-
-    /// Gives a new memory what an earlier one of the same session remembered.
-    fn remind(
-        &self,
-        memory: &Arc<dyn std::any::Any + Send + Sync>,
-        remembered: Box<dyn std::any::Any + Send + Sync>,
-    ) {
-        let (_, _) = (memory, remembered);
-    }
-
-    /// Gives a new memory what the log says that the model knows of files, the oldest first.
-    fn knew(&self, memory: &Arc<dyn std::any::Any + Send + Sync>, files: &[Known]) {
-        let (_, _) = (memory, files);
-    }
-
-    /// Whether others have changed files that the session knows, and it was not told yet. Blocks.
-    fn has_changed(&self, _memory: &Arc<dyn std::any::Any + Send + Sync>) -> bool {
-        false
-    }
-
-    /// What others have changed of the files that the session has read, in words for the model; each change is told
-    /// once. Blocks: looks at the files.
-    fn changed_by_others(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) -> Option<String> {
-        let _ = memory;
-        None
-    }
-
-    /// What has changed since is the session's own doing: it is not told. Blocks.
-    fn changed_by_itself(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) {
-        let _ = memory;
-    }
+    /// Creates the memory of one session's tools.
+    fn tool_memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn ToolMemory>;
 
     /// Paths that no tool touches: the home, the socket's directory.
     fn masked(&self) -> Vec<PathBuf>;

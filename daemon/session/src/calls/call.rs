@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, Walls};
+use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, Walls};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::Verdict;
@@ -44,7 +44,7 @@ pub struct Bench {
     /// Those whose parameters are shown flat, and the way back.
     pub flat: BTreeMap<&'static str, Flat>,
     pub workspace: Arc<Workspace>,
-    pub memory: Arc<dyn std::any::Any + Send + Sync>,
+    pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,

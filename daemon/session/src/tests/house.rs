@@ -1,6 +1,5 @@
 //! A session with nothing real but the engine: the model plays a cassette, the disk waits for leave.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -249,7 +248,7 @@ impl Assembly for Scripted {
         Arc::clone(&self.stops) as Arc<dyn Spawn>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 

@@ -1,6 +1,5 @@
 //! A home, a project in a git work tree, and a model that does what it is told: its tools change real files.
 
-use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -294,7 +293,7 @@ impl Assembly for Outside {
         Arc::new(Programs::default())
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 

@@ -113,7 +113,7 @@ impl crate::Assembly for NoSessions {
         Arc::new(NoProcesses)
     }
 
-    fn memory(&self, _: Arc<Workspace>) -> Arc<dyn std::any::Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -198,7 +198,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
             demand: crate::Demand::Off,
             ..Confine::default()
         },
-        notes: Notes::new(Arc::new(NoSessions::default()), Arc::new(())),
+        notes: Notes::new(Arc::new(())),
     }
 }
 
