@@ -13,6 +13,8 @@ pub mod scrub;
 pub mod secret;
 pub mod spawn;
 pub mod tool;
+pub mod tool_set;
+pub mod tool_spec;
 pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
@@ -22,5 +24,7 @@ pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbou
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
-pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};
+pub use tool::{CallContext, Outcome, Preview, Tool, Touch};
+pub use tool_set::ToolSet;
+pub use tool_spec::{ArgumentUse, Family, ToolSpec};
 pub use walls::{Strength, Walls};

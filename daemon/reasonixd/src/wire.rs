@@ -31,6 +31,8 @@ pub struct Wire {
     pub kept: Arc<KeptFiles>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
+    /// The built-in tools, shared by all sessions.
+    pub tools: tools::BuiltIn,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
 }
@@ -127,7 +129,7 @@ impl Wire {
                 .api_key_env
                 .as_deref()
                 .and_then(|variable| own.key(variable)),
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             pinned: settings.pinned.clone(),
@@ -303,7 +305,7 @@ impl Assembly for Wire {
             layers: self.layers(&settings, project),
             posture: settings.posture,
             trusted,
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             workspace_root: settings.workspace_root,

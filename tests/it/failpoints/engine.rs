@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::provider::{Reported, Request};
 use contract::{
     CallContext, Child, Codec, Command, Family, Outcome, Part, Preview, Provider, ProviderError,
-    Spawn, SpawnError, Tool, ToolSpec,
+    Spawn, SpawnError, Tool, ToolSet, ToolSpec,
 };
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -50,10 +50,10 @@ impl Bench {
             secret_variables: Vec::new(),
             pass: Vec::new(),
             own_key: None,
-            tools: vec![
+            tools: ToolSet::new(vec![
                 Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                 Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
-            ],
+            ]),
             layers: vec![Layered {
                 origin: String::new(),
                 layer: policy::Layer::User,
@@ -148,12 +148,8 @@ struct Marker {
 impl Marker {
     fn new(name: &'static str, family: Family, read_only: bool, world: &Arc<World>) -> Self {
         let spec = ToolSpec {
-            deferred: false,
-            name,
-            description: "Leaves a mark.",
-            schema: json!({"type": "object"}),
-            family,
             read_only,
+            ..ToolSpec::new(name, "Leaves a mark.", json!({"type": "object"}), family)
         };
         Self {
             spec,

@@ -82,6 +82,7 @@ impl Actor {
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.bench.workspace.cwd().to_path_buf(),
+                tools: self.bench.tools.clone(),
                 wire: Wire {
                     provider: settings.provider.clone(),
                     model: settings.model.clone(),

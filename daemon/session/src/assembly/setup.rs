@@ -1,10 +1,9 @@
 //! What the daemon's assembly gives a session: a model, tools, rules, limits.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Codec, Provider, Secret, Spawn, Tool, ToolMemory};
+use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
 use proto::Failure;
 use proto::budget::Budget;
 use proto::record::{Rules, SessionCreated};
@@ -45,7 +44,7 @@ pub struct Setup {
     pub pass: Vec<String>,
     /// The daemon's own key for it (its environment, later a store).
     pub own_key: Option<Secret>,
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: ToolSet,
     /// Deferred tools that are to stand in the prefix all the same.
     pub pinned: Vec<String>,
     pub layers: Vec<Layered>,
@@ -147,7 +146,7 @@ pub struct Terms {
     pub layers: Vec<Layered>,
     pub posture: Posture,
     pub trusted: bool,
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: ToolSet,
     pub workspace_root: Option<PathBuf>,
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
@@ -164,14 +163,6 @@ impl Setup {
             pass: &self.pass,
         }
     }
-}
-
-/// Tools by the names that models call them by.
-pub(crate) fn tools_by_name(tools: &[Arc<dyn Tool>]) -> BTreeMap<&'static str, Arc<dyn Tool>> {
-    let tools = tools.iter();
-    tools
-        .map(|tool| (tool.spec().name, Arc::clone(tool)))
-        .collect()
 }
 
 /// Makes setups: implemented by the daemon's assembly from its settings.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, Walls};
+use contract::{
+    Basis, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, Walls,
+};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::Verdict;
@@ -40,9 +42,9 @@ use stop::Never;
 #[derive(Clone)]
 pub struct Bench {
     pub session: Pid,
-    pub tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
-    pub flat: BTreeMap<&'static str, Flat>,
+    pub flat: BTreeMap<Arc<str>, Flat>,
     pub workspace: Arc<Workspace>,
     pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
@@ -101,6 +103,7 @@ impl Bench {
             spill_dir: self.spill_dir.clone(),
             spawn: Arc::clone(&self.spawn),
             memory: Arc::clone(&self.memory),
+            tools: self.tools.clone(),
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
@@ -157,7 +160,7 @@ impl Bench {
         let Found { tool, arguments } = self.found(call).ok()?;
         Some(Seen {
             call: call.id.clone(),
-            tool: tool.spec().name.to_owned(),
+            tool: Arc::clone(tool),
             arguments,
         })
     }
@@ -212,16 +215,18 @@ impl Bench {
             kept.record
         });
         let Found { tool, arguments } = &found;
-        let name = tool.spec().name;
+        let spec = tool.spec();
+        let name = &*spec.name;
         let canonical = Value::Object(arguments.clone()).to_string();
         let judgement = Judgement::Decided {
-            question: self.question(call, name, &canonical, preview, &judged, standpoint),
+            question: self.question(call, spec, &canonical, preview, &judged, standpoint),
             decision: judged.explanation.decision,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
             // The actor says: it knows who is attached when the judgement comes in.
             unattended: turn::input::Unattended::Wait,
             tool: name.to_owned(),
+            kind: spec.kind,
             questions: tool.questions(arguments),
             plan: tool.plan(arguments).map(|plan| Proposal {
                 shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
@@ -245,7 +250,7 @@ impl Bench {
     fn question(
         &self,
         call: &ToolCall,
-        tool: &str,
+        tool: &ToolSpec,
         canonical: &str,
         preview: Display,
         judged: &Judged,
@@ -255,14 +260,15 @@ impl Bench {
         let outside = standpoint.outside.as_deref();
         // A yes to a run within is none to one outside.
         let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-        hashed.extend([tool, &judged.subject, canonical, &shown]);
+        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
         let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
         let decision = &judged.explanation.decision;
         Approval {
             approval_id: ApprovalId(String::new()),
             session: self.session,
             call: call.id.clone(),
-            tool: tool.to_owned(),
+            tool: tool.name.to_string(),
+            kind: tool.kind,
             shown_hash: digest(&hashed),
             subject: judged.subject.clone(),
             preview,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Stance;
+use contract::{Stance, ToolSet};
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::{Rules, SessionSet};
 use proto::state::Posture;
@@ -14,7 +14,7 @@ use workspace::{Options, Workspace};
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Command;
-use crate::assembly::setup::{Assembly, Layered, Terms, tools_by_name};
+use crate::assembly::setup::{Assembly, Layered, Terms};
 use crate::calls::call::Bench;
 use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings};
 use crate::context::first_message as opening;
@@ -113,7 +113,7 @@ impl Actor {
         {
             return Arc::clone(rules);
         }
-        let rules = Arc::new(compiled(&self.layers()).0);
+        let rules = Arc::new(compiled(&self.layers(), &self.bench.tools).0);
         self.compiled = Some((as_of, Arc::clone(&rules)));
         rules
     }
@@ -140,12 +140,12 @@ impl Actor {
     }
 }
 
-fn compiled(layers: &[Layered]) -> (RuleSet, Vec<RuleProblem>) {
+fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<RuleProblem>) {
     let layers: Vec<_> = layers
         .iter()
         .map(|layer| (layer.layer, &layer.rules, layer.trusted))
         .collect();
-    RuleSet::parse(&layers)
+    RuleSet::parse(&layers, &tools.specs().collect::<Vec<_>>())
 }
 
 impl SessionHandle {
@@ -163,7 +163,7 @@ impl Supervisor {
         match asked {
             Asked::Session(session) => {
                 let standing = self.find(session).await?.standing().await?;
-                let misread = compiled(&standing.layers).1;
+                let misread = compiled(&standing.layers, &standing.bench.tools).1;
                 Ok(Permissions {
                     session: Some(standing.pid),
                     root: standing.bench.workspace.root().to_path_buf(),
@@ -180,7 +180,7 @@ impl Supervisor {
                     let mut terms = assembly.terms(&cwd);
                     let root = root_of(&terms, &cwd, &assembly.user_home());
                     let layers = with_kept(&mut terms, &**assembly, &root);
-                    let misread = compiled(&layers).1;
+                    let misread = compiled(&layers, &terms.tools).1;
                     Permissions {
                         session: None,
                         root,
@@ -324,7 +324,7 @@ fn in_directory(
     let layers = with_kept(&mut terms, assembly, &root);
     let workspace = open(&terms, assembly, cwd, &root)?;
     let surroundings = Surroundings {
-        tools: &tools_by_name(&terms.tools),
+        tools: &terms.tools,
         workspace: &workspace,
         user_home: &assembly.user_home(),
         trusted: terms.trusted,
@@ -339,7 +339,7 @@ fn in_directory(
         altered: Vec::new(),
     };
     let standpoint = Standpoint {
-        rules: Arc::new(compiled(&layers).0),
+        rules: Arc::new(compiled(&layers, &terms.tools).0),
         posture: posture.unwrap_or(terms.posture),
         stance: Stance::default(),
         outside: None,
@@ -361,7 +361,7 @@ fn explained(
     Explained {
         explanation: surroundings.judge(found, stands, standpoint).explanation,
         posture: standpoint.posture,
-        tool: found.tool.spec().name.to_owned(),
+        tool: found.tool.spec().name.to_string(),
     }
 }
 

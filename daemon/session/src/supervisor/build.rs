@@ -24,7 +24,7 @@ use crate::actor::draft::Keeping;
 use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened};
 use crate::actor::{Actor, Inbox};
-use crate::assembly::setup::{Setup, tools_by_name};
+use crate::assembly::setup::Setup;
 use crate::calls::background::Children;
 use crate::calls::call::Bench;
 use crate::calls::checkpoint::Keeper;
@@ -230,7 +230,7 @@ fn bench(
     let files = Arc::clone(&workspace);
     Bench {
         session: created.pid,
-        tools: tools_by_name(&setup.tools),
+        tools: setup.tools.clone(),
         flat: repair::flat(&setup.tools),
         notes: Notes::new(Arc::clone(&memory)),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),

@@ -184,7 +184,8 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         return Err(unreadable(session, "its first record is missing"));
     };
     let as_now = facts.created_now();
-    let setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    setup.tools = setup.tools.restricted_to(&created.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

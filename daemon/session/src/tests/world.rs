@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
-use contract::{Family, MemorySnapshot, Spawn, ToolMemory, ToolSpec};
+use contract::{Family, MemorySnapshot, Spawn, ToolMemory, ToolSet, ToolSpec};
 use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::record::{Rules, SessionCreated};
@@ -114,14 +114,12 @@ impl Outside {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, inner) = replay::open(cassette);
         let marker = Marker {
-            spec: ToolSpec {
-                deferred: false,
-                name: "mark",
-                description: "Marks.",
-                schema: serde_json::json!({"type": "object"}),
-                family: Family::Bash,
-                read_only: false,
-            },
+            spec: ToolSpec::new(
+                "mark",
+                "Marks.",
+                serde_json::json!({"type": "object"}),
+                Family::Bash,
+            ),
             runs: Arc::clone(&self.runs),
             leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
             seen_env: Arc::default(),
@@ -141,7 +139,7 @@ impl Outside {
             secret_variables: vec!["VENDOR_KEY".into()],
             pass: Vec::new(),
             own_key: None,
-            tools: vec![Arc::new(marker)],
+            tools: ToolSet::new(vec![Arc::new(marker)]),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
