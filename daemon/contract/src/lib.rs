@@ -6,6 +6,7 @@
 pub mod codec;
 pub mod decision;
 pub mod estimate;
+mod first_line;
 pub mod memory;
 pub mod near;
 pub mod provider;
@@ -19,6 +20,7 @@ pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, Stance};
+pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use scrub::scrub;

@@ -4,7 +4,7 @@ use contract::{Codec, Prefix, ToolSpec};
 use sha2::{Digest, Sha256};
 
 use crate::assembly::setup::Setup;
-use crate::calls::repair;
+use crate::assembly::tool_repair;
 
 /// The shipped system prompt.
 const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -15,7 +15,7 @@ pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
     let is_pinned = |spec: &ToolSpec| setup.pinned.iter().any(|pinned| *pinned == *spec.name);
     let in_prefix = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
     let shown = |spec: &ToolSpec| match setup.repair {
-        true => repair::shown(spec),
+        true => tool_repair::shown(spec),
         false => spec.clone(),
     };
     let specs: Vec<_> = setup.tools.specs().filter(in_prefix).map(shown).collect();

@@ -202,9 +202,9 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         user_home: home,
         trusted: true,
         masked: Vec::new(),
-        confine: Confine {
-            demand: crate::Demand::Off,
-            ..Confine::default()
+        confine: SandboxSettings {
+            demand: crate::SandboxDemand::Off,
+            ..SandboxSettings::default()
         },
         notes: Notes::new(Arc::new(())),
     }
@@ -377,7 +377,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
         "properties": {"user": user, "mail": text},
     });
     let spec = ToolSpec::new("invite", "Invites.", schema, Family::Edit);
-    let shown = crate::calls::repair::shown(&spec).schema;
+    let shown = crate::assembly::tool_repair::shown(&spec).schema;
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["user.profile.name", "mail"]);
 
@@ -385,7 +385,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     let top = dir.path().canonicalize().unwrap();
     let mut bench = bench(&top);
     bench.add_tool(Unrun(spec, None, Vec::new()));
-    bench.flat = crate::calls::repair::flat(&bench.tools);
+    bench.flat = crate::assembly::tool_repair::flat(&bench.tools);
     let nested = serde_json::json!({"mail": "m", "user": {"profile": {"name": "ann"}}});
     for arguments in [
         serde_json::json!({"mail": "m", "user.profile.name": "ann"}),
