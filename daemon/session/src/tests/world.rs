@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
-use contract::{Family, MemorySnapshot, Spawn, ToolMemory, ToolSet, ToolSpec};
+use contract::{Family, MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet, ToolSpec};
 use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::record::{Rules, SessionCreated};
@@ -74,6 +74,8 @@ pub struct Outside {
     /// Asks before everything, as it is configured.
     pub strict: AtomicBool,
     pub max_steps: u64,
+    /// Tools of this build beside the marker.
+    pub tools: Mutex<Vec<Arc<dyn Tool>>>,
     /// What the tools of all sessions remember.
     pub memory: Arc<Notebook>,
     disk: Arc<Disk>,
@@ -110,6 +112,15 @@ impl ToolMemory for Notebook {
 }
 
 impl Outside {
+    fn tools_with(&self, marker: Marker) -> ToolSet {
+        let more = self.tools.lock().unwrap().clone();
+        let marker: Arc<dyn Tool> = Arc::new(marker);
+        match more.is_empty() {
+            true => ToolSet::new(vec![marker]),
+            false => tools::session_tools(more.into_iter().chain([marker]).collect()),
+        }
+    }
+
     fn setup(&self) -> Setup {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, inner) = replay::open(cassette);
@@ -139,7 +150,7 @@ impl Outside {
             secret_variables: vec!["VENDOR_KEY".into()],
             pass: Vec::new(),
             own_key: None,
-            tools: ToolSet::new(vec![Arc::new(marker)]),
+            tools: self.tools_with(marker),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
@@ -253,6 +264,7 @@ impl World {
             provider_gone: AtomicBool::new(false),
             hangs: Mutex::default(),
             strict: AtomicBool::new(false),
+            tools: Mutex::default(),
             memory: Arc::default(),
             max_steps,
         });
