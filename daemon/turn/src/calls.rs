@@ -2,7 +2,7 @@
 //! stands in `questions`.
 
 use contract::{Basis, Decision, Outcome, Stance};
-use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
 use proto::record::{
@@ -129,7 +129,7 @@ impl Step<'_> {
             return Phase::Calls(calls);
         };
         match judgement {
-            Judgement::Refused(_) if self.goes_in_circles(&call, &call.name) => {
+            Judgement::Refused(_) if self.goes_in_circles(&call, ToolKind::Other) => {
                 self.hold_back(&mut calls, &call);
             }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
@@ -140,6 +140,7 @@ impl Step<'_> {
                 question,
                 unattended,
                 tool,
+                kind,
                 questions,
                 plan,
                 stance,
@@ -158,7 +159,7 @@ impl Step<'_> {
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
                 }
-                if !files_changed && self.goes_in_circles(&call, &tool) {
+                if !files_changed && self.goes_in_circles(&call, kind) {
                     self.hold_back(&mut calls, &call);
                     return self.proceed(calls);
                 }
@@ -167,6 +168,7 @@ impl Step<'_> {
                     subject,
                     input_sha256,
                     tool,
+                    kind,
                     questions,
                     plan,
                     checkpoint,
@@ -356,6 +358,7 @@ impl Step<'_> {
         self.append(Body::ToolStarted(ToolStarted {
             call: call.id.clone(),
             tool: decided.tool,
+            kind: decided.kind,
             subject: decided.subject,
             read_only,
             outside: self.facts.blocked(&call.id).is_some(),
@@ -538,6 +541,7 @@ struct Decided {
     subject: String,
     input_sha256: String,
     tool: String,
+    kind: ToolKind,
     questions: Option<Vec<Ask>>,
     plan: Option<Proposal>,
     checkpoint: Option<CheckpointCreated>,

@@ -83,6 +83,7 @@ impl Actor {
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+                tools: self.calls.bench().tools.clone(),
                 wire: Wire {
                     provider: settings.provider.clone(),
                     model: settings.model.clone(),
