@@ -13,6 +13,7 @@ pub mod ids;
 pub mod item;
 pub mod live;
 pub mod methods;
+pub mod near;
 pub mod outcome;
 pub mod params;
 pub mod paths;

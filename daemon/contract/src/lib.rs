@@ -6,7 +6,6 @@
 pub mod codec;
 pub mod decision;
 pub mod estimate;
-pub mod near;
 pub mod provider;
 pub mod scrub;
 pub mod secret;

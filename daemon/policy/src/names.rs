@@ -2,7 +2,7 @@
 //!
 //! Servers name their own tools: of those nothing is known here. Called by `rule`.
 
-use contract::near;
+use proto::near;
 
 /// Families of tools.
 const FAMILIES: &[&str] = &[
@@ -76,15 +76,7 @@ pub(crate) fn same(name: &str) -> Option<&'static str> {
 pub(crate) fn nearest(name: &str, family: bool) -> Option<&'static str> {
     let near = || {
         let known = if family { FAMILIES } else { TOOLS };
-        let first = name
-            .get(..1)
-            .filter(|_| family)
-            .map(str::to_ascii_uppercase);
-        let rest = name.get(first.as_ref().map_or(0, String::len)..);
-        let wanted = first.unwrap_or_default() + rest.unwrap_or_default();
-        near::nearest(&wanted, known.iter().copied())
-            .first()
-            .copied()
+        near::nearest(name, known.iter().copied()).first().copied()
     };
     same(name).or_else(near)
 }

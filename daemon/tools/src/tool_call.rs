@@ -6,14 +6,13 @@ use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::Display;
+use proto::near;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::arguments::{self, Arguments};
 
-/// Names that are offered for one that is unknown.
-const OFFERED_MAX: usize = 3;
 /// Names of tools that come from outside begin like this: they are not known here.
 const OUTSIDE: &str = "mcp__";
 
@@ -77,10 +76,13 @@ impl Tool for ToolCall {
         if tool.starts_with(OUTSIDE) || self.names.contains(&tool.as_str()) {
             return Ok(arguments);
         }
-        let near = nearest(&tool, &self.names);
+        let near = near::nearest(&tool, self.names.iter().copied());
+        let nearest = match near.is_empty() {
+            true => String::new(),
+            false => format!("; nearest are `{}`", near.join("`, `")),
+        };
         Err(Outcome::refused(format!(
-            "there is no tool `{tool}`; nearest are `{}`. `tool_search` lists them",
-            near.join("`, `")
+            "there is no tool `{tool}`{nearest}. `tool_search` lists them"
         )))
     }
 
@@ -102,42 +104,6 @@ impl Tool for ToolCall {
         }
         .boxed()
     }
-}
-
-/// The names most like this one.
-fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
-    let wanted = wanted.to_lowercase();
-    let mut near: Vec<(usize, &str)> = names
-        .iter()
-        .map(|name| (distance(&wanted, name), *name))
-        .collect();
-    near.sort_unstable();
-    near.truncate(OFFERED_MAX);
-    near.into_iter().map(|(_, name)| name).collect()
-}
-
-/// Letters to be put in, taken out or changed to make one of the other; a name within the other is near.
-fn distance(one: &str, two: &str) -> usize {
-    if !one.is_empty() && (two.contains(one) || one.contains(two)) {
-        return 1;
-    }
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    // Longer names than any there is are not compared to their end.
-    for (at, char) in one.chars().take(64).enumerate() {
-        let mut diagonal = at;
-        let mut left = at + 1;
-        for (other, above) in two.iter().zip(row.iter_mut().skip(1)) {
-            let changed = diagonal + usize::from(char != *other);
-            diagonal = *above;
-            left = changed.min(left + 1).min(*above + 1);
-            *above = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = at + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

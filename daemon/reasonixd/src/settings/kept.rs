@@ -220,7 +220,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
             let line = line_of(&text, item.span().map_or(0, |span| span.start));
             problems.push(format!(
                 "{place}:{line}: only `[permissions]` counts here; `{}` is ignored",
-                contract::near::shown(name)
+                super::near::shown(name)
             ));
             continue;
         };
@@ -231,7 +231,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
                 "ask" => (List::Ask, &mut found.ask),
                 "deny" => (List::Deny, &mut found.deny),
                 other => {
-                    let other = contract::near::shown(other);
+                    let other = super::near::shown(other);
                     problems.push(format!("{place}:{line}: `{other}` is none of `allow`, `ask` and `deny`; it is ignored"));
                     continue;
                 }

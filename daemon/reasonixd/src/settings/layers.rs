@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
 use contract::Secret;
+use proto::near::nearest;
 use proto::params::config;
 use toml_edit::{Document, Item, Table};
 
+use super::near::{hint, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
 use super::{Settings, hooks, pinned, presets, providers, read, shipped, value};
 use crate::dotenv;
-use contract::near::{hint, nearest, shown};
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

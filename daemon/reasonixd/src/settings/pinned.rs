@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
+use proto::near::nearest;
 use toml_edit::Item;
 
+use super::near::{hint, shown};
 use super::value::Refused;
-use contract::near::{hint, nearest, shown};
 
 /// The names of all tools.
 pub(super) fn tool_names() -> &'static [String] {
