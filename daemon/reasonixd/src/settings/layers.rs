@@ -13,7 +13,7 @@ use toml_edit::{Document, Item, Table};
 use super::near::{hint, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
-use super::schema::{KEYS, Key, Kind, Reach};
+use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
 use super::{Settings, hooks, pinned, presets, providers, read, shipped, value};
 use crate::dotenv;
@@ -205,12 +205,10 @@ impl Reading {
                 self.take_providers(file, item, trusted);
             } else if path == "presets" {
                 self.take_presets(file, item, trusted);
-            } else if let Some(key) = KEYS.iter().find(|key| key.name == path) {
+            } else if let Some(key) = schema::readable().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table()
-                && KEYS
-                    .iter()
-                    .any(|key| key.name.starts_with(&format!("{path}.")))
+                && schema::readable().any(|key| key.name.starts_with(&format!("{path}.")))
             {
                 self.table(file, inner, &path, trusted);
             } else {
