@@ -13,6 +13,7 @@ mod command;
 mod openai_chat;
 mod openai_responses;
 
+mod body;
 mod calls;
 mod extra;
 mod failure;

@@ -1,9 +1,10 @@
 //! The bytes of requests, to the last one.
 
+use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, ToolCall, Voice};
+use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! The bytes of requests, to the last one.
 
+use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
 
