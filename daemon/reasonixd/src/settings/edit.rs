@@ -11,7 +11,6 @@ use proto::{ErrorName, Failure};
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
-use super::layers::line_of;
 use super::schema::{KEYS, Key, Kind};
 use super::{near, pinned, read, rules, value, write};
 
@@ -373,13 +372,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
 
 pub(super) fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
     text.parse::<DocumentMut>().map_err(|error| {
-        let line = line_of(text, error.span().map_or(0, |span| span.start));
-        let why = error
-            .message()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let (line, why) = read::error_of(text, &error);
         unusable(
             file,
             format!("line {line} is not valid TOML: {why}"),
