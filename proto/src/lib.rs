@@ -20,6 +20,7 @@ pub mod paths;
 pub mod record;
 pub mod reset;
 pub mod secret;
+pub mod startup;
 pub mod state;
 
 pub use error::{ErrorName, Failure};
