@@ -13,12 +13,14 @@ pub mod ids;
 pub mod item;
 pub mod live;
 pub mod methods;
+pub mod near;
 pub mod outcome;
 pub mod params;
 pub mod paths;
 pub mod record;
 pub mod reset;
 pub mod secret;
+pub mod startup;
 pub mod state;
 
 pub use error::{ErrorName, Failure};

@@ -92,7 +92,7 @@ pub fn ride(seed: u64, kills: u64) {
         let hold: Hold = Hold::default();
         let model = Model::start(script(Arc::clone(&hold)));
         let house = House::new();
-        house.settings("[daemon]\nrecover = \"continue\"\n\n[network]\nretry_base_ms = 10\n");
+        house.settings("[daemon]\nrecover = \"continue\"\n\n[internal]\nretry_base_ms = 10\n");
         house.provider(&model.entry("model", None));
         story::project(&house);
         house.daemon();

@@ -12,6 +12,7 @@ pub mod facts;
 mod hooks;
 pub(crate) mod kept;
 mod layers;
+mod near;
 mod pinned;
 pub use pinned::known_tools;
 pub mod presets;

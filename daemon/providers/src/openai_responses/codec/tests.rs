@@ -1,6 +1,6 @@
 //! The bytes of requests, to the last one.
 
-use contract::Family;
+use contract::{Family, ToolChoice};
 use contract::codec::{Fragment, FragmentRole};
 
 use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
