@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words};
-use client::{CallError, Client, Follow, Followed, From, Heard, Start};
+use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, Heard, Start};
 use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
@@ -20,7 +20,7 @@ use proto::params::approval::Approval;
 use proto::params::plan::Plan;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
-use proto::{Body, Event, RequestId, Seq, SessionId};
+use proto::{Body, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
 use crate::commands::setup;
@@ -265,8 +265,8 @@ impl Attached {
             };
             match next {
                 Next::Heard(Ok(Heard::Followed(Followed::Event(event)))) => {
-                    self.take(&event, lines.as_mut()).await?;
-                    begun |= event.kind == "sync";
+                    begun |= event.kind() == "sync";
+                    self.take(*event, lines.as_mut()).await?;
                 }
                 Next::Heard(Ok(Heard::Lost)) => {
                     self.note("connection lost, reconnecting…")?;
@@ -322,61 +322,56 @@ impl Attached {
     }
 
     /// Shows an event, and keeps the list of questions.
-    async fn take(&mut self, event: &Event, lines: Option<&mut Lines>) -> Result<(), Error> {
-        if event.seq.is_none() {
-            match Live::decode(&event.kind, event.data.get()) {
-                Some(Ok(Live::Snapshot(snapshot))) => {
-                    self.print(event)?;
-                    self.snapshot(&snapshot).await?;
-                }
-                Some(Ok(Live::Sync(sync))) => {
-                    self.print(event)?;
-                    // Below what was there before, where the person looks first.
-                    for line in std::mem::take(&mut self.away) {
-                        self.note(&line)?;
-                    }
-                    self.sync(&sync, lines)?;
-                }
-                _ => self.print(event)?,
-            }
-            return Ok(());
-        }
+    async fn take(&mut self, event: DecodedEvent, lines: Option<&mut Lines>) -> Result<(), Error> {
         // The title tells this already.
-        if !(self.titled && event.kind == "session.created") {
-            self.show(event).await?;
+        if event.seq.is_none() {
+            self.print(&event)?;
+        } else if !(self.titled && event.kind() == "session.created") {
+            self.show(&event).await?;
         }
-        let body = event.body();
-        if let (Some(seq), Ok(body)) = (event.seq, &body) {
-            self.queue.fold(seq, body);
+        let body = match event.content {
+            Content::Durable(body) => body,
+            Content::Live(Live::Snapshot(snapshot)) => return self.snapshot(&snapshot).await,
+            Content::Live(Live::Sync(sync)) => {
+                // Below what was there before, where the person looks first.
+                for line in std::mem::take(&mut self.away) {
+                    self.note(&line)?;
+                }
+                return self.sync(&sync, lines);
+            }
+            Content::Live(_) | Content::UnknownLive => return Ok(()),
+        };
+        if let Some(seq) = event.seq {
+            self.queue.fold(seq, &body);
         }
         match body {
-            Ok(Body::ApprovalRequested(approval)) => {
+            Body::ApprovalRequested(approval) => {
                 self.pending.push(approval);
                 self.how_to_decide()?;
                 drawn(lines);
             }
-            Ok(Body::ApprovalResolved(resolved)) => {
+            Body::ApprovalResolved(resolved) => {
                 self.pending
                     .retain(|open| open.approval_id != resolved.approval_id);
             }
-            Ok(Body::PlanProposed(plan)) => {
+            Body::PlanProposed(plan) => {
                 self.plans.push(plan);
                 self.how_to_approve()?;
                 drawn(lines);
             }
-            Ok(Body::PlanResolved(resolved)) => {
+            Body::PlanResolved(resolved) => {
                 self.plans.retain(|open| open.plan_id != resolved.plan_id);
             }
-            Ok(Body::QuestionAsked(question)) => {
+            Body::QuestionAsked(question) => {
                 self.questions.push(Replies::new(question));
                 self.how_to_answer()?;
                 drawn(lines);
             }
-            Ok(Body::QuestionAnswered(answered)) => {
+            Body::QuestionAnswered(answered) => {
                 self.questions
                     .retain(|open| open.question.question_id != answered.question_id);
             }
-            Ok(Body::SessionState(state)) if state.waiting_for == Some(WaitingFor::Credentials) => {
+            Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => {
                 self.offer().await?;
             }
             _ => {}
@@ -385,7 +380,7 @@ impl Attached {
     }
 
     /// Prints a durable event. An end that does not say how is asked for.
-    async fn show(&mut self, event: &Event) -> Result<(), Error> {
+    async fn show(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         if !ended::is_untold(event) {
             return self.print(event);
         }
@@ -463,7 +458,7 @@ impl Attached {
         Ok(())
     }
 
-    fn print(&mut self, event: &Event) -> Result<(), Error> {
+    fn print(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         for piece in self.transcript.fold(event) {
             output::part(&self.painter.paint(&piece))?;
         }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use client::DecodedEvent;
 use client::queue::Queue;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
@@ -12,7 +13,7 @@ use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Purpose, Todo};
 use proto::state::{Kind, Mode, Posture, State, WaitingFor};
-use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
+use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
 
 use super::approval::{Answered, Asked, Asking};
 
@@ -206,14 +207,14 @@ impl Session {
     }
 
     /// Takes what an event says of the session.
-    pub fn fold(&mut self, event: &Event, now: Instant) {
-        let Some(seq) = event.seq else {
-            if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
-                self.live(live, event.at);
-            }
+    pub fn fold(&mut self, event: &DecodedEvent, now: Instant) {
+        if let Some(live) = event.live() {
+            self.live(live.clone(), event.at);
+        }
+        let (Some(seq), Some(body)) = (event.seq, event.body()) else {
             return;
         };
-        let Ok(body) = event.body() else { return };
+        let body = body.clone();
         self.queue.fold(seq, &body);
         // What a replay tells of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {

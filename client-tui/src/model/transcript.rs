@@ -8,10 +8,9 @@ mod streams;
 mod tail;
 mod thought;
 
-use proto::Event;
+use client::DecodedEvent;
 use proto::hook::HookFinished;
 use proto::item::{CallStatus, Display, Finish};
-use proto::live::Live;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::question::Reply;
 use proto::record::{ApprovalResolved, Changed, ChildExited, Origin, SessionRewound};
@@ -233,14 +232,14 @@ pub enum Told {
 
 impl Transcript {
     /// Takes an event. One that this build cannot read adds nothing.
-    pub fn fold(&mut self, event: &Event) {
+    pub fn fold(&mut self, event: &DecodedEvent) {
         let at = At {
             seq: event.seq,
             turn: event.turn,
         };
         let Some(seq) = event.seq else {
-            if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
-                self.live(live, at);
+            if let Some(live) = event.live() {
+                self.live(live.clone(), at);
             }
             return;
         };
@@ -248,8 +247,8 @@ impl Transcript {
             return;
         }
         self.newest = seq;
-        if let Ok(body) = event.body() {
-            self.record(body, at);
+        if let Some(body) = event.body() {
+            self.record(body.clone(), at);
         }
     }
 

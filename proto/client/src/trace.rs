@@ -17,12 +17,13 @@ use proto::record::{
     ToolFinished, Usage,
 };
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Event, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use what::{Tokens, What};
 
+use crate::event::DecodedEvent;
 use crate::transcript::{harvest_words, reply_words, reset_words};
 
 /// A line of the trace.
@@ -60,20 +61,16 @@ pub struct Trace {
 
 impl Trace {
     /// The lines that an event adds. Events without a `seq` add none.
-    pub fn fold(&mut self, event: &Event) -> Vec<Line> {
-        let Some(seq) = event.seq else {
+    pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Line> {
+        let (Some(seq), Some(body)) = (event.seq, event.body()) else {
             return Vec::new();
         };
-        if event.kind == "turn.started"
+        if matches!(body, Body::TurnStarted(_))
             && let Some(turn) = event.turn
         {
             self.began = Some((turn, event.at.max(self.last)));
         }
-        let happened = match event.body() {
-            Ok(body) => self.body(body, event.at),
-            Err(_) => now(event.at, other(&event.kind, event.data.get())),
-        };
-        happened
+        self.body(body.clone(), event.at)
             .into_iter()
             .map(|(at, what)| {
                 let at = match what {

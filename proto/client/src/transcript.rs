@@ -15,8 +15,9 @@ use proto::live::{Delta, Live};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::approval::Approval;
 use proto::record::{CheckpointCreated, Level, Todo, ToolBlocked, ToolFinished, ToolStarted};
-use proto::{Body, Event, PromptId, Seq};
+use proto::{Body, PromptId, Seq};
 
+use crate::event::{Content, DecodedEvent};
 use crate::growing::{Growing, Rest, Synced};
 
 pub use history::{file_lines, origin_words, rewound_words};
@@ -82,20 +83,15 @@ pub struct Transcript {
 
 impl Transcript {
     /// What an event adds to the screen. An event that this build cannot read adds nothing.
-    pub fn fold(&mut self, event: &Event) -> Vec<Piece> {
-        if event.seq.is_none() {
-            return match Live::decode(&event.kind, event.data.get()) {
-                Some(Ok(live)) => self.live(live),
-                Some(Err(_)) | None => Vec::new(),
-            };
-        }
-        match event.body() {
-            Ok(body) => self.record(body, event),
-            Err(_) => Vec::new(),
+    pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Piece> {
+        match event.content.clone() {
+            Content::Live(live) => self.live(live),
+            Content::Durable(body) => self.record(body, event),
+            Content::UnknownLive => Vec::new(),
         }
     }
 
-    fn record(&mut self, body: Body, event: &Event) -> Vec<Piece> {
+    fn record(&mut self, body: Body, event: &DecodedEvent) -> Vec<Piece> {
         match body {
             Body::SessionCreated(created) => {
                 let origin = created.origin.as_ref().map(origin_words);

@@ -57,7 +57,7 @@ impl Scene {
         });
         let event: proto::Event = serde_json::from_str(&event.to_string()).unwrap();
         let now = self.now;
-        self.session().fold(&event, now);
+        self.session().fold(&event.into(), now);
         self.tick();
     }
 

@@ -7,10 +7,11 @@ use super::*;
 
 /// Events by hand.
 pub(crate) mod scene {
+    use client::DecodedEvent;
     use proto::{Event, Pid, Seq, Stamp};
     use serde_json::{Value, json};
 
-    pub(crate) fn event(seq: Option<u64>, kind: &str, data: &Value) -> Event {
+    pub(crate) fn event(seq: Option<u64>, kind: &str, data: &Value) -> DecodedEvent {
         Event {
             seq: seq.map(Seq),
             session: Pid(3),
@@ -19,53 +20,54 @@ pub(crate) mod scene {
             kind: kind.into(),
             data: serde_json::value::to_raw_value(data).unwrap(),
         }
+        .into()
     }
 
-    pub(crate) fn delta(kind: &str, item: &str, offset: usize, text: &str) -> Event {
+    pub(crate) fn delta(kind: &str, item: &str, offset: usize, text: &str) -> DecodedEvent {
         let data = json!({"item": item, "offset": offset, "text": text});
         event(None, kind, &data)
     }
 
-    pub(crate) fn text(offset: usize, text: &str) -> Event {
+    pub(crate) fn text(offset: usize, text: &str) -> DecodedEvent {
         delta("delta.text", "m1.1", offset, text)
     }
 
-    pub(crate) fn reasoning(offset: usize, text: &str) -> Event {
+    pub(crate) fn reasoning(offset: usize, text: &str) -> DecodedEvent {
         delta("delta.reasoning", "m1.1", offset, text)
     }
 
-    pub(crate) fn message(seq: u64, reasoning: &str, text: &str, finish: &str) -> Event {
+    pub(crate) fn message(seq: u64, reasoning: &str, text: &str, finish: &str) -> DecodedEvent {
         let data = json!({"item": "m1.1", "reasoning": reasoning, "text": text, "finish": finish});
         event(Some(seq), "message.assistant", &data)
     }
 
-    pub(crate) fn sync(live: &Value) -> Event {
+    pub(crate) fn sync(live: &Value) -> DecodedEvent {
         let data = json!({"seq": 1, "epoch": 1, "live": live, "pending": []});
         event(None, "sync", &data)
     }
 
-    pub(crate) fn partial(superseded: bool) -> Event {
+    pub(crate) fn partial(superseded: bool) -> DecodedEvent {
         let data = json!({"item": "m1.1", "superseded": superseded});
         event(None, "message.partial", &data)
     }
 
-    pub(crate) fn started(seq: u64, call: &str, tool: &str, subject: &str) -> Event {
+    pub(crate) fn started(seq: u64, call: &str, tool: &str, subject: &str) -> DecodedEvent {
         let data = json!({"call": call, "tool": tool, "subject": subject, "read_only": false});
         event(Some(seq), "tool.started", &data)
     }
 
-    pub(crate) fn output(call: &str, offset: usize, text: &str) -> Event {
+    pub(crate) fn output(call: &str, offset: usize, text: &str) -> DecodedEvent {
         let data = json!({"call": call, "offset": offset, "text": text});
         event(None, "tool.output", &data)
     }
 
-    pub(crate) fn finished(seq: u64, call: &str, status: &str, display: &Value) -> Event {
+    pub(crate) fn finished(seq: u64, call: &str, status: &str, display: &Value) -> DecodedEvent {
         let data = json!({"call": call, "tool": "bash", "status": status, "duration_ms": 40,
                           "display": display});
         event(Some(seq), "tool.finished", &data)
     }
 
-    pub(crate) fn ended(seq: u64, outcome: &str, ms: u64, denied: &Value) -> Event {
+    pub(crate) fn ended(seq: u64, outcome: &str, ms: u64, denied: &Value) -> DecodedEvent {
         let usage = json!({"requests": 2, "prompt_tokens": 33_000, "cached_tokens": 0,
             "output_tokens": 1_200, "reasoning_tokens": 0, "cost_micros": 12_300,
             "unknown_cost_calls": 0});
@@ -76,14 +78,14 @@ pub(crate) mod scene {
 }
 use scene::*;
 
-fn folded(events: &[Event]) -> Transcript {
+fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
     events.iter().for_each(|event| transcript.fold(event));
     transcript
 }
 
 /// The entries, a line each; `…` behind what is live.
-fn told(events: &[Event]) -> Vec<String> {
+fn told(events: &[DecodedEvent]) -> Vec<String> {
     let transcript = folded(events);
     let entries = transcript.entries.iter();
     entries
@@ -328,7 +330,7 @@ fn a_call_that_never_started_is_known_by_what_judged_it() {
     );
 }
 
-fn approval(seq: u64, decision: &str) -> Vec<Event> {
+fn approval(seq: u64, decision: &str) -> Vec<DecodedEvent> {
     let asked = json!({"approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "rm x",
         "preview": {"type": "line", "text": "rm x"}, "rule": "r", "scopes": [], "shown_hash": "",
         "asked_at": "2026-01-01T00:00:00.000Z"});

@@ -420,14 +420,14 @@ fn earlier_of(model: &Model) -> Effect {
     Effect::Earlier { session, before }
 }
 
-fn event(seq: u64) -> proto::Event {
+fn event(seq: u64) -> client::DecodedEvent {
     let json = format!(
         r#"{{"seq":{seq},"session":7,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"notice","data":{{"level":"info","text":"before {seq}"}}}}"#
     );
-    serde_json::from_str(&json).unwrap()
+    serde_json::from_str::<proto::Event>(&json).unwrap().into()
 }
 
-fn answer(model: &mut Model, result: Result<Vec<proto::Event>, Trouble>) {
+fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, Trouble>) {
     let session = model.session.as_ref().unwrap().id.to_string();
     assert!(take(model, Answer::Earlier { session, result }).is_empty());
 }
@@ -509,7 +509,7 @@ fn what_was_read_back_does_not_stand_before_another_transcript() {
 }
 
 /// A call that begins at one record and ends at another.
-fn call(call: &str, begins: u64, ends: u64) -> [proto::Event; 2] {
+fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
     let line = json!({"type": "line", "text": "done"});
     [
         scene::started(begins, call, "bash", &format!("make {call}")),

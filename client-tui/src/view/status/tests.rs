@@ -266,10 +266,11 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
 fn what_is_waited_for_is_told() {
     let mut model = model(State::Waiting, Some(WaitingFor::Retry));
     let session = model.session.as_mut().unwrap();
-    let event = serde_json::from_str(
+    let event: proto::Event = serde_json::from_str(
         r#"{"seq":1,"session":12,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"session.state","data":{"state":"waiting","waiting_for":"retry","cause":"429 from deepseek,\u001b[2J try 2 of 8","retry_in_ms":5000}}"#,
-    );
-    session.fold(&event.unwrap(), model.now);
+    )
+    .unwrap();
+    session.fold(&event.into(), model.now);
     assert_eq!(
         above_of(&model, 80),
         [

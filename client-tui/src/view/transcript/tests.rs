@@ -1,7 +1,7 @@
 //! What people see of a transcript.
 
+use client::DecodedEvent;
 use proptest::prelude::*;
-use proto::Event;
 use serde_json::{Value, json};
 
 use super::*;
@@ -22,7 +22,7 @@ fn narrow() -> Look {
     look(40, Language::English)
 }
 
-fn folded(events: &[Event]) -> Transcript {
+fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
     events.iter().for_each(|event| transcript.fold(event));
     transcript
@@ -44,11 +44,11 @@ fn texts(rows: &[Line<'static>]) -> Vec<String> {
     rows.collect()
 }
 
-fn shown(events: &[Event], look: &Look) -> Vec<String> {
+fn shown(events: &[DecodedEvent], look: &Look) -> Vec<String> {
     texts(&all(&folded(events), look))
 }
 
-fn user(seq: u64, text: &str, voice: &str) -> Event {
+fn user(seq: u64, text: &str, voice: &str) -> DecodedEvent {
     let data = json!({"item": "m1.0", "text": text, "voice": voice});
     event(Some(seq), "message.user", &data)
 }
@@ -58,7 +58,7 @@ fn command(code: i32, tail: &str) -> Value {
 }
 
 /// A turn as it commonly is.
-fn turn() -> Vec<Event> {
+fn turn() -> Vec<DecodedEvent> {
     let diff = json!({"type": "diff", "path": "src/a.rs", "added": 1, "removed": 1,
         "diff": "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n"});
     vec![
@@ -291,24 +291,16 @@ fn what_is_printed_again_begins_with_an_entry() {
 const HOSTILE: &str =
     "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}31md\u{202e}e\u{200b}f\r\ng\th\u{7f}\u{0}你\u{2028}好👩‍👩‍👧";
 
-fn hostile() -> Vec<Event> {
+fn hostile() -> Vec<DecodedEvent> {
     let id = "01890000-0000-7000-8000-0000000000aa";
     let h = HOSTILE;
     let line = json!({"type": "line", "text": h});
     let diff = json!({"type": "diff", "path": h, "added": 1, "removed": 1,
         "diff": format!("--- a/{h}\n+++ b/{h}\n@@ -1 +1 @@\n-{h}\n+{h}\n")});
     let error = json!({"name": "internal", "message": h, "hint": h});
-    let mut end: Value = serde_json::from_str(
-        ended(
-            90,
-            "failed",
-            5,
-            &json!([{"call": "x", "tool": h, "subject": h, "why": h}]),
-        )
-        .data
-        .get(),
-    )
-    .unwrap();
+    let denied = json!([{"call": "x", "tool": h, "subject": h, "why": h}]);
+    let ended = serde_json::to_value(ended(90, "failed", 5, &denied)).unwrap();
+    let mut end = ended["data"].clone();
     end["error"] = error;
     let mut records = vec![
         ("message.user", json!({"item": "m1.0", "text": h})),
@@ -601,7 +593,7 @@ fn reasoning_that_grows_is_made_once() {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Event(Event),
+    Event(DecodedEvent),
     /// So many rows.
     Print(usize),
 }
