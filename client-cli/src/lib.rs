@@ -9,6 +9,7 @@ mod near;
 mod output;
 mod paint;
 mod person;
+mod pieces;
 mod reach;
 pub mod schema;
 mod signals;

@@ -10,7 +10,7 @@ mod say;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words};
+use client::transcript::words;
 use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, Heard, Start};
 use client_tui::Open;
 use proto::hello::Role;
@@ -27,6 +27,7 @@ use crate::commands::setup;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
+use crate::pieces::{LANGUAGE, Piece, Tone, Transcript, approval_pieces};
 use crate::reply::Replies;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
@@ -396,7 +397,8 @@ impl Attached {
     /// The state at the moment of attaching.
     async fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let session = &snapshot.session;
-        let origin = session.origin.as_ref().map(origin_words);
+        let origin = session.origin.as_ref();
+        let origin = origin.map(|origin| words::origin(LANGUAGE, origin));
         let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
         let title = format!(
             "session {} · {} · {}{origin}",

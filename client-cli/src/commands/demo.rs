@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use client::transcript::{Piece, Tone, Transcript};
 use client::{Client, DecodedEvent, Followed, From, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
@@ -17,6 +16,7 @@ use proto::{Body, Pid, RequestId, Seq, SessionId};
 
 use crate::exit::Error;
 use crate::paint::Painter;
+use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
@@ -216,7 +216,7 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
     if ended.exit_code() == 0 {
         return Ok(());
     }
-    let words = client::transcript::outcome_words(ended.outcome, ended.reason);
+    let words = client::transcript::words::outcome(LANGUAGE, ended.outcome, ended.reason);
     let why = ended
         .error
         .as_ref()

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
-use client::transcript::{Piece, approval_pieces, plan_pieces, question_pieces};
 use client::{CallError, Client, ConnectError};
 use proto::hello::Role;
 use proto::methods::{ApprovalAnswer, ApprovalList, PlanAnswer, QuestionAnswer};
@@ -20,6 +19,7 @@ use super::Listing;
 use super::run::seconds;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::pieces::{Piece, approval_pieces, plan_pieces, question_pieces};
 use crate::{output, reach, reply, text};
 
 use waits::Waits;
@@ -409,7 +409,7 @@ async fn answer_plan(
             ));
         }
     };
-    show(plan_pieces(&open));
+    show(plan_pieces(&open.plan_id.0, &open.plan));
     let params = plan::AnswerParams {
         plan_id: open.plan_id,
         shown_hash: open.shown_hash,

@@ -1,6 +1,5 @@
 //! `reasonix logs`: what happened in a session, from its log.
 
-use client::transcript::Transcript;
 use client::{Client, DecodedEvent, Followed, From};
 use proto::methods::{SessionGet, SessionRead};
 use proto::params::session::{OneParams, ReadParams};
@@ -8,6 +7,7 @@ use proto::{Seq, Stamp};
 
 use crate::exit::Error;
 use crate::paint::Painter;
+use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
 use crate::{exit, output, reach, when};
 

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::{Mode, Posture};
@@ -182,15 +183,6 @@ pub struct Toast {
     pub until: Instant,
     /// The question that it speaks of: when that is open on the screen, or answered, it is not so any more.
     pub about: Option<approval::Asked>,
-}
-
-/// How much a line of ours matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tone {
-    Info,
-    Good,
-    Warning,
-    Error,
 }
 
 /// What lies over the composer, or over all. The composer's draft stays.

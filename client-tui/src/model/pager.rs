@@ -7,7 +7,7 @@ use client::DecodedEvent;
 use proto::{Body, Seq};
 
 use crate::model::line::Input;
-use crate::model::transcript::{Entry, Transcript, What};
+use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::sheet::Sheet;
 
 /// A part of what is read: generation and id of an entry of the transcript, or 0 and a place.
@@ -147,17 +147,17 @@ impl Earlier {
 
     /// Whether it is a call that the transcript has too, as it ended there: then it is shown there alone.
     fn lends(&mut self, entry: &Entry, transcript: &Transcript) -> bool {
-        let What::Tool(began) = &entry.what else {
+        let EntryKind::Tool(began) = &entry.kind else {
             return false;
         };
-        if began.done.is_some() {
+        if began.outcome.is_some() {
             return false;
         }
         let same = transcript
             .entries
             .iter()
-            .find_map(|entry| match &entry.what {
-                What::Tool(tool) if tool.call == began.call => Some((entry, tool)),
+            .find_map(|entry| match &entry.kind {
+                EntryKind::Tool(tool) if tool.call == began.call => Some((entry, tool)),
                 _ => None,
             });
         let Some((shown, tool)) = same else {
@@ -170,7 +170,7 @@ impl Earlier {
             id: shown.id,
             seq: shown.seq,
             turn: shown.turn,
-            what: What::Tool(tool),
+            kind: EntryKind::Tool(tool),
         };
         if shown.settled() {
             self.lent.insert(shown.id, lent);

@@ -28,6 +28,7 @@ pub struct DecodedEvent {
 }
 
 /// What an event says.
+#[allow(clippy::large_enum_variant, reason = "an event is boxed as a whole")]
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A durable event. [`Body::Unknown`] also holds one of a known kind whose data this build cannot read.

@@ -11,6 +11,7 @@ mod event;
 pub mod growing;
 pub mod hint;
 mod lost;
+pub mod messages;
 pub mod paths;
 pub mod queue;
 mod replace;

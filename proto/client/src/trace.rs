@@ -5,8 +5,8 @@
 //! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
 
 mod history;
+mod text;
 mod what;
-mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,8 @@ use serde::Serialize;
 pub use what::{Tokens, What};
 
 use crate::event::DecodedEvent;
-use crate::transcript::{harvest_words, reply_words, reset_words};
+use crate::messages::Language;
+use crate::transcript::words;
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -213,11 +214,11 @@ impl Trace {
                 by: pinned.by,
             },
             Body::CacheReset(reset) => What::CacheReset {
-                reason: short(&reset_words(&reset)),
+                reason: short(&words::reset(Language::English, &reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
             Body::ReasoningHarvested(found) => What::Harvested {
-                found: short(&harvest_words(&found)),
+                found: short(&words::harvest(Language::English, &found)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
@@ -325,7 +326,7 @@ impl Trace {
             answers: answered
                 .replies
                 .iter()
-                .map(reply_words)
+                .map(|reply| words::reply(Language::English, reply))
                 .map(|words| short(&words))
                 .collect(),
             by: answered.by,
@@ -445,7 +446,7 @@ fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
         Some(false) => now(at, What::Resumed { by: by.clone() }),
         None => Vec::new(),
     };
-    let changes = words::changes(&set);
+    let changes = text::changes(&set);
     if !changes.is_empty() {
         lines.push((at, What::Set { changes, by }));
     }

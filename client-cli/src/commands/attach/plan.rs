@@ -1,6 +1,5 @@
 //! Plans of the model, answered by `/approve` and `/deny`.
 
-use client::transcript::plan_pieces;
 use proto::RequestId;
 use proto::hello::Role;
 use proto::methods::PlanAnswer;
@@ -9,6 +8,7 @@ use proto::params::plan::{AnswerParams, Decision, Plan};
 use super::Attached;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::plan_pieces;
 
 impl Attached {
     /// The open plans as they are now; those that the replay did not show are shown. True: there was one.
@@ -18,7 +18,7 @@ impl Attached {
         for plan in open {
             if known.iter().all(|known| known.plan_id != plan.plan_id) {
                 new = true;
-                for piece in plan_pieces(plan) {
+                for piece in plan_pieces(&plan.plan_id.0, &plan.plan) {
                     output::part(&self.painter.paint(&piece))?;
                 }
                 self.how_to_approve()?;

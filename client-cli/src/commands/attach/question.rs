@@ -1,6 +1,5 @@
 //! Questions of the model, answered by lines that are typed.
 
-use client::transcript::{ask_lines, question_pieces};
 use proto::RequestId;
 use proto::methods::QuestionAnswer;
 use proto::params::question::{AnswerParams, Question};
@@ -8,6 +7,7 @@ use proto::params::question::{AnswerParams, Question};
 use super::Attached;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::{ask_lines, question_pieces};
 use crate::reply::Replies;
 
 impl Attached {

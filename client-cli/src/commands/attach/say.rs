@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use client::CallError;
-use client::transcript::approval_pieces;
 use proto::hello::Role;
 use proto::methods::{
     ApprovalAnswer, ApprovalList, SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder,
@@ -23,6 +22,7 @@ use super::input::{HELP, Said, ToMode};
 use crate::commands::queue::pick;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::approval_pieces;
 
 impl Attached {
     /// Does what a line says.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use client::transcript::Transcript;
 use client::{Client, Content, DecodedEvent, Follow, Followed, Heard, Start};
 use proto::live::{Live, Sync};
 use proto::methods::SessionInterrupt;
@@ -21,6 +20,7 @@ use super::{Args, Format, begin, code, left, prompt};
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
 use crate::{ended, output, reach, terminal, text};
 

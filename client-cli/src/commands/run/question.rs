@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use client::transcript::{approval_pieces, ask_lines, plan_pieces, question_pieces};
 use client::{CallError, Client};
 use proto::methods::{ApprovalAnswer, PlanAnswer, QuestionAnswer};
 use proto::params::approval::{AnswerParams, Approval, Decision};
@@ -13,6 +12,7 @@ use proto::{ApprovalId, ErrorName, PlanId, QuestionId, RequestId};
 use crate::exit::Error;
 use crate::output;
 use crate::paint::Painter;
+use crate::pieces::{approval_pieces, ask_lines, plan_pieces, question_pieces};
 use crate::reply::Replies;
 use crate::terminal::Lines;
 use crate::text;
@@ -98,7 +98,7 @@ impl Questions {
         let pieces = match asked {
             Asked::Approval(approval) => approval_pieces(approval),
             Asked::Question(replies) => question_pieces(&replies.question),
-            Asked::Plan(plan) => plan_pieces(plan),
+            Asked::Plan(plan) => plan_pieces(&plan.plan_id.0, &plan.plan),
         };
         let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
         for piece in pieces {

@@ -1,6 +1,8 @@
 //! Scenes of what becomes of events. Other tests make events with [`scene`].
 
+use client::DecodedEvent;
 use proptest::prelude::*;
+use proto::item::Display;
 use serde_json::{Value, json};
 
 use super::*;
@@ -80,7 +82,9 @@ use scene::*;
 
 fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
-    events.iter().for_each(|event| transcript.fold(event));
+    for event in events {
+        transcript.fold(event);
+    }
     transcript
 }
 
@@ -91,37 +95,48 @@ fn told(events: &[DecodedEvent]) -> Vec<String> {
     entries
         .map(|entry| {
             let live = if entry.settled() { "" } else { "…" };
-            let words = match &entry.what {
-                What::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
-                What::Reasoning { thought, .. } => format!("thought {}", thought.text()),
-                What::Answer {
-                    markdown, finish, ..
+            let words = match &entry.kind {
+                EntryKind::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
+                EntryKind::Reasoning { thought, .. } => format!("thought {}", thought.text()),
+                EntryKind::Answer {
+                    text: markdown,
+                    finish,
+                    ..
                 } => match finish {
                     None | Some(Finish::Stop) => format!("answer {}", markdown.text()),
                     Some(finish) => format!("answer {} ({finish:?})", markdown.text()),
                 },
-                What::Tool(tool) => {
-                    let status = tool.done.as_ref().map(|done| done.status);
+                EntryKind::Tool(tool) => {
+                    let status = tool.outcome.as_ref().map(|done| done.status);
                     let output = tool.output.escape_debug();
                     let status = status.map_or_else(String::new, |status| format!(" {status:?}"));
                     format!("{} {} [{output}]{status}", tool.tool, tool.subject)
                 }
-                What::Resolved {
+                EntryKind::Resolved {
                     subject, resolved, ..
                 } => format!("{:?} {subject}", resolved.decision),
-                What::Answered { asked, replies, .. } => format!("{asked:?} {}", replies.len()),
-                What::Child {
+                EntryKind::Answered { asked, answered } => {
+                    format!("{asked:?} {}", answered.replies.len())
+                }
+                EntryKind::Child {
                     command, exited, ..
                 } => format!("child {command} {}", exited.is_some()),
-                What::Ended(ended) => format!("ended {:?} {}", ended.outcome, ended.denied.len()),
-                What::Notice { words, .. } => format!("notice {words}"),
-                What::Divider { words } => format!("divider {words}"),
-                What::Rewound(rewound) => format!("rewound {}", rewound.to_turn),
-                What::Told(told) => match told.as_ref() {
-                    Told::StartsAgain => "starts again".to_owned(),
-                    Told::BrokeOff => "broke off".to_owned(),
+                EntryKind::Ended { ended, told } => {
+                    let untold = ended.denied.len() - told.len();
+                    format!("ended {:?} {untold}", ended.outcome)
+                }
+                EntryKind::Notice { words, .. } => format!("notice {words}"),
+                EntryKind::Divider { words } => format!("divider {words}"),
+                EntryKind::Rewound(rewound) => format!("rewound {}", rewound.to_turn),
+                EntryKind::Status(status) => match status.as_ref() {
+                    Status::StartsAgain { .. } => "starts again".to_owned(),
+                    Status::BrokeOff => "broke off".to_owned(),
+                    Status::CacheReset(reset) => {
+                        format!("CacheReset {{ reason: {:?} }}", reset.reason)
+                    }
                     other => format!("{other:?}"),
                 },
+                other => panic!("{other:?} is not shown"),
             };
             format!("{words}{live}")
         })
@@ -182,7 +197,7 @@ fn a_superseded_attempt_goes_where_nothing_of_it_can_be_printed() {
 fn of_a_superseded_attempt_stays_what_can_be_printed() {
     let whole = "One.\n\nTwo.\n\nThr";
     let transcript = folded(&[text(0, whole)]);
-    let What::Answer { markdown, .. } = &transcript.entries[0].what else {
+    let EntryKind::Answer { text: markdown, .. } = &transcript.entries[0].kind else {
         panic!("{transcript:?}");
     };
     assert!(markdown.whole() > 0, "this is about blocks that are whole");
@@ -300,7 +315,7 @@ fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
         events.push(output("c", index * line.len(), &line));
     }
     let transcript = folded(&events);
-    let What::Tool(tool) = &transcript.entries[0].what else {
+    let EntryKind::Tool(tool) = &transcript.entries[0].kind else {
         panic!("{transcript:?}");
     };
     assert!(tool.output.len() <= 16 * 1024 && tool.output.len() > 15 * 1024);
@@ -350,10 +365,10 @@ fn a_no_and_a_yes_for_the_session_are_told_and_a_yes_for_once_is_not() {
     events.push(finished(3, "c", "denied", &why));
     assert_eq!(told(&events), ["Deny rm x", "bash rm x [] Denied"]);
     let transcript = folded(&events);
-    let What::Tool(tool) = &transcript.entries[1].what else {
+    let EntryKind::Tool(tool) = &transcript.entries[1].kind else {
         panic!("{transcript:?}");
     };
-    let display = tool.done.as_ref().map(|done| &done.display);
+    let display = tool.outcome.as_ref().map(|done| &done.display);
     assert!(
         matches!(display, Some(Display::Line { text }) if text.is_empty()),
         "said once"

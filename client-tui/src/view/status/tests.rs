@@ -382,7 +382,7 @@ fn the_title_names_the_session_or_its_first_words() {
             id: 0,
             seq: None,
             turn: None,
-            what: crate::model::transcript::What::User {
+            kind: crate::model::transcript::EntryKind::User {
                 text: "mend \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
                 steer: false,
             },

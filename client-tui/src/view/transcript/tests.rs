@@ -24,7 +24,9 @@ fn narrow() -> Look {
 
 fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
-    events.iter().for_each(|event| transcript.fold(event));
+    for event in events {
+        transcript.fold(event);
+    }
     transcript
 }
 
@@ -592,6 +594,7 @@ fn reasoning_that_grows_is_made_once() {
 }
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a test has few of them")]
 enum Step {
     Event(DecodedEvent),
     /// So many rows.

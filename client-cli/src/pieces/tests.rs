@@ -459,15 +459,14 @@ fn checkpoints_say_nothing_but_once_a_turn_what_is_not_kept() {
         &json!({"call": "c", "files": []}),
     );
     assert_eq!(grown(std::slice::from_ref(&kept)), "");
-    let skipped = event(
-        Some(2),
-        "checkpoint.created",
-        &json!({"skipped": "no git here"}),
-    );
-    let mut next = skipped.clone();
+    let skipped = |seq: u64| {
+        let data = json!({"skipped": "no git here"});
+        event(Some(seq), "checkpoint.created", &data)
+    };
+    let mut next = skipped(4);
     next.turn = Some(2);
     let words = "[what commands change in this turn cannot be taken back: no git here]";
-    assert_eq!(grown(&[skipped.clone(), skipped, next]), words.repeat(2));
+    assert_eq!(grown(&[skipped(2), skipped(3), next]), words.repeat(2));
 }
 
 #[test]
@@ -533,7 +532,7 @@ fn a_fork_tells_where_it_comes_from() {
 fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
     let started = |outside: bool| {
         event(
-            Some(6),
+            Some(if outside { 8 } else { 6 }),
             "tool.started",
             &json!({"call": "a", "tool": "bash", "subject": "touch /etc/x", "read_only": false, "outside": outside}),
         )
