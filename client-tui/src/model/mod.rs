@@ -259,9 +259,10 @@ impl Model {
 
     /// A failure above the composer, with what to do about it.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+        let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
-            true => trouble.what.clone(),
-            false => format!("{} · {}", trouble.what, trouble.hint),
+            true => what.into_owned(),
+            false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
         let words = self.calls(&words);
         self.toast(Tone::Error, words);

@@ -172,7 +172,10 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
 fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut news = Vec::new();
     if let Some(why) = &snapshot.session.read_only {
-        let words = language.fill(Msg::ReadOnly, &[&client::text::line(why)]);
+        let words = language.fill(
+            Msg::ReadOnly,
+            &[&client::text::line(&language.translate(why))],
+        );
         news.push((Tone::Warning, words));
     }
     let happened = |away: &&Away| away.turns > 0 || away.commands > 0 || !away.files.is_empty();

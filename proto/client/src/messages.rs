@@ -3,6 +3,7 @@
 //! A message is a row with all its languages side by side, so that none can be forgotten. `{0}`, `{1}` stand for values
 //! ([`fill`]). A client has catalogs of its own for what only it shows.
 
+pub mod daemon;
 pub mod transcript;
 
 /// A language of the interface.
@@ -84,8 +85,7 @@ macro_rules! catalog {
         pub enum Msg { $($(#[$doc])* $name,)* }
 
         impl Msg {
-            /// Every message, for tests.
-            #[cfg(test)]
+            /// Every message.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
 

@@ -126,7 +126,7 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
             pieces.extend(stop());
         }
         (State::Waiting, Some(WaitingFor::Retry)) => {
-            let cause = text::line(&session.cause);
+            let cause = text::line(&model.look.language.translate(&session.cause));
             pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));
             if let Some(at) = session.retry_at {
                 let left = at.saturating_duration_since(model.now);

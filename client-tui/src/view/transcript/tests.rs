@@ -133,6 +133,41 @@ fn the_same_in_chinese_and_open() {
 }
 
 #[test]
+fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
+    let notice = "The daemon was restarted; the session is still paused.";
+    let compaction = json!({"trigger": "auto", "tokens_before": 80_000, "tokens_after": 30_000,
+        "folded": 1, "shortened": 0, "kept": 2});
+    let events = [
+        event(Some(1), "notice", &json!({"level": "info", "text": notice})),
+        event(
+            Some(2),
+            "cache.reset",
+            &json!({"reason": "compaction", "compaction": compaction}),
+        ),
+        event(
+            Some(3),
+            "message.pinned",
+            &json!({"item": "m1", "pinned": true, "by": "ann"}),
+        ),
+        event(
+            Some(4),
+            "session.state",
+            &json!({"state": "waiting", "waiting_for": "credentials", "cause": "there is no key for `x`"}),
+        ),
+    ];
+    let rows = shown(&events, &look(80, Language::Chinese));
+    assert_eq!(
+        rows,
+        [
+            "· 守护进程已重启；会话仍处于暂停状态。",
+            "· 缓存重新开始：压缩, 约从 80000 到 30000 词元, 折叠 1 条消息, 原样保留 2 条",
+            "· m1 将原样保留（ann）",
+            "! 等待密钥：没有 `x` 的密钥",
+        ]
+    );
+}
+
+#[test]
 fn reasoning_is_dim_folded_and_open() {
     for reasoning in [false, true] {
         let look = Look {

@@ -22,6 +22,7 @@ const QUIET: (Ink, Ink) = (Ink::Dim, Ink::Dim);
 type Rows = Vec<Line<'static>>;
 
 pub(super) fn notice(look: &Look, tone: Tone, words: &str) -> Rows {
+    let words = &look.language.translate(words);
     match tone {
         Tone::Info => told(look, "· ", QUIET, words),
         Tone::Good => told(look, "✓ ", (Ink::Good, Ink::Text), words),
@@ -135,7 +136,12 @@ pub(super) fn ended(look: &Look, ended: &TurnEnded, said: impl Fn(&CallId) -> bo
     if let Some(error) = &ended.error {
         rows.extend(notice(look, Tone::Error, &error.message));
         if !error.hint.is_empty() {
-            rows.extend(told(look, "  → ", (Ink::Dim, Ink::Text), &error.hint));
+            rows.extend(told(
+                look,
+                "  → ",
+                (Ink::Dim, Ink::Text),
+                &look.language.translate(&error.hint),
+            ));
         }
     }
     let mut more = usage(language, &ended.usage);

@@ -88,7 +88,9 @@ fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
     let mut words = Vec::new();
     match (&done.display, done.status) {
         (Display::Diff { added, removed, .. }, _) => words.push(format!("+{added} −{removed}")),
-        (Display::Line { text }, CallStatus::Ok) => words.push(short(text, subject)),
+        (Display::Line { text }, CallStatus::Ok) => {
+            words.push(language.translate(&short(text, subject)).into_owned());
+        }
         (Display::Line { .. }, _) => {}
         (Display::Command { .. }, CallStatus::Ok) => words.extend(printed_lines(done, look)),
         (
@@ -166,9 +168,10 @@ fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
     };
     if stopped(done) {
         let words = match &done.blocked {
-            Some(reason) => look
-                .language
-                .fill(Msg::SandboxBecause, &[&text::line(reason)]),
+            Some(reason) => look.language.fill(
+                Msg::SandboxBecause,
+                &[&text::line(&look.language.translate(reason))],
+            ),
             None => look.language.say(Msg::Sandbox).to_owned(),
         };
         let words = vec![words];

@@ -72,6 +72,12 @@ crate::catalog! {
     CompactUndone = "taken back: {0}", "已撤销：{0}";
     Compacted = "compacted: {0}", "已压缩：{0}";
     CompactMechanical = "; the model wrote no digest, so a mere list stands in the place of what was folded", "；模型没有写出摘要，因此以一份清单代替被折叠的内容";
+    /// Tokens of the prompt; how many are cached; the price.
+    Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
+    Forecasts = "; the next prompt: {0}; as it stands: {1}", "；下一次请求：{0}；现状：{1}";
+    Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
+    CachedNone = "none of them from the cache", "均不来自缓存";
+    PriceUnknown = "price unknown", "价格未知";
     CompactTokens = "about {0} to {1} tokens", "约从 {0} 到 {1} 词元";
     FoldedOne = "{0} message folded", "折叠 {0} 条消息";
     Folded = "{0} messages folded", "折叠 {0} 条消息";

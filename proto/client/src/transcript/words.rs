@@ -6,6 +6,7 @@ use proto::hook::{HookFinished, HookOutcome};
 use proto::item::{CallStatus, Finish};
 use proto::outcome::{Denied, OutcomeKind, Reason};
 use proto::params::compact::CompactOutput;
+use proto::params::forecast::{Forecast, Forecasts};
 use proto::params::history::What as Back;
 use proto::params::question::Reply;
 use proto::record::{
@@ -65,19 +66,19 @@ pub fn status(language: Language, status: &Status) -> String {
         },
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),
         Status::Retry { in_ms, cause } => match in_ms {
-            Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), cause]),
-            None => fill(Msg::Retry, &[cause]),
+            Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),
+            None => fill(Msg::Retry, &[&language.translate(cause)]),
         },
-        Status::Credentials { cause } => fill(Msg::Credentials, &[cause]),
+        Status::Credentials { cause } => fill(Msg::Credentials, &[&language.translate(cause)]),
         Status::Exited {
             outcome: kind,
             reason,
         } => fill(Msg::Exited, &[&outcome(language, *kind, *reason)]),
         Status::Reopened { by } => fill(Msg::Reopened, &[by]),
         Status::Suspended => say(Msg::Suspended),
-        Status::ReadOnly { reason } => fill(Msg::ReadOnly, &[reason]),
+        Status::ReadOnly { reason } => fill(Msg::ReadOnly, &[&language.translate(reason)]),
         Status::Hook(finished) => hook(language, finished),
-        Status::Unkept { why } => fill(Msg::Unkept, &[why]),
+        Status::Unkept { why } => fill(Msg::Unkept, &[&language.translate(why)]),
         Status::PromptEdited { by, which, text } => {
             fill(Msg::PromptEdited, &[by, &prompt(language, which), text])
         }
@@ -179,7 +180,7 @@ pub fn denied(language: Language, denied: &Denied, told: bool) -> String {
     let call = format!("{} {}", denied.tool, denied.subject);
     let call = match told {
         true => call,
-        false => format!("{call} ({})", denied.why),
+        false => language.fill(Msg::InBrackets, &[&call, &language.translate(&denied.why)]),
     };
     language.fill(Msg::CallDenied, &[&call])
 }
@@ -203,7 +204,7 @@ pub fn exit(language: Language, child: &ChildExited) -> String {
         (None, None) => language.say(Msg::ExitUnknown).to_owned(),
     };
     match &child.cause {
-        Some(cause) => format!("{how} ({cause})"),
+        Some(cause) => language.fill(Msg::InBrackets, &[&how, &language.translate(cause)]),
         None => how,
     }
 }
@@ -280,17 +281,18 @@ fn named(language: Language, paths: &[&str]) -> String {
 /// What a cache reset was for: `rewind`, `switch to p/m`, `compaction, about 80000 to 30000 tokens, …`.
 #[must_use]
 pub fn reset(language: Language, reset: &CacheReset) -> String {
+    let reason = language.translate(&reset.reason);
     if let Some(wire) = &reset.wire {
         let effort = wire.effort.as_ref();
         let effort = effort.map_or_else(String::new, |effort| {
             language.fill(Msg::ResetEffort, &[effort])
         });
         let model = format!("{}/{}", wire.provider, wire.model);
-        return language.fill(Msg::ResetTo, &[&reset.reason, &model, &effort]);
+        return language.fill(Msg::ResetTo, &[&reason, &model, &effort]);
     }
     match &reset.compaction {
-        Some(done) => format!("{}, {}", reset.reason, compaction(language, done)),
-        None => reset.reason.clone(),
+        Some(done) => format!("{reason}, {}", compaction(language, done)),
+        None => reason.into_owned(),
     }
 }
 
@@ -298,7 +300,7 @@ pub fn reset(language: Language, reset: &CacheReset) -> String {
 #[must_use]
 pub fn compacted(language: Language, preview: bool, undo: bool, done: &CompactOutput) -> String {
     if let Some(why) = &done.why {
-        return language.fill(Msg::CompactNothing, &[why]);
+        return language.fill(Msg::CompactNothing, &[&language.translate(why)]);
     }
     let Some(of) = &done.compaction else {
         return language.say(Msg::CompactBefore).to_owned();
@@ -319,9 +321,27 @@ pub fn compacted(language: Language, preview: bool, undo: bool, done: &CompactOu
         words.push_str(language.say(Msg::CompactMechanical));
     }
     if let Some(price) = &done.forecasts {
-        words.push_str(&format!("; {}", price.words()));
+        words.push_str(&forecasts(language, price));
     }
     words
+}
+
+/// What the next prompt would cost, and costs as it stands.
+fn forecasts(language: Language, forecasts: &Forecasts) -> String {
+    let one = |forecast: &Forecast| {
+        let tokens = forecast.prompt_tokens.to_string();
+        let cached = match forecast.cached_tokens {
+            0 => language.say(Msg::CachedNone).to_owned(),
+            cached => language.fill(Msg::Cached, &[&cached.to_string()]),
+        };
+        let price = match forecast.price() {
+            Some(price) => price,
+            None => language.say(Msg::PriceUnknown).to_owned(),
+        };
+        language.fill(Msg::Forecast, &[&tokens, &cached, &price])
+    };
+    let (then, now) = (one(&forecasts.then), one(&forecasts.now));
+    language.fill(Msg::Forecasts, &[&then, &now])
 }
 
 /// Its numbers.
