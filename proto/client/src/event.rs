@@ -8,12 +8,6 @@ use serde_json::value::RawValue;
 /// An event with its content as a typed value.
 ///
 /// Nobody can decode it again: its JSON text is private, and only serializing it shows that text, as it came.
-///
-/// ```compile_fail
-/// fn decode_again(event: &client::DecodedEvent) {
-///     let _ = event.data.get();
-/// }
-/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct DecodedEvent {
     /// `None` for a live event.

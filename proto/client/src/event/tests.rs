@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::*;
 
 fn event(line: &str) -> DecodedEvent {
@@ -45,4 +47,29 @@ fn what_this_build_cannot_read_is_kept_raw() {
         assert!(matches!(taken.content, Content::UnknownLive), "{taken:?}");
         assert!(taken.body().is_none() && taken.live().is_none());
     }
+}
+
+#[test]
+fn events_are_decoded_nowhere_else_in_the_clients() {
+    fn look(directory: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path, found);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let decodes = ["Body::decode(", "Live::decode("];
+            if decodes.iter().any(|decode| text.contains(decode)) && !path.ends_with("tests.rs") {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for sources in ["src", "../../client-cli/src", "../../client-tui/src"] {
+        look(&here.join(sources), &mut found);
+    }
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found.iter().all(|path| path.ends_with("src/event.rs")));
 }
