@@ -1,6 +1,7 @@
 //! The command line `reasonix`: a file a verb under `commands`, and what they share.
 
 mod args;
+mod asked;
 mod commands;
 mod ended;
 mod exit;

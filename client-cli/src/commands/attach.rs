@@ -3,7 +3,6 @@
 mod away;
 mod back;
 mod input;
-mod plan;
 mod question;
 mod say;
 
@@ -16,19 +15,17 @@ use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
 use proto::methods::SessionGet;
-use proto::params::approval::Approval;
-use proto::params::plan::Plan;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
 use proto::{Body, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
+use crate::asked::{Asked, Id};
 use crate::commands::setup;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
-use crate::pieces::{LANGUAGE, Piece, Tone, Transcript, approval_pieces};
-use crate::reply::Replies;
+use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
@@ -131,9 +128,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         session: follow.attached().session.to_string(),
         client,
         role,
-        pending: Vec::new(),
-        plans: Vec::new(),
-        questions: Vec::new(),
+        open: Vec::new(),
         queue: Queue::default(),
         away: Vec::new(),
         unsure: false,
@@ -211,12 +206,8 @@ struct Attached {
     /// Its id for ever.
     session: String,
     role: Role,
-    /// Open questions, oldest first.
-    pending: Vec<Approval>,
-    /// Open plans of the model, oldest first.
-    plans: Vec<Plan>,
-    /// Open questions of the model, oldest first, with what was answered here of them.
-    questions: Vec<Replies>,
+    /// What a person is asked, oldest first.
+    open: Vec<Asked>,
     /// Prompts that wait.
     queue: Queue,
     /// What happened while nobody was there, until it is told.
@@ -345,37 +336,15 @@ impl Attached {
         if let Some(seq) = event.seq {
             self.queue.fold(seq, &body);
         }
-        match body {
-            Body::ApprovalRequested(approval) => {
-                self.pending.push(approval);
-                self.how_to_decide()?;
-                drawn(lines);
-            }
-            Body::ApprovalResolved(resolved) => {
-                self.pending
-                    .retain(|open| open.approval_id != resolved.approval_id);
-            }
-            Body::PlanProposed(plan) => {
-                self.plans.push(plan);
-                self.how_to_approve()?;
-                drawn(lines);
-            }
-            Body::PlanResolved(resolved) => {
-                self.plans.retain(|open| open.plan_id != resolved.plan_id);
-            }
-            Body::QuestionAsked(question) => {
-                self.questions.push(Replies::new(question));
-                self.how_to_answer()?;
-                drawn(lines);
-            }
-            Body::QuestionAnswered(answered) => {
-                self.questions
-                    .retain(|open| open.question.question_id != answered.question_id);
-            }
-            Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => {
-                self.offer().await?;
-            }
-            _ => {}
+        if let Some(asked) = Asked::by_record(&body) {
+            self.how_to(&asked)?;
+            self.open.push(asked);
+            drawn(lines);
+        } else if let Some(id) = Id::closed_by(&body) {
+            self.open.retain(|open| open.id() != id);
+        } else if matches!(&body, Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials))
+        {
+            self.offer().await?;
         }
         Ok(())
     }
@@ -428,24 +397,18 @@ impl Attached {
 
     /// The open questions as they are now; those that the replay did not show are shown.
     fn sync(&mut self, sync: &Sync, lines: Option<&mut Lines>) -> Result<(), Error> {
-        let pending = &sync.pending;
-        let known = std::mem::take(&mut self.pending);
+        let mut known = std::mem::take(&mut self.open);
         let mut new = false;
-        for approval in pending {
-            if known
-                .iter()
-                .all(|open| open.approval_id != approval.approval_id)
-            {
-                new = true;
-                for piece in approval_pieces(approval) {
-                    output::part(&self.painter.paint(&piece))?;
+        for asked in Asked::by_sync(sync) {
+            match known.iter().position(|known| known.id() == asked.id()) {
+                Some(index) => self.open.push(known.remove(index)),
+                None => {
+                    new = true;
+                    self.draw(&asked)?;
+                    self.open.push(asked);
                 }
-                self.how_to_decide()?;
             }
         }
-        pending.clone_into(&mut self.pending);
-        new |= self.open(&sync.questions)?;
-        new |= self.open_plans(&sync.plans)?;
         if new {
             drawn(lines);
         }

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use client::{Client, Content, DecodedEvent, Follow, Followed, Heard, Start};
-use proto::live::{Live, Sync};
+use proto::live::Live;
 use proto::methods::SessionInterrupt;
-use proto::params::plan::Plan;
-use proto::params::question::Question;
 use proto::params::session::OneParams;
 use proto::state::OnAsk;
 use proto::{Body, PromptId, Seq, SessionId};
@@ -14,9 +12,10 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::anew::Anew;
-use super::question::{Id, Questions};
+use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, begin, code, left, prompt};
+use crate::asked::{Asked, Id};
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
@@ -300,7 +299,10 @@ impl Run {
         }
         let body = match event.content {
             Content::Durable(body) => body,
-            Content::Live(Live::Sync(sync)) => return Ok(self.pending(*sync, report)),
+            Content::Live(Live::Sync(sync)) => {
+                let mut open = Asked::by_sync(&sync).into_iter();
+                return Ok(open.find_map(|asked| self.asked(asked, report)));
+            }
             Content::Live(_) | Content::UnknownLive => return Ok(None),
         };
         Ok(match body {
@@ -325,74 +327,25 @@ impl Run {
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }
-            Body::ApprovalRequested(approval) => self.asked(approval, report),
-            Body::QuestionAsked(question) => self.asked_for(question, report),
-            Body::PlanProposed(plan) => self.proposed(plan, report),
-            Body::PlanResolved(resolved) => self.closed(&Id::Plan(resolved.plan_id)),
-            Body::ApprovalResolved(resolved) => self.closed(&Id::Approval(resolved.approval_id)),
-            Body::QuestionAnswered(answered) => self.closed(&Id::Question(answered.question_id)),
-            _ => None,
+            body => {
+                if let Some((id, questions)) = Id::closed_by(&body).zip(self.questions.as_mut()) {
+                    questions.close(&id);
+                    // The next one.
+                    questions.draw();
+                }
+                Asked::by_record(&body).and_then(|asked| self.asked(asked, report))
+            }
         })
     }
 
-    /// Questions that were open when we attached.
-    fn pending(&mut self, sync: Sync, report: &mut Report) -> Option<u8> {
-        let mut pending = sync.pending.into_iter();
-        if let Some(code) = pending.find_map(|approval| self.asked(approval, report)) {
-            return Some(code);
-        }
-        let mut questions = sync.questions.into_iter();
-        if let Some(code) = questions.find_map(|question| self.asked_for(question, report)) {
-            return Some(code);
-        }
-        let mut plans = sync.plans.into_iter();
-        plans.find_map(|plan| self.proposed(plan, report))
-    }
-
-    /// The model proposes a plan.
-    fn proposed(&mut self, plan: Plan, report: &mut Report) -> Option<u8> {
+    /// A person is asked; questions that were open when we attached are, too.
+    fn asked(&mut self, asked: Asked, report: &mut Report) -> Option<u8> {
         if self.park {
             report.left(left(exit::PARKED));
             return Some(exit::PARKED);
         }
         if let Some(questions) = &mut self.questions {
-            questions.propose(plan);
-        }
-        None
-    }
-
-    /// The model asks something.
-    fn asked_for(&mut self, question: Question, report: &mut Report) -> Option<u8> {
-        if self.park {
-            report.left(left(exit::PARKED));
-            return Some(exit::PARKED);
-        }
-        if let Some(questions) = &mut self.questions {
-            questions.ask_for(question);
-        }
-        None
-    }
-
-    /// A question is closed: the next one is drawn.
-    fn closed(&mut self, id: &Id) -> Option<u8> {
-        if let Some(questions) = &mut self.questions {
-            questions.close(id);
-            questions.draw();
-        }
-        None
-    }
-
-    fn asked(
-        &mut self,
-        approval: proto::params::approval::Approval,
-        report: &mut Report,
-    ) -> Option<u8> {
-        if self.park {
-            report.left(left(exit::PARKED));
-            return Some(exit::PARKED);
-        }
-        if let Some(questions) = &mut self.questions {
-            questions.ask(approval);
+            questions.add(asked);
         }
         None
     }

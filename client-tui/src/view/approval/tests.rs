@@ -286,7 +286,7 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "plan": "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
     });
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().plans = vec![serde_json::from_value(plan).unwrap()];
+    scene.session().open.plans = vec![serde_json::from_value(plan).unwrap()];
     scene.tick();
     let text = scene.text(80, 24);
     for words in [
