@@ -11,6 +11,7 @@ mod paint;
 mod person;
 mod reach;
 pub mod schema;
+mod session_options;
 mod signals;
 mod terminal;
 mod when;

@@ -13,6 +13,7 @@ pub mod ids;
 pub mod item;
 pub mod live;
 pub mod methods;
+pub mod options;
 pub mod outcome;
 pub mod params;
 pub mod paths;
@@ -26,6 +27,7 @@ pub use hidden::hidden;
 pub use ids::{
     ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
 };
+pub use options::SessionOptions;
 pub use record::{Body, Event, Record};
 pub use secret::{held_back, loader_name, secret_name, secret_value};
 

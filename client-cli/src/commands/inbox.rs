@@ -17,9 +17,9 @@ use proto::{ApprovalId, QuestionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
-use super::run::seconds;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::when::seconds;
 use crate::{output, reach, reply, text};
 
 use waits::Waits;

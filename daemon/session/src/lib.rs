@@ -16,6 +16,7 @@ mod viewers;
 pub use actor::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
 pub use assembly::file_knowledge::Known;
+pub use assembly::options::BRANCH_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
 pub use calls::hooks::status_of as hooks_listed;
@@ -24,7 +25,6 @@ pub use calls::sandbox::{Confine, Demand, make_private};
 pub use request::budget::Bounds;
 pub use request::keys::Keys;
 pub use supervisor::eviction::Residence;
-pub use supervisor::model_switch::BRANCH_MAX;
 pub use supervisor::{Client, Supervisor};
 
 #[cfg(test)]

@@ -101,8 +101,10 @@ impl Transcript {
                 let origin = created.origin.as_ref().map(origin_words);
                 let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
                 let text = format!(
-                    "session {} · {}/{} · {}{origin}",
-                    created.pid, created.provider, created.model, created.cwd
+                    "session {} · {} · {}{origin}",
+                    created.pid,
+                    created.options.model.unwrap_or_default(),
+                    created.cwd
                 );
                 block(Tone::State, text)
             }

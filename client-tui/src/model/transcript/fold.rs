@@ -171,7 +171,7 @@ impl Transcript {
         let told = match body {
             Body::SessionCreated(created) => Some(Told::Created {
                 pid: created.pid,
-                model: format!("{}/{}", created.provider, created.model),
+                model: created.options.model.unwrap_or_default(),
                 cwd: created.cwd,
                 origin: created.origin,
             }),

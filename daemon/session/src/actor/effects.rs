@@ -125,7 +125,7 @@ impl Actor {
         self.asked += 1;
         let key = self.key();
         let keyless = self.key_variable.is_some() && key.is_none();
-        let samples = self.machine.facts().settings.branch;
+        let samples = self.machine.facts().options.branch.unwrap_or(1);
         let around = (samples > 1).then(|| self.around(item.clone()));
         let mut gather = Gather::new(self.asked, item, keyless, self.price.clone());
         self.keeping.begin();

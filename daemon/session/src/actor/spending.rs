@@ -106,8 +106,9 @@ impl Actor {
                     self.drop_leave();
                 }
             }
-            Body::SessionSet(set) if set.budget.is_some() => {
-                self.budget.bound(self.machine.facts().settings.budget);
+            Body::SessionSet(set) if set.options.budget.is_some() => {
+                let budget = self.machine.facts().options.budget;
+                self.budget.bound(budget.unwrap_or_default());
             }
             Body::TurnEnded(_) => self.budget.ran(self.ran_ms()),
             _ => {}

@@ -2,5 +2,6 @@
 
 pub(crate) mod file_knowledge;
 pub(crate) mod names;
+pub(crate) mod options;
 pub(crate) mod persisted_rules;
 pub(crate) mod setup;

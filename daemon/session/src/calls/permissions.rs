@@ -74,7 +74,6 @@ impl Actor {
     fn layers(&self) -> Vec<Layered> {
         let facts = self.machine.facts();
         let created = facts.created.as_ref();
-        let run = created.map(|created| created.rules.clone());
         let allow = facts.grants.iter().map(|scope| scope.rule.clone());
         let granted = Rules {
             allow: allow.collect(),
@@ -93,7 +92,7 @@ impl Actor {
             of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
             of_its_own(
                 Layer::Run,
-                run.unwrap_or_default(),
+                facts.options.rules.clone().unwrap_or_default(),
                 format!("the start of session {pid}"),
             ),
             of_its_own(Layer::Session, granted, format!("answers in session {pid}")),
@@ -124,7 +123,7 @@ impl Actor {
         let facts = self.machine.facts();
         Standpoint {
             rules,
-            posture: facts.settings.posture,
+            posture: facts.posture(),
             stance: facts.stance(),
             outside,
         }

@@ -151,10 +151,11 @@ fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.
-    let limit = match facts.created {
-        Some(_) => facts.settings.budget,
-        None => created.budget,
+    let options = match facts.created {
+        Some(_) => &facts.options,
+        None => &created.options,
     };
+    let limit = options.budget.unwrap_or_default();
     let spent = Spent {
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
@@ -292,10 +293,10 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         true => (false, None),
         false => keeping::found(&made.dir),
     };
-    let own = made.machine.facts().settings.posture;
+    let own = made.machine.facts().posture();
     let warning = match made.is_new {
         true => None,
-        false => looser(own, made.setup.posture),
+        false => looser(own, made.setup.options.posture.unwrap_or_default()),
     };
     Actor {
         id: made.id,

@@ -59,13 +59,13 @@ pub(super) fn set_words(set: &SessionSet) -> Option<String> {
         true => format!("paused{by}: nothing new starts until it is resumed"),
         false => format!("resumed{by}"),
     });
-    let mode = set.mode.map(|mode| match mode {
+    let mode = set.options.mode.map(|mode| match mode {
         Mode::Plan => {
             format!("plan mode{by}: what changes anything is refused until a plan is approved")
         }
         Mode::Normal => format!("plan mode ended{by}"),
     });
-    let read_only = set.read_only.map(|only| match only {
+    let read_only = set.options.read_only.map(|only| match only {
         true => format!("only reads from now on{by}: what changes anything is refused"),
         false => format!("changes are possible again{by}"),
     });
