@@ -57,7 +57,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 harvest: args.harvest,
                 ..SessionOptions::default()
             },
-            ..SetParams::default()
         };
         client.call::<SessionSet>(&params).await?
     } else {
