@@ -6,6 +6,7 @@
 pub mod codec;
 pub mod decision;
 pub mod estimate;
+mod first_line;
 pub mod near;
 pub mod provider;
 pub mod scrub;
@@ -16,6 +17,7 @@ pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, Stance};
+pub use first_line::first_line;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use scrub::scrub;
 pub use secret::Secret;

@@ -9,6 +9,7 @@ use contract::tool::{Cancel, Progress, Shells};
 use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, Walls};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
+use proto::params::process::ChildProcess;
 use proto::record::Verdict;
 use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
@@ -17,13 +18,13 @@ use turn::input::Proposal;
 use turn::repair::flatten::Flat;
 use workspace::Workspace;
 
+use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
-use crate::calls::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
 use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
-use crate::calls::sandbox::Confine;
 use crate::context::prefix::digest;
+use checkpoint::{Checkpoint, Keeper, Places, Watched};
 
 mod printed;
 mod run;
@@ -54,7 +55,7 @@ pub struct Bench {
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
     /// How commands are to be held.
-    pub confine: Confine,
+    pub confine: SandboxSettings,
     /// Keeps what files were before calls change them.
     pub keeper: Arc<Keeper>,
     /// Who knows what others have changed.
@@ -292,6 +293,11 @@ impl Bench {
                 "Not run: what it would change could not be kept first ({why}). Tell the user; the disk may be full."
             ))
         })
+    }
+
+    /// The commands of the session that run.
+    pub(crate) fn running_processes(&self) -> Vec<ChildProcess> {
+        self.spawn.running(self.session)
     }
 
     /// Where programs are looked for.

@@ -3,12 +3,12 @@
 pub(crate) mod arguments;
 pub(crate) mod background;
 pub(crate) mod call;
-pub(crate) mod checkpoint;
 pub(crate) mod environment;
+pub(crate) mod events;
 pub(crate) mod external_changes;
 pub(crate) mod git_config;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod permissions;
-pub(crate) mod repair;
 pub(crate) mod sandbox;
+pub(crate) mod state;

@@ -23,7 +23,8 @@ use crate::context::prefix;
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::Ground;
-use crate::supervisor::{Client, Supervisor, blocking};
+use crate::supervisor::{Client, Supervisor};
+use crate::tasks::blocking;
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
@@ -159,7 +160,10 @@ impl Supervisor {
         let mut told = Vec::new();
         if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
             let what = What::Prompt { text: &prompt.text };
-            let chain = asker.ask(what, &actor.ended).await.unwrap_or_default();
+            let chain = asker
+                .ask(what, actor.life.ended())
+                .await
+                .unwrap_or_default();
             if let Some(failure) = hooked::refused(&chain) {
                 drop((actor, handle));
                 self.unmake(params.session).await;
@@ -286,7 +290,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
     let file = file.with_syncer(ground.assembly.syncer());
     // A client keeps to itself what it can know of; what another one sends is held back here.
-    let (env, mut held) = setup.holding().part(&params.env);
+    let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
     let mut created = first_record(
         &ground.assembly.user_home(),
@@ -324,7 +328,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }
     })?;
-    notices.extend(actor.kept_rules.problems());
+    notices.extend(actor.calls.kept_rules().problems());
     Ok(Prepared {
         actor,
         inbox,

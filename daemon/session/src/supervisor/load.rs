@@ -17,7 +17,6 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::{Knowledge, Known};
 use crate::assembly::setup::Assembly;
-use crate::history::rewind::Planned;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self as base, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -26,6 +25,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{Bit, Digest, Left};
+use checkpoint::Planned;
 
 /// What every session is made with.
 #[derive(Clone)]

@@ -217,9 +217,9 @@ impl Scripted {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: crate::Confine {
-                demand: crate::Demand::Off,
-                ..crate::Confine::default()
+            confine: crate::SandboxSettings {
+                demand: crate::SandboxDemand::Off,
+                ..crate::SandboxSettings::default()
             },
             recover: None,
             trusted: true,
@@ -335,7 +335,7 @@ impl House {
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
-        self.shells = Arc::clone(&actor.bench.shells);
+        self.shells = Arc::clone(&actor.calls.bench().shells);
         self.handle = handle;
         self.life = tokio::spawn(actor.run(inbox));
     }
@@ -374,7 +374,7 @@ pub fn begin_with(
         supervisor: std::sync::Weak::new(),
         ledger: Arc::new(crate::request::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
-            std::sync::Weak::new(),
+            std::sync::Weak::<crate::Supervisor>::new(),
         )),
     };
     let setup = script.setup();
@@ -412,7 +412,7 @@ pub fn begin_with(
         request_id: None,
     };
     actor.bear(created, Vec::new(), Some(prompt), reply);
-    let shells = Arc::clone(&actor.bench.shells);
+    let shells = Arc::clone(&actor.calls.bench().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {
         handle,

@@ -6,7 +6,9 @@ use proto::record::{CallsRepaired, CheckpointCreated, ToolStarted};
 use proto::state::State;
 use proto::{PromptId, Record};
 
-use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage, first_line};
+use contract::first_line;
+
+use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage};
 use crate::words;
 
 impl Facts {

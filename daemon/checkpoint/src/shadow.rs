@@ -12,8 +12,8 @@ use contract::{ChildEvent, Command};
 use futures::StreamExt;
 use workspace::{Mark, Repository, Tree};
 
-use super::Keeper;
-use super::content::{Beside, Own};
+use crate::content::{Beside, Own};
+use crate::keeper::Keeper;
 
 /// How long git may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const BESIDE_MAX: usize = 2_000;
 
 /// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
 #[derive(Default)]
-pub(super) struct Shadow {
+pub(crate) struct Shadow {
     last: Option<(Arc<Tree>, String)>,
     /// How often git was run.
     runs: u64,
@@ -36,7 +36,7 @@ pub(super) struct Shadow {
 
 /// What a tree has at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub kind: Kind,
     /// The object's name.
     pub object: String,
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Plain,
     Executable,
     Link,
@@ -55,7 +55,7 @@ impl Keeper {
     ///
     /// # Errors
     /// In words: why it could not be.
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         repository: &Repository,
         tree: &Arc<Tree>,
@@ -196,18 +196,23 @@ impl Keeper {
     pub fn entries_now(&self, path: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let repository = self.workspace.repository();
         let repository = repository.ok_or("this is no git work tree")?;
-        let tree = self.workspace.survey(super::TREE_MAX, None);
+        let tree = self.workspace.survey(crate::keeper::TREE_MAX, None);
         let tree = Arc::new(tree.map_err(|error| error.to_string())?);
         let (id, _) = self.take(&repository, &tree, path)?;
         self.entries(path, &id)
     }
 
-    /// The content of these objects, in their order; `None`: it is not there any more.
+    /// Reads these objects in their order, some at a time: few contents are in memory at once. `take` gets each; `None`:
+    /// git does not hold it any more.
     ///
     /// # Errors
     /// In words: why git cannot be asked.
-    pub fn contents(&self, path: &str, entries: &[Entry]) -> Result<Vec<Option<Vec<u8>>>, String> {
-        let mut all = Vec::new();
+    pub fn read_contents(
+        &self,
+        path: &str,
+        entries: &[Entry],
+        mut take: impl FnMut(&Entry, Option<Vec<u8>>),
+    ) -> Result<(), String> {
         let mut rest = entries;
         while !rest.is_empty() {
             let mut held = 0;
@@ -225,10 +230,13 @@ impl Keeper {
             }
             let script = "exec git cat-file --batch";
             let printed = self.git(&mut self.alone(), path, script, list.as_bytes())?;
-            all.extend(objects(&printed, round.len()));
+            let contents = objects(&printed, round.len());
+            for (entry, content) in round.iter().zip(contents) {
+                take(entry, content);
+            }
             rest = later;
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Waits for those who run git in the repository: the judge of a call and a rewind may come at once. Blocks.

@@ -1,11 +1,7 @@
-//! What files were before the session changes them, kept so that it can be brought back.
+//! Keeps what files were before a session changes them.
 //!
 //! By tools: what stands at each place, with its content. By commands: the whole work tree, in a repository of the
-//! session's own. Both are durable before the call starts. Called by `call`, and by `rewind`.
-
-mod content;
-mod files;
-mod shadow;
+//! session's own. Both are durable before the call starts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,18 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use contract::Spawn;
 use proto::Pid;
-use proto::record::{Changed, CheckpointCreated, FileState};
+use proto::record::{Changed, CheckpointCreated, FileState, Kept};
 use store::blob::Blobs;
 use workspace::{State, Tree, Workspace};
 
-pub(crate) use content::{Beside, Own, from_blob, read_back};
-pub(crate) use files::Places;
-pub(crate) use shadow::{Entry, Kind};
+use crate::shadow;
 
 /// Files of a work tree that are looked at: with more, what commands change is not followed.
-const TREE_MAX: usize = 20_000;
+pub(crate) const TREE_MAX: usize = 20_000;
 /// Changed places of one call that are told.
-const CHANGED_MAX: usize = 20_000;
+pub(crate) const CHANGED_MAX: usize = 20_000;
 /// Places of one call that are named where no checkpoint holds them.
 const NAMED_MAX: usize = 3;
 /// Bytes of changed files that are read after a command to tell what they are.
@@ -32,13 +26,13 @@ const HASHED_MAX: u64 = 256 * 1024 * 1024;
 
 /// Keeps what the files of one session were. Its directory and its repository are below the session's.
 pub struct Keeper {
-    session: Pid,
-    blobs: Blobs,
-    dir: PathBuf,
-    workspace: Arc<Workspace>,
-    spawn: Arc<dyn Spawn>,
+    pub(crate) session: Pid,
+    pub(crate) blobs: Blobs,
+    pub(crate) dir: PathBuf,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) spawn: Arc<dyn Spawn>,
     /// What the repository holds; locked while git runs.
-    shadow: Mutex<shadow::Shadow>,
+    pub(crate) shadow: Mutex<shadow::Shadow>,
 }
 
 /// A checkpoint, and what stands beside it in its line.
@@ -57,6 +51,16 @@ pub enum Watched {
     Places(BTreeMap<PathBuf, State>),
     /// What stood in the work tree.
     Tree(Arc<Tree>),
+}
+
+impl Checkpoint {
+    pub fn of_files(files: Vec<Kept>, own: Option<String>) -> Self {
+        let record = CheckpointCreated {
+            files,
+            ..CheckpointCreated::default()
+        };
+        Self { record, own }
+    }
 }
 
 impl Keeper {
@@ -159,7 +163,7 @@ impl Keeper {
                 let why = "too much was changed at once to be read".to_owned();
                 FileState::Unknown { why }
             } else {
-                state(self.workspace.look(&path, false).there)
+                self.workspace.look(&path, false).there.into()
             };
             let path = path.to_string_lossy().into_owned();
             changed.push(Changed { path, now });
@@ -205,28 +209,4 @@ fn first_of(paths: &[PathBuf]) -> String {
         named.push(format!("and {more} more"));
     }
     named.join(", ")
-}
-
-/// What stands at a place, as records have it.
-pub(crate) fn state(there: State) -> FileState {
-    match there {
-        State::Absent => FileState::Absent,
-        State::File {
-            sha256,
-            bytes,
-            mode,
-        } => FileState::File {
-            sha256: hex::encode(sha256),
-            bytes,
-            mode,
-        },
-        State::Link { target } => match target.into_os_string().into_string() {
-            Ok(target) => FileState::Link { target },
-            Err(_) => FileState::Unknown {
-                why: "it is a link to a name that is no text".into(),
-            },
-        },
-        State::Directory => FileState::Directory,
-        State::Unknown { why } => FileState::Unknown { why },
-    }
 }

@@ -3,13 +3,6 @@
 //! The actor says where to and lets no turn start meanwhile. The files are a task's work (`restore`), on a thread that
 //! may block; its end comes back to the actor, who writes the record.
 
-mod broken;
-mod past;
-mod restore;
-
-pub(crate) use broken::Planned;
-
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,20 +10,19 @@ use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, Turn
 use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound};
 use proto::{ErrorName, Failure, Seq};
 use tokio::sync::mpsc::UnboundedSender;
+use turn::Input;
 use turn::facts::{Mark, content_of_rewind};
-use turn::{Facts, Input};
-
-use broken::Broken;
-use past::Past;
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Command, Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::Bench;
-use crate::calls::checkpoint::Checkpoint;
 use crate::context::first_message as opening;
-use crate::supervisor::blocking;
+use crate::history::rewind_aim::{Aim, aim};
+use crate::tasks::{blocking, panicked};
+use checkpoint::Checkpoint;
+use checkpoint::{Broken, Past};
 
 /// What the actor says to a wish to go back.
 pub enum Begun {
@@ -51,23 +43,6 @@ pub struct Going {
     happened: Option<Waiting>,
     by: String,
     params: RewindParams,
-}
-
-/// What a rewind comes to.
-struct Aim {
-    what: What,
-    /// The newest turn that is to stay; of an undoing: the newest that is shown then.
-    to_turn: u64,
-    undoes: Option<Seq>,
-    /// What is taken back are rewinds that broke off.
-    takes_back_broken: bool,
-    shown: Option<Vec<(Seq, Seq)>>,
-    /// Turns that are hidden, or shown again.
-    turns: u64,
-    /// The newest turn that is shown afterwards.
-    turn: u64,
-    /// Turns whose changes are taken back.
-    back: BTreeSet<u64>,
 }
 
 /// The session waits for the end of a rewind: whatever becomes of who works at it, it is told.
@@ -131,7 +106,7 @@ impl Actor {
         let going = Going {
             aim,
             broken_off: facts.broken_off.iter().map(|broken| broken.seq).collect(),
-            bench: Arc::clone(&self.bench),
+            bench: Arc::clone(self.calls.bench()),
             created: facts.created.clone(),
             happened: (!params.dry_run).then(|| Waiting {
                 happened: self.happened.clone(),
@@ -176,7 +151,7 @@ impl Actor {
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }
-        self.rewind_own = kept.own;
+        self.calls.set_rewind_own(kept.own);
         let record = CheckpointCreated {
             call: None,
             ..kept.record
@@ -215,110 +190,13 @@ impl Actor {
         Marks {
             marks: facts.marks.clone(),
             undo: facts.undoable().is_some() || !facts.broken_off.is_empty(),
-            bench: Arc::clone(&self.bench),
+            bench: Arc::clone(self.calls.bench()),
         }
     }
 }
 
 fn unwritten() -> Failure {
     Failure::new(ErrorName::Storage, "It could not be written.", "")
-}
-
-/// What the wish comes to, by the log alone.
-fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
-    if params.undo {
-        return undo_aim(facts, params);
-    }
-    let invalid =
-        |message: String, hint: &str| Failure::new(ErrorName::InvalidParams, message, hint);
-    let Some(to_turn) = params.to_turn else {
-        let hint = "Give `to_turn`, the last turn that is to stay (0: none), or `undo`.";
-        return Err(invalid("It is not said where to go back to.".into(), hint));
-    };
-    let Some(plan) = facts.plan_rewind(to_turn) else {
-        let message = format!("There is no turn {to_turn} in the conversation.");
-        let hint = "`reasonix rewind SESSION --list` shows the turns that can be gone back to.";
-        return Err(Failure::new(ErrorName::NotFound, message, hint));
-    };
-    let conversation = params.what != What::Code;
-    Ok(Aim {
-        what: params.what,
-        to_turn,
-        undoes: None,
-        takes_back_broken: false,
-        turn: if conversation {
-            plan.to_turn
-        } else {
-            facts.shown_turn()
-        },
-        // Nothing is hidden: the earlier bytes stay as they are.
-        shown: (conversation && plan.turns > 0).then_some(plan.shown),
-        turns: if conversation { plan.turns } else { 0 },
-        // Hidden ones too: a rewind of the conversation alone has left their files as they were. What another has
-        // brought back already is the same.
-        back: match params.what {
-            What::Conversation => BTreeSet::new(),
-            What::Code | What::Both => facts.turns_after(to_turn).collect(),
-        },
-    })
-}
-
-fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
-    if params.to_turn.is_some() {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            "An undo goes to where the newest rewind came from; it takes no turn.",
-            "Give `to_turn` or `undo`, not both.",
-        ));
-    }
-    let of_all = |what: What| match params.what {
-        What::Both => Ok(()),
-        asked if asked == what => Ok(()),
-        _ => Err(Failure::new(
-            ErrorName::InvalidParams,
-            "An undo takes back all that the newest rewind did.",
-            "Leave `what` away.",
-        )),
-    };
-    if let Some(broken) = facts.undoable_broken_off() {
-        // It did not come to the conversation.
-        of_all(What::Code)?;
-        return Ok(Aim {
-            what: What::Code,
-            to_turn: facts.shown_turn(),
-            undoes: Some(broken.seq),
-            takes_back_broken: true,
-            shown: None,
-            turns: 0,
-            turn: facts.shown_turn(),
-            back: BTreeSet::new(),
-        });
-    }
-    let Some(rewind) = facts.undoable() else {
-        return Err(Failure::new(
-            ErrorName::NotFound,
-            "There is no rewind that could be taken back.",
-            "`reasonix rewind SESSION TURN` makes one.",
-        ));
-    };
-    of_all(rewind.what)?;
-    let plan = facts.plan_undo(rewind);
-    let conversation = rewind.what != What::Code;
-    let turn = if conversation {
-        plan.to_turn
-    } else {
-        facts.shown_turn()
-    };
-    Ok(Aim {
-        what: rewind.what,
-        to_turn: turn,
-        undoes: Some(rewind.seq),
-        takes_back_broken: false,
-        shown: conversation.then_some(plan.shown),
-        turns: if conversation { plan.turns } else { 0 },
-        turn,
-        back: BTreeSet::new(),
-    })
 }
 
 impl SessionHandle {
@@ -335,7 +213,7 @@ impl SessionHandle {
                 .await?;
             handle.rewinding(begun).await
         });
-        work.await.map_err(|error| bug(&error))?
+        work.await.map_err(panicked)?
     }
 
     async fn rewinding(&self, begun: Begun) -> Result<RewindOutput, Failure> {
@@ -343,7 +221,7 @@ impl SessionHandle {
             Begun::Done { turns, turn, seq } => {
                 let dir = self.ask(|reply| Command::Marks { reply }).await?;
                 let dir = dir.bench.keeper.dir().to_owned();
-                let record = blocking(move || past::rewound_at(&dir, seq)).await??;
+                let record = blocking(move || checkpoint::rewound_at(&dir, seq)).await??;
                 Ok(RewindOutput {
                     seq: Some(seq),
                     turn,
@@ -367,7 +245,7 @@ impl SessionHandle {
         let Marks { marks, undo, bench } = self.ask(|reply| Command::Marks { reply }).await?;
         let turns = blocking(move || {
             let turns = marks.iter().map(|mark| mark.turn).collect();
-            let past = past::read(bench.keeper.dir(), &turns)?;
+            let past = checkpoint::read(bench.keeper.dir(), &turns)?;
             let shown = |path: &String| bench.workspace.shown(Path::new(path));
             let listed = marks.into_iter().map(|mark| TurnCheckpoint {
                 files: past.files_of(mark.turn).map(shown).collect(),
@@ -385,11 +263,6 @@ impl SessionHandle {
     }
 }
 
-fn bug(error: &tokio::task::JoinError) -> Failure {
-    let text = format!("the daemon has a bug: {error}");
-    Failure::new(ErrorName::Internal, text, "")
-}
-
 impl Going {
     /// All of it. Blocks.
     fn go(mut self, handle: &SessionHandle) -> Result<RewindOutput, Failure> {
@@ -398,18 +271,18 @@ impl Going {
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
                 Some(_) if self.aim.takes_back_broken => Past::default(),
-                Some(seq) => past::of_undo(keeper.dir(), seq)?,
-                None => past::read(keeper.dir(), &self.aim.back)?,
+                Some(seq) => checkpoint::of_undo(keeper.dir(), seq)?,
+                None => checkpoint::read(keeper.dir(), &self.aim.back)?,
             };
             notes = past.notes();
             let path = self.bench.path();
-            let wish = restore::Wish {
+            let wish = checkpoint::Wish {
                 broken: Broken::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
                 takes_back_broken: self.aim.takes_back_broken,
                 force: self.params.force,
             };
-            let restore = restore::Restore::plan(&keeper, &path, past, wish)?;
+            let restore = checkpoint::Restore::plan(&keeper, &path, past, wish)?;
             files = if self.params.dry_run {
                 restore.foretold()
             } else {
