@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 
 use super::world::World;
 
-const FINDS_AND_CALLS: &str = r#"{"calls":[{"name":"tool_search","arguments":{"query":"rockets"}}]}
-{"calls":[{"name":"tool_call","arguments":{"tool":"launch_rockets","arguments":{"pad":"pads/one"}}}]}
+const FINDS_AND_CALLS: &str = r#"{"tool_calls":[{"name":"tool_search","arguments":{"query":"rockets"}}]}
+{"tool_calls":[{"name":"tool_call","arguments":{"tool":"launch_rockets","arguments":{"pad":"pads/one"}}}]}
 {"text":"done"}"#;
 
 const CALLS_AGAIN: &str = r#"{"text":"hello"}
-{"calls":[{"name":"launch_rockets","arguments":{"pad":"pads/one"}}]}
+{"tool_calls":[{"name":"launch_rockets","arguments":{"pad":"pads/one"}}]}
 {"text":"done"}"#;
 
 struct Rockets(ToolSpec);
