@@ -171,8 +171,8 @@ pub enum Told {
     },
     /// A message stays word for word in every compaction, or no longer.
     Pinned(String),
-    /// What was harvested from the reasoning of an answer, a line an entry.
-    Harvested(String),
+    /// What was extracted from the reasoning of an answer, a line an entry.
+    ReasoningExtracted(String),
     /// So many samples of a request have come.
     Samples {
         is_in: u64,

@@ -14,7 +14,7 @@ use contract::Family;
 use contract::Strength;
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::{Map, json};
 
 fn inputs() -> Vec<(&'static str, String)> {
@@ -105,8 +105,8 @@ fn main() {
                     altered: Vec::new(),
                     git_programs: Vec::new(),
                     masked: Vec::new(),
-                    posture: Posture::Yolo,
-                    stance: contract::Stance::default(),
+                    approval_mode: ApprovalMode::Yolo,
+                    effective_permissions: contract::EffectivePermissions::default(),
                     sandbox: Strength::None,
                     leaks: false,
                     unconfined: None,

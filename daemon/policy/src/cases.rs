@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use contract::{Basis, Family, Strength};
 use proto::record::{Rules, Verdict};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::call::{Access, Call, subjects};
@@ -125,7 +125,7 @@ fn rules(value: &Value) -> Rules {
 
 fn judge(case: &Value, is_protected: IsProtected) -> (&'static str, String) {
     let (_, read_only) = family(case);
-    if case["posture"] == "plan" && !read_only {
+    if case["approval_mode"] == "plan" && !read_only {
         return ("deny", "plan mode".to_owned());
     }
     let changed = &case["context"]["mcp"]["definition_changed_since_approval"];
@@ -207,14 +207,14 @@ pub fn explained(case: &Value, is_protected: IsProtected) -> Option<Explanation>
         user_home: PathBuf::from("/user/someone"),
         altered: Vec::new(),
         git_programs: Vec::new(),
-        posture: match case["posture"].as_str() {
-            Some("yolo") => Posture::Yolo,
-            Some("auto") => Posture::Auto,
-            // A mode speaks of what no rule speaks of, as this posture does.
-            _ if case["mode"] == "allow" => Posture::Auto,
-            _ => Posture::Ask,
+        approval_mode: match case["approval_mode"].as_str() {
+            Some("yolo") => ApprovalMode::Yolo,
+            Some("auto") => ApprovalMode::Auto,
+            // A mode speaks of what no rule speaks of, as this approval mode does.
+            _ if case["mode"] == "allow" => ApprovalMode::Auto,
+            _ => ApprovalMode::Ask,
         },
-        stance: contract::Stance::default(),
+        effective_permissions: contract::EffectivePermissions::default(),
         sandbox: Strength::Full,
         leaks: false,
         unconfined: None,

@@ -1,7 +1,7 @@
 //! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
 //! stands in `questions`.
 
-use contract::{Basis, Decision, Outcome, Stance};
+use contract::{Basis, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
@@ -142,11 +142,11 @@ impl Step<'_> {
                 tool,
                 questions,
                 plan,
-                stance,
+                effective_permissions,
                 checkpoint,
                 files_changed,
             } => {
-                if stance != self.facts.stance() {
+                if effective_permissions != self.facts.effective_permissions() {
                     // What the session may do has changed since it was looked at.
                     return self.proceed(calls);
                 }
@@ -217,14 +217,14 @@ impl Step<'_> {
         question: Approval,
         unattended: Unattended,
     ) -> bool {
-        if let Some(why) = self.facts.stance().refuses()
+        if let Some(why) = self.facts.effective_permissions().refuses()
             && !decided.decision.read_only
         {
             // Policy has said so before. Here it is said where calls start, whatever came of that.
             decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
+            decided.decision.basis = Basis::EffectivePermissions;
             why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
+            EffectivePermissions::LAYER.clone_into(&mut decided.decision.layer);
         }
         let verdict = decided.decision.verdict;
         // A yes holds for what was shown: if it looks different now, it is asked again.

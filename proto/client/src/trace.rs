@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use what::{Tokens, What};
 
-use crate::transcript::{harvest_words, reply_words, reset_words};
+use crate::transcript::{extraction_words, reply_words, reset_words};
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -219,8 +219,8 @@ impl Trace {
                 reason: short(&reset_words(&reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
-            Body::ReasoningHarvested(found) => What::Harvested {
-                found: short(&harvest_words(&found)),
+            Body::ReasoningExtracted(found) => What::ReasoningExtracted {
+                found: short(&extraction_words(&found)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };

@@ -23,8 +23,8 @@ pub use history::{file_lines, origin_words, rewound_words};
 pub use plan::{plan_pieces, planned_words};
 pub use question::{answered_words, ask_lines, question_pieces, reply_words};
 pub use words::{
-    compacted_words, exit_words, harvest_words, hook_words, outcome_words, pin_words, reset_words,
-    resolved_words,
+    compacted_words, exit_words, extraction_words, hook_words, outcome_words, pin_words,
+    reset_words, resolved_words,
 };
 use words::{first_words, set_words, state_words, status_words};
 
@@ -147,7 +147,7 @@ impl Transcript {
                 format!("the cache starts anew: {}", reset_words(&reset)),
             ),
             Body::MessagePinned(pinned) => block(Tone::State, pin_words(&pinned)),
-            Body::ReasoningHarvested(found) => block(Tone::State, harvest_words(&found)),
+            Body::ReasoningExtracted(found) => block(Tone::State, extraction_words(&found)),
             Body::TurnStarted(_)
             | Body::PolicyDecided(_)
             | Body::Usage(_)

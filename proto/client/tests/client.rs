@@ -863,7 +863,7 @@ fn unwritable(read_only: Value) -> Fake {
         }
         _ => vec![Act::Answer(json!({
             "session": fake::SESSION, "pid": 3, "ppid": 0, "name": null, "labels": [], "cwd": "/tmp",
-            "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "posture": "ask", "turns": 2,
+            "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "approval_mode": "ask", "turns": 2,
             "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
                       "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
             "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use client::transcript::{harvest_words, pin_words, reset_words};
+use client::transcript::{extraction_words, pin_words, reset_words};
 use proto::hook::HookOutcome;
 use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
 use proto::live::{Live, ToolOutput};
@@ -196,7 +196,9 @@ impl Transcript {
             Body::CacheReset(reset) => Some(Told::CacheReset {
                 reason: reset_words(&reset),
             }),
-            Body::ReasoningHarvested(found) => Some(Told::Harvested(harvest_words(&found))),
+            Body::ReasoningExtracted(found) => {
+                Some(Told::ReasoningExtracted(extraction_words(&found)))
+            }
             Body::MessagePinned(pinned) => Some(Told::Pinned(pin_words(&pinned))),
             Body::HookFinished(finished) => {
                 // A call that was blocked says so itself.

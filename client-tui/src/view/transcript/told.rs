@@ -271,7 +271,7 @@ pub(super) fn line(look: &Look, what: &Told) -> Rows {
         }
         Told::StartsAgain => language.say(Msg::StartsAgain).to_owned(),
         Told::BrokeOff => language.say(Msg::BrokeOff).to_owned(),
-        Told::Pinned(words) | Told::Harvested(words) => words.clone(),
+        Told::Pinned(words) | Told::ReasoningExtracted(words) => words.clone(),
         Told::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
         Told::CacheReset { reason } => fill(Msg::CacheReset, &[reason]),
         Told::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use contract::{Codec, Provider, Secret, Spawn, Tool};
 use proto::record::{Rules, SessionCreated};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use proto::{Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
@@ -88,7 +88,7 @@ pub struct Bundle {
     pub model: Option<String>,
     pub pace: Pace,
     /// Samples of each request.
-    pub branch: u32,
+    pub samples: u32,
 }
 
 /// How hard a model is to think, before it is known which.
@@ -141,7 +141,7 @@ pub enum Effort<'a> {
 #[derive(Clone, Default)]
 pub struct Terms {
     pub layers: Vec<Layered>,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub trusted: bool,
     pub tools: Vec<Arc<dyn Tool>>,
     pub workspace_root: Option<PathBuf>,

@@ -7,7 +7,7 @@ use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::approval::Decision;
 use proto::params::compact::CompactOutput;
-use proto::record::{ApprovalResolved, ChildExited, ReasoningHarvested, SessionSet, SessionState};
+use proto::record::{ApprovalResolved, ChildExited, ReasoningExtracted, SessionSet, SessionState};
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::{Mode, State, WaitingFor};
 use serde_json::Value;
@@ -270,9 +270,9 @@ pub fn hook_words(finished: &HookFinished) -> Option<String> {
     Some(format!("the {event} hook `{hook}` {did}{why}"))
 }
 
-/// What was harvested from a model's reasoning, a line an entry.
+/// What was extracted from a model's reasoning, a line an entry.
 #[must_use]
-pub fn harvest_words(found: &ReasoningHarvested) -> String {
+pub fn extraction_words(found: &ReasoningExtracted) -> String {
     let lists = found.lists();
     if lists.is_empty() {
         return "the reasoning holds nothing to be listed".to_owned();

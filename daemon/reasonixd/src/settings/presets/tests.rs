@@ -22,7 +22,7 @@ fn the_shipped_ones_name_no_vendor() {
         (None, None, None)
     );
     assert_eq!(
-        (of("fast").branch, of("smart").branch, of("max").branch),
+        (of("fast").samples, of("smart").samples, of("max").samples),
         (1, 1, 3)
     );
     let efforts: Vec<_> = ["low", "medium", "high", "max"].map(str::to_owned).into();
@@ -56,7 +56,7 @@ fn the_config_changes_them_and_adds_others() {
         Pace::Word("medium".into())
     );
     let review = bundle(&settings, "review").expect("review");
-    assert_eq!((review.model.as_deref(), review.branch), (Some("big"), 2));
+    assert_eq!((review.model.as_deref(), review.samples), (Some("big"), 2));
     assert_eq!(names(&settings), ["fast", "smart", "max", "review"]);
 }
 
