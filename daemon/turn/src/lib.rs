@@ -16,6 +16,7 @@ mod hold;
 pub mod input;
 pub mod machine;
 mod mending;
+mod next;
 mod recover;
 pub mod repair;
 mod rewinding;
