@@ -192,7 +192,7 @@ pub const COMMANDS: &[Row] = &[
     ),
     row(
         "extract-reasoning",
-        &["harvest"],
+        &[],
         Command::ExtractReasoning,
         "on|off",
         DRIVE,
@@ -200,7 +200,7 @@ pub const COMMANDS: &[Row] = &[
     ),
     row(
         "samples",
-        &["branch"],
+        &[],
         Command::Samples,
         "N",
         DRIVE,
