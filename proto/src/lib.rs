@@ -13,6 +13,7 @@ pub mod ids;
 pub mod item;
 pub mod live;
 pub mod methods;
+pub mod near;
 pub mod options;
 pub mod outcome;
 pub mod params;
@@ -20,6 +21,7 @@ pub mod paths;
 pub mod record;
 pub mod reset;
 pub mod secret;
+pub mod startup;
 pub mod state;
 
 pub use error::{ErrorName, Failure};

@@ -47,7 +47,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
         .says("Read.");
     let house = House::playing(&script);
     // An hundredth of a minute: what is done goes from memory while others come.
-    house.settings("[daemon]\nevict_minutes = 0.01");
+    house.settings("[internal]\nevict_minutes = 0.01");
     house.files("//- notes.txt\nsome notes\n");
     let temporary = house.root().join("tmp");
     fs::create_dir(&temporary).expect("a directory");

@@ -2,7 +2,7 @@
 
 use contract::provider::{ProviderError, Reported};
 use contract::{Decision, EffectivePermissions, Outcome, ToolChoice};
-use proto::item::{Finish, Thought, ToolCall};
+use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::plan;
 use proto::params::question::{Ask, Reply};
@@ -232,6 +232,7 @@ pub enum Judgement {
         unattended: Unattended,
         /// The tool that runs, where the call stands for another one.
         tool: String,
+        kind: ToolKind,
         /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
         questions: Option<Vec<Ask>>,
         /// The plan that a person is to approve in the place of a run. `unattended` then tells only whether somebody is

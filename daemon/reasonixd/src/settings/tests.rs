@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proto::ErrorName;
+use proto::params::config;
 use proto::state::ApprovalMode;
 
 use super::{KEYS, Loaded, example, find_model, load};
@@ -80,8 +81,8 @@ fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
     assert_eq!(loaded.settings.options.max_steps, Some(9));
     assert!(origin_of(&loaded, "agent.max_steps").ends_with("reasonix.toml"));
     assert!(origin_of(&loaded, "daemon.log").ends_with("config.toml"));
-    assert_eq!(origin_of(&loaded, "network.retry_tries"), "default");
-    assert_eq!(loaded.settings.retry_tries, 8);
+    assert_eq!(origin_of(&loaded, "network.idle_seconds"), "default");
+    assert_eq!(loaded.settings.idle_ms, 120_000);
     assert_eq!(loaded.problems, Vec::<String>::new());
 }
 
@@ -395,7 +396,7 @@ fn minutes_may_have_a_fraction_and_zero_is_never() {
     }
     for value in ["0", "0.0", "-0.0"] {
         let (life, problems) = life(&format!(
-            "[daemon]\nidle_exit_minutes = {value}\nevict_minutes = 0"
+            "[daemon]\nidle_exit_minutes = {value}\n[internal]\nevict_minutes = 0"
         ));
         assert_eq!((life.idle_exit, life.evict), (None, None), "{value}");
         assert_eq!(problems, Vec::<String>::new(), "{value}");
@@ -413,10 +414,25 @@ fn minutes_may_have_a_fraction_and_zero_is_never() {
 }
 
 #[test]
+fn internal_pacing_is_read_and_neither_listed_nor_offered() {
+    let text = "[internal]\nretry_base_ms = 7\nretry_tries = 0\nretry_bas_ms = 1\n";
+    let loaded = Place::new(text, None).load();
+    assert_eq!(loaded.settings.retry_base_ms, 7);
+    assert_eq!(loaded.settings.retry_tries, 8);
+    let listed = |value: &config::Value| value.key.starts_with("internal");
+    assert!(!loaded.values.iter().any(listed));
+    let problems = loaded.problems.join("\n");
+    assert!(problems.contains("must be a whole number from 1 to 100; 8 counts"));
+    assert!(problems.contains("there is no setting `internal.retry_bas_ms`; it is ignored"));
+}
+
+#[test]
 fn a_project_does_not_say_how_the_daemon_lives() {
     let place = Place::new(
         "",
-        Some("[daemon]\nidle_exit_minutes = 0.1\nevict_minutes = 0\nhello_seconds = 1\n"),
+        Some(
+            "[daemon]\nidle_exit_minutes = 0.1\n[internal]\nevict_minutes = 0\nhello_seconds = 1\n",
+        ),
     );
     place.trust();
     let loaded = place.load();

@@ -16,7 +16,7 @@ use turn::RecoverPolicy;
 
 use super::presets::Preset;
 use super::providers::ProviderEntry;
-use super::schema::KEYS;
+use super::schema::{self, KEYS};
 use super::{Budgets, Life, Settings, caches, pinned, rules, value};
 use crate::credentials::Wish;
 
@@ -81,16 +81,16 @@ impl Values {
             connect_ms: self.seconds_in_ms("network.connect_seconds"),
             first_byte_ms: self.seconds_in_ms("network.first_byte_seconds"),
             idle_ms: self.seconds_in_ms("network.idle_seconds"),
-            retry_tries: u32::try_from(self.number("network.retry_tries")).unwrap_or(u32::MAX),
-            retry_base_ms: self.number("network.retry_base_ms"),
-            retry_cap_ms: self.seconds_in_ms("network.retry_cap_seconds"),
-            retry_total_ms: self.seconds_in_ms("network.retry_total_seconds"),
+            retry_tries: u32::try_from(self.number("internal.retry_tries")).unwrap_or(u32::MAX),
+            retry_base_ms: self.number("internal.retry_base_ms"),
+            retry_cap_ms: self.seconds_in_ms("internal.retry_cap_seconds"),
+            retry_total_ms: self.seconds_in_ms("internal.retry_total_seconds"),
             pass: self.texts("tools.shell.pass"),
             pinned: pinned
-                .filter(|name| pinned::tool_names().contains(name))
+                .filter(|name| pinned::known_tools().get(name).is_some())
                 .collect(),
             providers,
-            queue_ms: self.seconds_in_ms("network.queue_seconds"),
+            queue_ms: self.seconds_in_ms("internal.queue_seconds"),
             budget: Budgets {
                 day: self.budget("budget.day"),
                 project: self.budget("budget.project"),
@@ -166,9 +166,9 @@ impl Values {
     fn life(&self) -> Life {
         Life {
             idle_exit: self.minutes("daemon.idle_exit_minutes"),
-            hello: Duration::from_secs(self.number("daemon.hello_seconds")),
-            client_stuck: Duration::from_secs(self.number("daemon.client_stuck_seconds")),
-            evict: self.minutes("daemon.evict_minutes"),
+            hello: Duration::from_secs(self.number("internal.hello_seconds")),
+            client_stuck: Duration::from_secs(self.number("internal.client_stuck_seconds")),
+            evict: self.minutes("internal.evict_minutes"),
         }
     }
 
@@ -196,7 +196,7 @@ impl Values {
         if let Some(set) = self.set.get(name) {
             return Some(set.value.clone());
         }
-        let key = KEYS.iter().find(|key| key.name == name)?;
+        let key = schema::readable().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
         let around = value::Around {
             directory: Path::new("/"),

@@ -22,15 +22,6 @@ pub fn check(options: &SessionOptions) -> Result<(), Failure> {
             "1 is as ever: the answer alone.",
         ));
     }
-    let rules = options.rules.clone().unwrap_or_default();
-    let (_, problems) = policy::RuleSet::parse(&[(policy::Layer::Run, &rules, true)]);
-    if let Some(problem) = problems.first() {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            problem.to_string(),
-            "Fix the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
-        ));
-    }
     Ok(())
 }
 

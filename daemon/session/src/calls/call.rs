@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, Walls};
+use contract::{
+    Basis, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, Walls,
+};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::params::process::ChildProcess;
@@ -41,11 +43,11 @@ use stop::Never;
 #[derive(Clone)]
 pub struct Bench {
     pub session: Pid,
-    pub tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
-    pub flat: BTreeMap<&'static str, Flat>,
+    pub flat: BTreeMap<Arc<str>, Flat>,
     pub workspace: Arc<Workspace>,
-    pub memory: Arc<dyn std::any::Any + Send + Sync>,
+    pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
@@ -102,6 +104,7 @@ impl Bench {
             spill_dir: self.spill_dir.clone(),
             spawn: Arc::clone(&self.spawn),
             memory: Arc::clone(&self.memory),
+            tools: self.tools.clone(),
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
@@ -158,7 +161,7 @@ impl Bench {
         let Found { tool, arguments } = self.found(call).ok()?;
         Some(Seen {
             call: call.id.clone(),
-            tool: tool.spec().name.to_owned(),
+            tool: Arc::clone(tool),
             arguments,
         })
     }
@@ -213,16 +216,18 @@ impl Bench {
             kept.record
         });
         let Found { tool, arguments } = &found;
-        let name = tool.spec().name;
+        let spec = tool.spec();
+        let name = &*spec.name;
         let canonical = Value::Object(arguments.clone()).to_string();
         let judgement = Judgement::Decided {
-            question: self.question(call, name, &canonical, preview, &judged, standpoint),
+            question: self.question(call, spec, &canonical, preview, &judged, standpoint),
             decision: judged.explanation.decision,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
             // The actor says: it knows who is attached when the judgement comes in.
             unattended: turn::input::Unattended::Wait,
             tool: name.to_owned(),
+            kind: spec.kind,
             questions: tool.questions(arguments),
             plan: tool.plan(arguments).map(|plan| Proposal {
                 shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
@@ -246,7 +251,7 @@ impl Bench {
     fn question(
         &self,
         call: &ToolCall,
-        tool: &str,
+        tool: &ToolSpec,
         canonical: &str,
         preview: Display,
         judged: &Judged,
@@ -256,14 +261,15 @@ impl Bench {
         let outside = standpoint.outside.as_deref();
         // A yes to a run within is none to one outside.
         let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-        hashed.extend([tool, &judged.subject, canonical, &shown]);
+        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
         let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
         let decision = &judged.explanation.decision;
         Approval {
             approval_id: ApprovalId(String::new()),
             session: self.session,
             call: call.id.clone(),
-            tool: tool.to_owned(),
+            tool: tool.name.to_string(),
+            kind: tool.kind,
             shown_hash: digest(&hashed),
             subject: judged.subject.clone(),
             preview,

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::ToolSet;
 use hooks::What;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
-use proto::record::{PromptQueued, SessionCreated};
+use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
 use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
 use store::log::LogFile;
@@ -233,6 +234,20 @@ fn check(params: &CreateParams) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether the rules of the session can be read, by its tools.
+fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
+    let layer = (policy::Layer::Run, rules, true);
+    let (_, problems) = policy::RuleSet::parse(&[layer], &tools.specs().collect::<Vec<_>>());
+    match problems.first() {
+        None => Ok(()),
+        Some(problem) => Err(Failure::new(
+            ErrorName::InvalidParams,
+            problem.to_string(),
+            "Fix the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
+        )),
+    }
+}
+
 /// A session that is ready to write its first record.
 struct Prepared {
     actor: Actor,
@@ -279,6 +294,8 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         setup = ground.assembly.switch(&cwd, &model, effort)?;
         setup.notices = notices;
     }
+    let rules = params.options.rules.clone().unwrap_or_default();
+    check_rules(&rules, &setup.tools)?;
     let prefix = prefix::render(setup.codec.as_ref(), &setup);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
@@ -372,6 +389,7 @@ fn first_record(
         provider_kind: setup.provider_kind.clone(),
         context_window: setup.context_window,
         prefix_sha256: prefix::hash(prefix),
+        tools: setup.tools.frozen().clone(),
         env,
         env_names: others
             .into_keys()

@@ -155,8 +155,11 @@ impl Facts {
 
     pub(super) fn apply_started(&mut self, started: &ToolStarted) {
         let read_only = started.read_only;
-        if let Some(open) = &mut self.open {
-            open.stage(&started.call, Stage::Started { read_only });
+        let Some(open) = &mut self.open else { return };
+        open.stage(&started.call, Stage::Started { read_only });
+        let mut calls = open.calls.iter_mut();
+        if let Some(call) = calls.find(|open| open.call.id == started.call) {
+            call.kind = started.kind;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::{Basis, Confinement, Decision, EffectivePermissions, Outcome};
-use proto::item::{CallStatus, Display, ToolCall};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
 use proto::record::{
@@ -31,6 +31,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         provider_kind: "openai".into(),
         context_window: 0,
         prefix_sha256: String::new(),
+        tools: proto::record::SessionTools::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
@@ -129,6 +130,7 @@ pub fn judgement(
         session: Pid(7),
         call: call.id.clone(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         subject: call.arguments.clone(),
         preview: Display::Line {
             text: format!("version {version}"),
@@ -145,12 +147,20 @@ pub fn judgement(
         plan: None,
         effective_permissions: EffectivePermissions::default(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         decision,
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
         question,
         unattended,
         files_changed: false,
+    }
+}
+
+fn kind(tool: &str) -> ToolKind {
+    match tool {
+        "bash_output" => ToolKind::CommandOutput,
+        _ => ToolKind::Other,
     }
 }
 

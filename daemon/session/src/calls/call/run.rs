@@ -56,12 +56,12 @@ impl Bench {
         reporter: Reporter<CallEvent>,
     ) -> Option<tokio::task::AbortHandle> {
         let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
-        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, &ready.tool));
+        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
         let after = asker.map(|asker| After {
             asker,
             seen: Seen {
                 call: call.id.clone(),
-                tool: ready.tool,
+                tool: Arc::clone(&tool),
                 arguments: ready.arguments.clone(),
             },
             stop: stop.token.clone(),

@@ -83,6 +83,7 @@ impl Story {
 
     fn ran(&mut self, id: &str, subject: &str, display: Display) -> &mut Self {
         self.then(Body::ToolStarted(ToolStarted {
+            kind: proto::item::ToolKind::Other,
             outside: false,
             call: CallId(id.into()),
             tool: "bash".into(),
@@ -172,7 +173,10 @@ fn a_session_reads_as_a_conversation() {
     let golden = include_str!("golden.md");
     let page = story.page();
     if std::env::var_os("UPDATE").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/export/markdown/golden.md");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/supervisor/export/markdown/golden.md"
+        );
         std::fs::write(path, &page).unwrap();
         return;
     }
