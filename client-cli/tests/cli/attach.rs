@@ -335,7 +335,7 @@ fn the_title_stands_there_once() {
     let created = json!({
         "session": SESSION, "pid": 3, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
         "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
-        "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
+        "approval_mode": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
     });
     let fake = daemon_of(
         Some("interactive"),

@@ -24,7 +24,7 @@ pub struct ToolSpec {
     pub read_only: bool,
     /// It is not in the prefix: the model finds it by `tool_search` and calls it through `tool_call`.
     pub deferred: bool,
-    /// Only a person answers a question about a call of it: no rule and no posture.
+    /// Only a person answers a question about a call of it: no rule and no approval mode.
     pub person_only: bool,
     /// Of a folder that a call names it shows and changes nothing below.
     pub shallow: bool,

@@ -18,7 +18,7 @@ use proto::params::approval::Approval;
 use proto::params::question::Question;
 use proto::record::{
     ApprovalResolved, Changed, ChildExited, Origin, PlanResolved, QuestionAnswered,
-    ReasoningHarvested, SessionRewound, Todo,
+    ReasoningExtracted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
@@ -252,7 +252,7 @@ pub enum Status {
     /// Earlier bytes of the conversation change with the next request.
     CacheReset(CacheReset),
     Pinned(Pinned),
-    Harvested(ReasoningHarvested),
+    ReasoningExtracted(ReasoningExtracted),
     /// So many samples of a request have come.
     Samples {
         is_in: u64,

@@ -16,7 +16,7 @@ use proto::params::session::{
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::params::{plan, question};
-use proto::record::{ReasoningHarvested, SessionSet};
+use proto::record::{ReasoningExtracted, SessionSet};
 use proto::state::OnAsk;
 use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::LogFile;
@@ -239,9 +239,9 @@ pub enum Happened {
         hooks: Vec<HookFinished>,
     },
     /// The reasoning of an answer has been turned into lists, or why not.
-    Harvested {
+    ReasoningExtracted {
         number: u64,
-        found: Result<ReasoningHarvested, String>,
+        found: Result<ReasoningExtracted, String>,
     },
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(Chain),

@@ -233,7 +233,7 @@ impl Bench {
                 shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
                 plan,
             }),
-            stance: standpoint.stance,
+            effective_permissions: standpoint.effective_permissions,
             checkpoint,
             files_changed: self.notes.has_news(),
         };
@@ -317,7 +317,7 @@ impl Bench {
 }
 
 /// A call that the model did not declare may have been quoted from what it read: where it changes anything, a person is
-/// asked, whatever the posture, and for this once.
+/// asked, whatever the approval mode, and for this once.
 fn asked_always(decision: &mut Decision) {
     if decision.read_only || decision.verdict == Verdict::Deny {
         return;

@@ -1,6 +1,6 @@
 //! Plans of the model, as a fold: proposed, answered; and what the session may do now.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::Record;
 use proto::params::plan::{Decision, Plan};
 use proto::record::PlanResolved;
@@ -14,11 +14,11 @@ use crate::words;
 impl Facts {
     /// What the session may do now, whatever rules say.
     #[must_use]
-    pub fn stance(&self) -> Stance {
-        Stance {
+    pub fn effective_permissions(&self) -> EffectivePermissions {
+        EffectivePermissions {
             mode: self.options.mode.unwrap_or_default(),
             read_only: self.options.read_only.unwrap_or_default(),
-            window: self.open.as_ref().is_some_and(|open| open.window),
+            plan_approved: self.open.as_ref().is_some_and(|open| open.plan_approved),
         }
     }
 
@@ -68,7 +68,7 @@ impl Facts {
             self.nobody_there(&plan.call, &subject, words::PLAN_UNATTENDED);
         }
         let Some(open) = &mut self.open else { return };
-        open.window |= by == Answerer::Person;
+        open.plan_approved |= by == Answerer::Person;
         if resolved.unattended {
             open.unapproved = Some(plan.plan.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, Confinement, Decision, Outcome, Stance};
+use contract::{Basis, Confinement, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
@@ -145,7 +145,7 @@ pub fn judgement(
         checkpoint: None,
         questions: None,
         plan: None,
-        stance: Stance::default(),
+        effective_permissions: EffectivePermissions::default(),
         tool: call.name.clone(),
         kind: kind(&call.name),
         decision,

@@ -551,7 +551,7 @@ impl Stage {
             question,
             questions,
             plan,
-            stance,
+            effective_permissions,
             checkpoint: kept,
             tool,
             input_sha256,
@@ -574,9 +574,9 @@ impl Stage {
                 plan: "1. look".into(),
                 shown_hash: "it".into(),
             });
-            *stance = self.machine.facts().stance();
+            *effective_permissions = self.machine.facts().effective_permissions();
             if stale {
-                stance.mode = Mode::Plan;
+                effective_permissions.mode = Mode::Plan;
             }
             *kept = keeping.map(|file| checkpoint(Some(&call.id), file));
         }
