@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
-use contract::{Family, ToolChoice};
 use contract::codec::{Fragment, FragmentRole};
+use contract::{Family, ToolChoice};
 use proptest::prelude::*;
 use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
