@@ -81,7 +81,7 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     let mut sessions = JoinSet::new();
     for number in 0..SESSIONS {
         let (client, mut params) = (client.clone(), house.create(&format!("prompt {number}")));
-        (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+        (params.options.kind, params.options.on_ask) = (Some(Kind::Headless), Some(OnAsk::Allow));
         sessions.spawn(async move {
             let created = client.call::<SessionCreate>(&params).await.expect("create");
             let wait = WaitParams {

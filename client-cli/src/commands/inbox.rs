@@ -16,11 +16,11 @@ use proto::{ApprovalId, QuestionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
-use super::run::seconds;
 use crate::asked::Asked;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::pieces::{Piece, approval_pieces, question_pieces};
+use crate::when::seconds;
 use crate::{output, reach, reply, text};
 
 use waits::Waits;

@@ -102,10 +102,10 @@ pub fn ride(seed: u64, kills: u64) {
         let approver = house.client("approver", Role::Approve).await;
         let mut create = house.create("");
         create.prompt = None;
-        create.rules = Rules {
+        create.options.rules = Some(Rules {
             allow: story::rules(),
             ..Rules::default()
-        };
+        });
         let created = soon("a session", driver.call::<SessionCreate>(&create))
             .await
             .expect("create a session");

@@ -184,7 +184,7 @@ pub fn tool() -> Scene {
     let call = Answer::call("bash", json!({"command": Gate::command("gate")}));
     let answers = [call, Answer::text("The command is through.")];
     let scene = scene(FILES, answers, Pause::new(), "Run it.", |params| {
-        params.posture = Some(Posture::Yolo);
+        params.options.posture = Some(Posture::Yolo);
     });
     scene.gate.wait();
     scene

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::config;
 use proto::record::Rules;
@@ -49,13 +50,8 @@ impl Values {
         let writable = self.texts("sandbox.allow_write").into_iter();
         Settings {
             default_model: self.text("default_model"),
-            max_steps: self.number("agent.max_steps"),
+            options: self.options(),
             compact_percent: self.percent("agent.compact_ratio"),
-            posture: match self.text("permissions.mode").as_deref() {
-                Some("auto") => Posture::Auto,
-                Some("yolo") => Posture::Yolo,
-                _ => Posture::Ask,
-            },
             user_rules: rules_of(&self.set),
             project_rules: rules_of(&self.project_rules),
             workspace_root: self.text("sandbox.workspace_root").map(PathBuf::from),
@@ -98,16 +94,26 @@ impl Values {
             budget: Budgets {
                 day: self.budget("budget.day"),
                 project: self.budget("budget.project"),
-                session: self.budget("budget.session"),
             },
             fast_model: self
                 .text("agent.fast_model")
                 .filter(|model| !model.is_empty()),
-            harvest: self.is_on("agent.harvest"),
             presets: self.presets.clone(),
             fallback_model: self
                 .text("agent.fallback_model")
                 .filter(|model| !model.is_empty()),
+        }
+    }
+
+    /// Options of new sessions.
+    fn options(&self) -> SessionOptions {
+        let posture = self.text("permissions.mode");
+        SessionOptions {
+            posture: posture.as_deref().and_then(Posture::named),
+            max_steps: Some(self.number("agent.max_steps")),
+            harvest: self.is_on("agent.harvest").then_some(true),
+            budget: Some(self.budget("budget.session")),
+            ..SessionOptions::default()
         }
     }
 

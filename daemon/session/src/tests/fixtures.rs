@@ -13,8 +13,7 @@ use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{PromptParams, When};
 use proto::record::Rules;
-use proto::state::Posture;
-use proto::{Pid, Record};
+use proto::{Pid, Record, SessionOptions};
 use serde_json::{Map, Value};
 use store::home::Home;
 use tokio::sync::Semaphore;
@@ -43,8 +42,7 @@ pub fn setup(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet)
             rules: Rules::default(),
             trusted: true,
         }],
-        posture: Posture::Ask,
-        max_steps: 0,
+        options: SessionOptions::default(),
         limits: turn::Limits::default(),
         allow_write: Vec::new(),
         deny_read: Vec::new(),
@@ -59,10 +57,8 @@ pub fn setup(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet)
         unusable: None,
         price: None,
         repair: false,
-        budget: proto::budget::Budget::default(),
         efforts: Vec::new(),
         temperature: true,
-        harvest: false,
         effort: None,
         fallback: None,
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use contract::{Spawn, ToolSet};
 use proto::params::session::AttachParams;
-use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
-use proto::state::{Kind, Mode, OnAsk, Posture};
-use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
+use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, SessionCreated};
+use proto::state::{OnAsk, Posture};
+use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::Value;
 use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
@@ -108,7 +108,10 @@ impl Scripted {
         };
         Setup {
             secret_variables: vec!["VENDOR_KEY".into()],
-            posture: self.posture,
+            options: SessionOptions {
+                posture: Some(self.posture),
+                ..SessionOptions::default()
+            },
             ..fixtures::setup(codec, provider, ToolSet::new(vec![Arc::new(marker)]))
         }
     }
@@ -313,31 +316,20 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         epoch: 1,
         cwd: place.clone(),
         root: place,
-        provider: "script".into(),
         provider_kind: "replay".into(),
-        model: "m".into(),
-        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
         tools: proto::record::SessionTools::default(),
-        kind: Kind::Interactive,
-        posture: Posture::Ask,
-        mode: Mode::Normal,
-        read_only: false,
-        on_ask: OnAsk::Allow,
-        name: None,
-        labels: Vec::new(),
-        max_steps: 0,
-        timeout_ms: 0,
-        rules: Rules::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
         request_id: None,
         version: "test".into(),
-        budget: proto::budget::Budget::default(),
-        harvest: false,
-        branch: None,
+        options: SessionOptions {
+            model: Some("script/m".into()),
+            on_ask: Some(OnAsk::Allow),
+            ..SessionOptions::default()
+        },
     }
 }
 

@@ -18,8 +18,8 @@ use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{CreateParams, Until};
 use proto::record::{RewoundResult, SessionCreated};
-use proto::state::{Kind, OnAsk, Posture};
-use proto::{CallId, Failure, Pid, Record, SessionId};
+use proto::state::{OnAsk, Posture};
+use proto::{CallId, Failure, Pid, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value, json};
 use store::home::Home;
 
@@ -238,7 +238,10 @@ impl Outside {
         let tools = tools.map(|(name, family)| Hand::tool(name, family, &self.seen));
         let (codec, model) = (Arc::clone(&self.codec), Arc::clone(&self.model));
         Setup {
-            posture: Posture::Yolo,
+            options: SessionOptions {
+                posture: Some(Posture::Yolo),
+                ..SessionOptions::default()
+            },
             ..fixtures::setup(codec, model, ToolSet::new(tools.to_vec()))
         }
     }
@@ -320,8 +323,10 @@ impl Workshop {
         let wish = CreateParams {
             session: SessionId::new(),
             cwd: project.to_string_lossy().into_owned(),
-            kind: Kind::Interactive,
-            on_ask: Some(OnAsk::Allow),
+            options: SessionOptions {
+                on_ask: Some(OnAsk::Allow),
+                ..SessionOptions::default()
+            },
             env: BTreeMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]),
             ..CreateParams::default()
         };

@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, Until};
 use proto::record::SessionCreated;
 use proto::state::{Kind, OnAsk, Posture};
-use proto::{Failure, SessionId};
+use proto::{Failure, SessionId, SessionOptions};
 use store::home::Home;
 use store::log::Syncer;
 
@@ -133,12 +133,15 @@ impl Outside {
             context_window: 1000,
             key_variable: Some("VENDOR_KEY".into()),
             secret_variables: vec!["VENDOR_KEY".into()],
-            posture: if self.strict.load(Ordering::SeqCst) {
-                Posture::Ask
-            } else {
-                Posture::Yolo
+            options: SessionOptions {
+                posture: Some(if self.strict.load(Ordering::SeqCst) {
+                    Posture::Ask
+                } else {
+                    Posture::Yolo
+                }),
+                max_steps: Some(self.max_steps),
+                ..SessionOptions::default()
             },
-            max_steps: self.max_steps,
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)
@@ -257,8 +260,11 @@ impl World {
             session: SessionId::new(),
             cwd: self.project.to_string_lossy().into_owned(),
             prompt: Some(prompt.into()),
-            kind,
-            on_ask: Some(OnAsk::Allow),
+            options: SessionOptions {
+                kind: Some(kind),
+                on_ask: Some(OnAsk::Allow),
+                ..SessionOptions::default()
+            },
             env: BTreeMap::from([
                 ("PATH".to_owned(), "/bin".to_owned()),
                 (
