@@ -1,5 +1,6 @@
 //! Scenes of one session in this process: a scripted model, a tool that tells when it runs, a disk that can be held.
 
+pub mod fixtures;
 mod house;
 pub mod world;
 

@@ -4,7 +4,8 @@ use proto::Body;
 use proto::params::session::Until;
 use proto::state::ApprovalMode;
 
-use super::house::{House, Scripted, begin_with, prompt};
+use super::fixtures::prompt;
+use super::house::{House, Scripted, begin_with};
 
 const SAYS: &str =
     "{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n{\"text\":\"four\"}";

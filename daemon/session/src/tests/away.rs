@@ -9,7 +9,8 @@ use proto::record::{Level, Notice, ToolFinished, Usage};
 use proto::{Body, CallId, Record, Seq, Stamp};
 use store::aside::{self, Aside};
 
-use super::house::{House, Scripted, begin, next_of, prompt, until, watching};
+use super::fixtures::prompt;
+use super::house::{House, Scripted, begin, next_of, until, watching};
 use crate::viewers::absence::{Absence, Bit, Digest, Left};
 use crate::{Follow, SessionHandle};
 

@@ -4,7 +4,8 @@ use proto::params::session::{Signal, Until};
 use proto::record::ChildExited;
 use proto::{Body, Pid};
 
-use super::house::{House, Scripted, a_child, begin, gone, prompt, until};
+use super::fixtures::prompt;
+use super::house::{House, Scripted, a_child, begin, gone, until};
 
 const GRACE_MS: u64 = 2_000;
 

@@ -10,7 +10,8 @@ use proto::params::history::{
 use proto::params::session::{AttachParams, Signal, Until};
 use proto::{ErrorName, SessionId, Stamp};
 
-use super::world::{World, prompt};
+use super::fixtures::prompt;
+use super::world::World;
 use crate::{Attach, Following};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proto::params::session::{InspectOutput, InspectPart, Until};
 
-use super::house::{House, Scripted, begin_with, prompt};
+use super::fixtures::prompt;
+use super::house::{House, Scripted, begin_with};
 
 const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
 {"text":"Marked."}

@@ -11,8 +11,9 @@ use proto::params::session::{
 };
 use proto::state::{Kind, State};
 
+use super::fixtures::prompt;
 use super::house::until;
-use super::world::{World, prompt};
+use super::world::World;
 use crate::supervisor::slots::Left;
 use crate::{Attach, Residence};
 

@@ -6,7 +6,8 @@ use proto::Seq;
 use proto::params::session::{AttachParams, Signal, Until};
 use serde_json::Value;
 
-use super::house::{begin, prompt, until, watching};
+use super::fixtures::prompt;
+use super::house::{begin, until, watching};
 use crate::{Attach, Follow, Following};
 
 fn attach(ephemeral: bool) -> Attach {

@@ -11,7 +11,8 @@ use proto::state::{Kind, OnAsk};
 use proto::{Body, ErrorName, SessionId, SessionOptions};
 use store::home::Home;
 
-use super::house::{Scripted, a_child, begin_with, gone, prompt, until, watching};
+use super::fixtures::prompt;
+use super::house::{Scripted, a_child, begin_with, gone, until, watching};
 use crate::{Client, SessionHandle, Supervisor};
 
 const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}

@@ -8,8 +8,9 @@ use proto::params::session::{AttachParams, Until};
 use proto::state::Kind;
 use proto::{ErrorName, Seq};
 
+use super::fixtures::prompt;
 use super::house::until;
-use super::world::{World, prompt, supervise};
+use super::world::World;
 use crate::{Attach, Following};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -276,7 +277,7 @@ async fn a_session_that_hangs_at_the_start_keeps_no_other_from_coming_back() {
     }
     // The one that is taken first.
     *world.outside.hangs.lock().unwrap() = Some(ids[0]);
-    world.supervisor = supervise(&world.home, &world.outside, world.residence);
+    world.supervisor = world.supervise();
     let supervisor = std::sync::Arc::clone(&world.supervisor);
     let recovering = tokio::spawn(async move { supervisor.recover().await });
     until("the other is back", || {

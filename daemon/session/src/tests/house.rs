@@ -7,21 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, ToolSet, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use proto::item::{CallStatus, Display};
-use proto::params::session::{AttachParams, PromptParams, When};
-use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
+use contract::{Spawn, ToolSet};
+use proto::params::session::AttachParams;
+use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, SessionCreated};
 use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
 use tokio::sync::oneshot;
 
+use super::fixtures::{self, Marker, Stops};
 use crate::actor::handle::{Attach, SessionHandle};
-use crate::assembly::setup::{Assembly, Layered, Setup};
+use crate::assembly::setup::{Assembly, Setup};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::{self, Ground};
@@ -75,80 +73,6 @@ impl Syncer for Gate {
     }
 }
 
-/// A tool that changes things, and counts its runs.
-pub struct Marker {
-    pub spec: ToolSpec,
-    pub runs: Arc<Mutex<Vec<String>>>,
-    pub leave: Arc<tokio::sync::Semaphore>,
-    pub seen_env: Arc<Mutex<Vec<(String, String)>>>,
-}
-
-impl Tool for Marker {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        Ok(arguments.clone())
-    }
-
-    fn preview(&self, _: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        Ok(Preview {
-            display: Display::Line {
-                text: "a mark".into(),
-            },
-        })
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        let (runs, leave) = (Arc::clone(&self.runs), Arc::clone(&self.leave));
-        self.seen_env.lock().unwrap().clone_from(&context.env);
-        async move {
-            let name = arguments
-                .get("command")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
-            runs.lock().unwrap().push(name);
-            leave.acquire().await.unwrap().forget();
-            Outcome::with_status(CallStatus::Ok, "marked")
-        }
-        .boxed()
-    }
-}
-
-/// What would stop processes, and tells what it was asked to.
-#[derive(Default)]
-pub struct Stops(pub Mutex<Vec<u64>>);
-
-impl Spawn for Stops {
-    fn spawn(
-        &self,
-        _: Pid,
-        command: contract::Command,
-    ) -> BoxFuture<'static, Result<contract::Child, SpawnError>> {
-        async move {
-            Err(SpawnError::Start {
-                program: command.title,
-                reason: "not here".into(),
-            })
-        }
-        .boxed()
-    }
-
-    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
-        Vec::new()
-    }
-
-    fn stop_session(&self, _: Pid, grace_ms: u64) {
-        self.0.lock().unwrap().push(grace_ms);
-    }
-}
-
 /// An assembly whose model plays a cassette.
 pub struct Scripted {
     pub cassette: String,
@@ -178,57 +102,17 @@ impl Scripted {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, provider) = replay::open(cassette.stalls_for(Duration::from_secs(3_600)));
         let marker = Marker {
-            spec: ToolSpec::new(
-                "mark",
-                "Marks.",
-                serde_json::json!({"type": "object"}),
-                Family::Bash,
-            ),
-            runs: Arc::clone(&self.runs),
             leave: Arc::clone(&self.leave),
             seen_env: Arc::clone(&self.seen_env),
+            ..Marker::new(&self.runs)
         };
         Setup {
-            pinned: Vec::new(),
-            provider_name: "script".into(),
-            provider_kind: "replay".into(),
-            model: "m".into(),
-            context_window: 0,
-            codec,
-            provider,
-            key_variable: None,
             secret_variables: vec!["VENDOR_KEY".into()],
-            pass: Vec::new(),
-            own_key: None,
-            tools: ToolSet::new(vec![Arc::new(marker)]),
-            layers: vec![Layered {
-                layer: policy::Layer::User,
-                origin: "config.toml".to_owned(),
-                rules: Rules::default(),
-                trusted: true,
-            }],
             options: SessionOptions {
                 approval_mode: Some(self.approval_mode),
                 ..SessionOptions::default()
             },
-            limits: turn::Limits::default(),
-            allow_write: Vec::new(),
-            deny_read: Vec::new(),
-            confine: crate::SandboxSettings {
-                demand: crate::SandboxDemand::Off,
-                ..crate::SandboxSettings::default()
-            },
-            recover: None,
-            trusted: true,
-            workspace_root: None,
-            notices: Vec::new(),
-            unusable: None,
-            price: None,
-            repair: false,
-            efforts: Vec::new(),
-            temperature: true,
-            effort: None,
-            fallback: None,
+            ..fixtures::setup(codec, provider, ToolSet::new(vec![Arc::new(marker)]))
         }
     }
 }
@@ -339,9 +223,7 @@ impl House {
 
     /// The records of the log, as they are now on disk.
     pub fn records(&self) -> Vec<Record> {
-        let mut records = Vec::new();
-        store::log::read(&self.dir(), &mut |raw| records.push(raw.record().unwrap())).unwrap();
-        records
+        fixtures::records(&self.dir())
     }
 }
 
@@ -448,19 +330,6 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
             on_ask: Some(OnAsk::Allow),
             ..SessionOptions::default()
         },
-    }
-}
-
-/// A prompt.
-pub fn prompt(text: &str) -> PromptParams {
-    PromptParams {
-        on_ask: None,
-        session: String::new(),
-        text: text.into(),
-        when: When::Queue,
-        credentials: BTreeMap::new(),
-        env: BTreeMap::new(),
-        request_id: None,
     }
 }
 

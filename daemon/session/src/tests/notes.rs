@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use proto::params::session::Until;
 use proto::state::Kind;
 
-use super::world::{World, prompt};
+use super::fixtures::prompt;
+use super::world::World;
 
 const TALK: &str = r#"{"text":"Hello."}
 {"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}

@@ -5,7 +5,8 @@ use proto::params::session::{
 };
 use proto::{Body, ErrorName, PromptId, RequestId};
 
-use super::house::{House, Scripted, begin, begin_with, prompt, until};
+use super::fixtures::prompt;
+use super::house::{House, Scripted, begin, begin_with, until};
 
 /// A session that is paused, at rest, with three prompts that wait.
 async fn with_three() -> (House, Vec<PromptId>) {

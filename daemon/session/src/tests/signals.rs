@@ -3,7 +3,8 @@
 use proto::params::session::{PromptParams, Signal, Until, When};
 use proto::{Body, RequestId};
 
-use super::house::{Scripted, begin, begin_with, prompt, until};
+use super::fixtures::prompt;
+use super::house::{Scripted, begin, begin_with, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_that_is_sent_again_does_not_hit_the_next_turn() {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use proto::ErrorName;
 
-use super::world::{World, prompt};
+use super::fixtures::prompt;
+use super::world::World;
 use crate::Residence;
 
 /// Where the small file system is, in the process that has it.

@@ -17,14 +17,14 @@ use futures::stream::{self, BoxStream, StreamExt};
 use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{CreateParams, Until};
-use proto::record::{RewoundResult, Rules, SessionCreated};
+use proto::record::{RewoundResult, SessionCreated};
 use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value, json};
 use store::home::Home;
 
-use super::world::prompt;
-use crate::assembly::setup::{Assembly, Layered, Setup};
+use super::fixtures::{self, prompt, supervise};
+use crate::assembly::setup::{Assembly, Setup};
 use crate::{Client, Residence, SessionHandle, Supervisor};
 
 /// What the model says next: calls, or the end of its turn.
@@ -235,51 +235,14 @@ impl Outside {
             ("move", Family::Edit),
             ("sh", Family::Bash),
         ];
+        let tools = tools.map(|(name, family)| Hand::tool(name, family, &self.seen));
+        let (codec, model) = (Arc::clone(&self.codec), Arc::clone(&self.model));
         Setup {
-            pinned: Vec::new(),
-            provider_name: "script".into(),
-            provider_kind: "replay".into(),
-            model: "m".into(),
-            context_window: 0,
-            codec: Arc::clone(&self.codec),
-            provider: Arc::clone(&self.model),
-            key_variable: None,
-            secret_variables: Vec::new(),
-            pass: Vec::new(),
-            own_key: None,
-            tools: ToolSet::new(
-                tools
-                    .map(|(name, family)| Hand::tool(name, family, &self.seen))
-                    .to_vec(),
-            ),
-            layers: vec![Layered {
-                layer: policy::Layer::User,
-                origin: "config.toml".to_owned(),
-                rules: Rules::default(),
-                trusted: true,
-            }],
             options: SessionOptions {
                 approval_mode: Some(ApprovalMode::Yolo),
                 ..SessionOptions::default()
             },
-            limits: turn::Limits::default(),
-            allow_write: Vec::new(),
-            deny_read: Vec::new(),
-            confine: crate::SandboxSettings {
-                demand: crate::SandboxDemand::Off,
-                ..crate::SandboxSettings::default()
-            },
-            recover: None,
-            trusted: true,
-            workspace_root: None,
-            notices: Vec::new(),
-            unusable: None,
-            price: None,
-            repair: false,
-            efforts: Vec::new(),
-            temperature: true,
-            effort: None,
-            fallback: None,
+            ..fixtures::setup(codec, model, ToolSet::new(tools.to_vec()))
         }
     }
 }
@@ -356,7 +319,7 @@ impl Workshop {
             home: dir.path().join("home"),
             seen: Seen::default(),
         });
-        let supervisor = supervise(&home, &outside);
+        let supervisor = supervise(&home, outside.clone(), Residence::default());
         let wish = CreateParams {
             session: SessionId::new(),
             cwd: project.to_string_lossy().into_owned(),
@@ -393,7 +356,7 @@ impl Workshop {
     pub async fn restart_over(&mut self, work: impl FnOnce(&Path)) {
         self.supervisor.shutdown().await;
         work(&self.home.session_dir(self.handle.id()));
-        self.supervisor = supervise(&self.home, &self.outside);
+        self.supervisor = supervise(&self.home, self.outside.clone(), Residence::default());
         let pid = self.handle.pid().to_string();
         self.handle = self.supervisor.find(&pid).await.unwrap();
     }
@@ -436,10 +399,7 @@ impl Workshop {
     }
 
     pub fn records(&self) -> Vec<Record> {
-        let mut records = Vec::new();
-        let dir = self.home.session_dir(self.handle.id());
-        store::log::read(&dir, &mut |raw| records.push(raw.record().unwrap())).unwrap();
-        records
+        fixtures::records(&self.home.session_dir(self.handle.id()))
     }
 
     pub fn write(&self, path: &str, content: &str) {
@@ -487,20 +447,6 @@ pub fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
         };
         found.insert(name, what);
     }
-}
-
-fn supervise(home: &Arc<Home>, outside: &Arc<Outside>) -> Arc<Supervisor> {
-    let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
-    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
-    let assembly = Arc::clone(outside) as Arc<dyn Assembly>;
-    Supervisor::with(
-        Arc::clone(home),
-        catalog,
-        pids,
-        assembly,
-        Residence::default(),
-    )
-    .unwrap()
 }
 
 /// Runs a line of shell.

@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
-use contract::{Family, MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet, ToolSpec};
+use contract::{MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet};
 use futures::stream::BoxStream;
-use proto::params::session::{CreateParams, PromptParams, Until, When};
-use proto::record::{Rules, SessionCreated};
+use proto::params::session::{CreateParams, Until};
+use proto::record::SessionCreated;
 use proto::state::{ApprovalMode, Kind, OnAsk};
 use proto::{Failure, SessionId, SessionOptions};
 use store::home::Home;
 use store::log::Syncer;
 
-use super::house::{Marker, Stops};
-use crate::assembly::setup::{Assembly, Layered, Setup};
+use super::fixtures::{self, Marker, Stops, prompt, supervise};
+use crate::assembly::setup::{Assembly, Setup};
 use crate::{Client, Residence, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.
@@ -124,39 +124,15 @@ impl Outside {
     fn setup(&self) -> Setup {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, inner) = replay::open(cassette);
-        let marker = Marker {
-            spec: ToolSpec::new(
-                "mark",
-                "Marks.",
-                serde_json::json!({"type": "object"}),
-                Family::Bash,
-            ),
-            runs: Arc::clone(&self.runs),
-            leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
-            seen_env: Arc::default(),
-        };
+        let provider = Arc::new(Listening {
+            inner,
+            sent: Arc::clone(&self.sent),
+        });
+        let tools = self.tools_with(Marker::new(&self.runs));
         Setup {
-            pinned: Vec::new(),
-            provider_name: "script".into(),
-            provider_kind: "replay".into(),
-            model: "m".into(),
             context_window: 1000,
-            codec,
-            provider: Arc::new(Listening {
-                inner,
-                sent: Arc::clone(&self.sent),
-            }),
             key_variable: Some("VENDOR_KEY".into()),
             secret_variables: vec!["VENDOR_KEY".into()],
-            pass: Vec::new(),
-            own_key: None,
-            tools: self.tools_with(marker),
-            layers: vec![Layered {
-                layer: policy::Layer::User,
-                origin: "config.toml".to_owned(),
-                rules: Rules::default(),
-                trusted: true,
-            }],
             options: SessionOptions {
                 approval_mode: Some(if self.strict.load(Ordering::SeqCst) {
                     ApprovalMode::Ask
@@ -166,27 +142,11 @@ impl Outside {
                 max_steps: Some(self.max_steps),
                 ..SessionOptions::default()
             },
-            limits: turn::Limits::default(),
-            allow_write: Vec::new(),
-            deny_read: Vec::new(),
-            confine: crate::SandboxSettings {
-                demand: crate::SandboxDemand::Off,
-                ..crate::SandboxSettings::default()
-            },
-            recover: None,
-            trusted: true,
-            workspace_root: None,
-            notices: Vec::new(),
-            price: None,
-            repair: false,
-            efforts: Vec::new(),
-            temperature: true,
-            effort: None,
-            fallback: None,
             unusable: self
                 .provider_gone
                 .load(Ordering::SeqCst)
                 .then(|| "its provider is not configured any more".into()),
+            ..fixtures::setup(codec, provider, tools)
         }
     }
 }
@@ -270,7 +230,7 @@ impl World {
             max_steps,
         });
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
-        let supervisor = supervise(&home, &outside, residence);
+        let supervisor = supervise(&home, outside.clone(), residence);
         Self {
             outside,
             disk,
@@ -282,10 +242,15 @@ impl World {
         }
     }
 
+    /// A new life of the daemon.
+    pub fn supervise(&self) -> Arc<Supervisor> {
+        supervise(&self.home, self.outside.clone(), self.residence)
+    }
+
     /// The daemon stops and starts again.
     pub async fn restart(&mut self) {
         self.supervisor.shutdown().await;
-        self.supervisor = supervise(&self.home, &self.outside, self.residence);
+        self.supervisor = self.supervise();
         self.supervisor.recover().await;
     }
 
@@ -342,27 +307,4 @@ impl World {
     pub fn sent(&self) -> Vec<String> {
         self.outside.sent.lock().unwrap().clone()
     }
-}
-
-pub fn prompt(text: &str) -> PromptParams {
-    PromptParams {
-        on_ask: None,
-        session: String::new(),
-        text: text.into(),
-        when: When::Queue,
-        credentials: BTreeMap::default(),
-        env: BTreeMap::default(),
-        request_id: None,
-    }
-}
-
-pub fn supervise(
-    home: &Arc<Home>,
-    outside: &Arc<Outside>,
-    residence: Residence,
-) -> Arc<Supervisor> {
-    let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
-    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
-    let assembly = Arc::clone(outside) as Arc<dyn Assembly>;
-    Supervisor::with(Arc::clone(home), catalog, pids, assembly, residence).unwrap()
 }

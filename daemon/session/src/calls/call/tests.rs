@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::{EffectivePermissions, Family, Preview, SpawnError, ToolSet, ToolSpec};
+use contract::{EffectivePermissions, Family, Preview, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use policy::RuleSet;
@@ -11,6 +11,7 @@ use proto::state::ApprovalMode;
 use workspace::Options;
 
 use super::*;
+use crate::tests::fixtures::Stops;
 
 /// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
 /// What is known of a built-in tool.
@@ -70,30 +71,6 @@ impl Tool for Unrun {
     }
 }
 
-struct NoProcesses;
-
-impl Spawn for NoProcesses {
-    fn spawn(
-        &self,
-        _: Pid,
-        command: contract::Command,
-    ) -> BoxFuture<'static, Result<contract::Child, SpawnError>> {
-        async move {
-            Err(SpawnError::Start {
-                program: command.title,
-                reason: "not here".into(),
-            })
-        }
-        .boxed()
-    }
-
-    fn running(&self, _: Pid) -> Vec<proto::params::process::ChildProcess> {
-        Vec::new()
-    }
-
-    fn stop_session(&self, _: Pid, _: u64) {}
-}
-
 struct NoShells;
 
 impl contract::tool::Shells for NoShells {
@@ -125,7 +102,7 @@ impl crate::Assembly for NoSessions {
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
-        Arc::new(NoProcesses)
+        Arc::new(Stops::default())
     }
 
     fn tool_memory(&self, _: Arc<Workspace>) -> Arc<dyn contract::ToolMemory> {
@@ -186,7 +163,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         Vec::new(),
     ));
     let workspace = Arc::new(workspace);
-    let spawn: Arc<dyn Spawn> = Arc::new(NoProcesses);
+    let spawn: Arc<dyn Spawn> = Arc::new(Stops::default());
     let keeper = Keeper::new(Pid(1), top, Arc::clone(&workspace), Arc::clone(&spawn));
     Bench {
         flat: BTreeMap::default(),
