@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::{Mode, Posture};
@@ -184,15 +185,6 @@ pub struct Toast {
     pub about: Option<approval::Asked>,
 }
 
-/// How much a line of ours matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tone {
-    Info,
-    Good,
-    Warning,
-    Error,
-}
-
 /// What lies over the composer, or over all. The composer's draft stays.
 #[derive(Debug)]
 pub enum Dialog {
@@ -267,9 +259,10 @@ impl Model {
 
     /// A failure above the composer, with what to do about it.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+        let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
-            true => trouble.what.clone(),
-            false => format!("{} · {}", trouble.what, trouble.hint),
+            true => what.into_owned(),
+            false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
         let words = self.calls(&words);
         self.toast(Tone::Error, words);
@@ -291,23 +284,30 @@ impl Model {
     /// The mode that is in force, or that a new session will get.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.mode, |session| session.mode)
+        self.session.as_ref().map_or(
+            self.place.template.options.mode.unwrap_or_default(),
+            |session| session.mode,
+        )
     }
 
     /// Whether the session, or the one that will be made, changes nothing.
     #[must_use]
     pub fn only_reads(&self) -> bool {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.read_only, |session| session.only_reads)
+        self.session.as_ref().map_or(
+            self.place.template.options.read_only.unwrap_or_default(),
+            |session| session.only_reads,
+        )
     }
 
     /// The posture that is in force, or that a new session will get.
     #[must_use]
     pub fn posture(&self) -> Posture {
-        let template = self.place.template.posture.unwrap_or(self.place.posture);
+        let template = self
+            .place
+            .template
+            .options
+            .posture
+            .unwrap_or(self.place.posture);
         self.session
             .as_ref()
             .map_or(template, |session| session.posture)

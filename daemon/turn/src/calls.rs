@@ -210,6 +210,17 @@ impl Step<'_> {
             .all(|open| calls.has_result(open))
     }
 
+    /// Denies a change that the session may not make now. Policy has said so before. Here it is said where calls start,
+    /// whatever came of that.
+    fn apply_stance(&self, decision: &mut Decision) {
+        if let Some(why) = self.facts.stance().refuses() {
+            decision.verdict = Verdict::Deny;
+            decision.basis = Basis::Stance;
+            why.clone_into(&mut decision.rule);
+            Stance::LAYER.clone_into(&mut decision.layer);
+        }
+    }
+
     /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
     fn decide(
         &mut self,
@@ -219,14 +230,8 @@ impl Step<'_> {
         question: Approval,
         unattended: Unattended,
     ) -> bool {
-        if let Some(why) = self.facts.stance().refuses()
-            && !decided.decision.read_only
-        {
-            // Policy has said so before. Here it is said where calls start, whatever came of that.
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
+        if !decided.decision.read_only {
+            self.apply_stance(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;
         // A yes holds for what was shown: if it looks different now, it is asked again.

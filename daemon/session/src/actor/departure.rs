@@ -101,7 +101,7 @@ impl Actor {
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
     fn may_be_deleted(&self) -> bool {
         // In a session that takes no records nothing will ever come of what is left to do, unless its disk is mended.
-        let rests = self.journal.failed.is_some()
+        let rests = self.journal.is_closed()
             || (self.is_settled()
                 && self.journal.is_settled()
                 && self.machine.facts().waits_for_person().is_none());
@@ -118,7 +118,7 @@ impl Actor {
     /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
     fn may_leave(&self) -> bool {
         let facts = self.machine.facts();
-        let closed = self.journal.failed.as_ref().map(|closed| closed.cause);
+        let closed = self.journal.closed().map(|closed| closed.cause);
         let paused = self.machine.is_idle() && facts.state.state == State::Paused;
         let rests = match closed {
             // It waits for its disk.

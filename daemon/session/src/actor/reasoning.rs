@@ -13,12 +13,12 @@ use crate::request::side_requests::Books;
 impl Actor {
     /// Around an answer of this session.
     pub(crate) fn around(&self, item: ItemId) -> Around {
-        let settings = &self.machine.facts().settings;
+        let options = &self.machine.facts().options;
         let open = self.machine.facts().open.as_ref();
         Around {
             assembly: Arc::clone(&self.assembly),
             cwd: self.calls.bench().workspace.cwd().to_path_buf(),
-            model: format!("{}/{}", settings.provider, settings.model),
+            model: options.model.clone().unwrap_or_default(),
             keys: Arc::clone(self.requests.keys()),
             ground: self.ground(),
             item,
@@ -34,7 +34,7 @@ impl Actor {
     /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
     pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
         let goes_on =
-            self.life.closing.is_empty() && !self.life.handed_over && self.journal.failed.is_none();
+            self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
         if !goes_on || !turn::harvest::is_worth(&trace) {
             return;
         }
@@ -110,7 +110,7 @@ impl Actor {
 
     /// Appends a record that changes nothing in the turn.
     pub(crate) fn note(&mut self, body: Body) {
-        if self.journal.failed.is_some() {
+        if self.journal.is_closed() {
             return;
         }
         let now = self.now();

@@ -13,7 +13,7 @@ use turn::facts::{Done, content_of_set};
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
 use crate::actor::waiters::Waiter;
-use crate::assembly::names;
+use crate::assembly::options;
 use crate::tasks;
 
 /// Answers to clients that wait for something.
@@ -33,7 +33,7 @@ type HeldReply = (Seq, Box<dyn FnOnce(Result<(), Failure>) + Send>);
 impl Actor {
     /// Why nothing can be changed, where that is so.
     pub(crate) fn refusal(&self) -> Option<Failure> {
-        if let Some(closed) = &self.journal.failed {
+        if let Some(closed) = self.journal.closed() {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
@@ -76,13 +76,13 @@ impl Actor {
 
     pub(crate) fn set(
         &mut self,
-        set: SessionSet,
+        set: Box<SessionSet>,
         notice: Option<String>,
         reply: Reply<SessionSummary>,
     ) {
         let content = format!("set {}", content_of_set(&set));
         let repeated = self.repeated(set.request_id, &content);
-        let malformed = name_refusal(&set);
+        let malformed = options::check_change(&set.options).err();
         if let Some(refusal) = self.refusal().or(match &repeated {
             Some(Err(failure)) => Some(failure.clone()),
             Some(Ok(_)) => None,
@@ -91,7 +91,7 @@ impl Actor {
             return refuse(reply, refusal);
         }
         if repeated.is_none() {
-            self.step(Input::Set(Box::new(set)));
+            self.step(Input::Set(set));
             if let Some(text) = notice {
                 let level = Level::Info;
                 let effects = self
@@ -146,8 +146,8 @@ impl Actor {
     }
 
     pub(crate) fn answer_held(&mut self) {
-        let durable = self.journal.index.durable();
-        let failed = self.journal.failed.is_some();
+        let durable = self.journal.durable();
+        let failed = self.journal.is_closed();
         for (seq, send) in std::mem::take(&mut self.replies.held) {
             if seq <= durable {
                 send(Ok(()));
@@ -194,12 +194,4 @@ pub(crate) fn nothing_waits(what: &str, id: &str) -> Failure {
         format!("There is no {what} `{id}`."),
         "`reasonix inbox` lists what waits.",
     )
-}
-
-/// The refusal of a change to a name or labels that none may have. An empty name takes the name away.
-fn name_refusal(set: &SessionSet) -> Option<Failure> {
-    let name = set.name.as_deref().filter(|name| !name.is_empty());
-    let labels = set.labels.as_deref().unwrap_or_default();
-    let checked = name.map_or(Ok(()), names::check_name);
-    checked.and_then(|()| names::check_labels(labels)).err()
 }

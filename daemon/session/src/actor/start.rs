@@ -50,7 +50,7 @@ impl Actor {
 
     /// Brings a session that was in mid-turn to a valid state.
     pub fn recover(&mut self, setting: Option<RecoverPolicy>, repair: Option<String>) {
-        if self.journal.failed.is_some() {
+        if self.journal.is_closed() {
             return;
         }
         let mut effects = Vec::new();
@@ -64,10 +64,12 @@ impl Actor {
                 now,
             );
         }
-        let policy = setting.unwrap_or(match self.machine.facts().settings.kind {
-            Kind::Headless => RecoverPolicy::Continue,
-            Kind::Interactive => RecoverPolicy::Idle,
-        });
+        let policy = setting.unwrap_or(
+            match self.machine.facts().options.kind.unwrap_or_default() {
+                Kind::Headless => RecoverPolicy::Continue,
+                Kind::Interactive => RecoverPolicy::Idle,
+            },
+        );
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
         let bench = self.calls.bench();

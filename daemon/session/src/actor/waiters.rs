@@ -27,8 +27,7 @@ impl Actor {
 
     pub(crate) fn answer_waiters(&mut self) {
         if self.replies.waiters.is_empty()
-            || (self.journal.index.durable() != self.journal.index.last()
-                && self.journal.failed.is_none())
+            || (self.journal.durable() != self.journal.last() && !self.journal.is_closed())
         {
             return;
         }
@@ -46,7 +45,7 @@ impl Actor {
     /// Prompts wait behind a turn that the daemon's end cut off, and nothing happens until a person says more.
     fn waits_for_a_word(&self) -> bool {
         self.machine.is_idle()
-            && !self.machine.facts().settings.paused
+            && !self.machine.facts().paused
             && !self.machine.is_suspended()
             && !self.life.handed_over
     }
@@ -62,7 +61,7 @@ impl Actor {
             Until::Attention => rests || attention,
             Until::Exit => facts.exited.is_some(),
         };
-        let dead = self.journal.failed.is_some();
+        let dead = self.journal.is_closed();
         if !done && !dead {
             return None;
         }

@@ -102,7 +102,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         journal.note_elements(reset, elements);
     }
     let unusable = parts.setup.unusable.clone();
-    journal.failed = parts.read_only.or_else(|| unworkable(unusable, lost));
+    journal.set_closed(parts.read_only.or_else(|| unworkable(unusable, lost)));
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
     let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
@@ -152,10 +152,11 @@ fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.
-    let limit = match facts.created {
-        Some(_) => facts.settings.budget,
-        None => created.budget,
+    let options = match facts.created {
+        Some(_) => &facts.options,
+        None => &created.options,
     };
+    let limit = options.budget.unwrap_or_default();
     let spent = Spent {
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
@@ -261,7 +262,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
         asked: Vec::new(),
         plans: Vec::new(),
         in_turn: machine.facts().open.is_some(),
-        closed: journal.failed.clone(),
+        closed: journal.closed().cloned(),
     }
 }
 
@@ -289,10 +290,10 @@ struct Made {
 
 /// The actor, with nothing under way.
 fn actor(ground: &Ground, made: Made) -> Actor {
-    let own = made.machine.facts().settings.posture;
+    let own = made.machine.facts().posture();
     let warning = match made.is_new {
         true => None,
-        false => looser(own, made.setup.posture),
+        false => looser(own, made.setup.options.posture.unwrap_or_default()),
     };
     let route = ModelRoute::new(&made.setup, made.prefix);
     let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());

@@ -120,10 +120,10 @@ async fn rules_name_a_new_tool_and_a_misspelt_one_is_refused_with_the_nearest() 
     let world = with_rockets(FINDS_AND_CALLS);
     let wish = |rule: &str| {
         let mut wish = world.wish("go", Kind::Interactive);
-        wish.rules = Rules {
+        wish.options.rules = Some(Rules {
             deny: vec![rule.to_owned()],
             ..Rules::default()
-        };
+        });
         wish
     };
     let handle = world.create(wish("launch_rockets")).await.unwrap();

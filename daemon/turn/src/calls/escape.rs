@@ -4,7 +4,7 @@
 //! What is blocked is judged anew, as something that runs outside: policy says whether a person may be asked at all, now
 //! and again when they have said yes.
 
-use contract::{Basis, Outcome, Stance};
+use contract::Outcome;
 use proto::Body;
 use proto::item::{CallStatus, ToolCall};
 use proto::params::approval::Approval;
@@ -99,12 +99,7 @@ impl Step<'_> {
     ) {
         // Outside nothing holds it: it starts from disk, and alone.
         decided.decision.read_only = false;
-        if let Some(why) = self.facts.stance().refuses() {
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
-        }
+        self.apply_stance(&mut decided.decision);
         // Nothing but a person's yes to what would be shown now lets it out: no rule, no posture.
         let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
         let asks = decided.decision.verdict == Verdict::Ask && question.escape.is_some();

@@ -15,7 +15,7 @@ use proto::record::{
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
+use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, SessionOptions};
 
 use super::{Running, World};
 use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
@@ -243,7 +243,7 @@ impl World {
     }
 
     fn set(&mut self) {
-        let set = SessionSet {
+        let options = SessionOptions {
             kind: self
                 .chance
                 .once_in(3)
@@ -269,9 +269,13 @@ impl World {
                 .chance
                 .once_in(6)
                 .then(|| self.chance.one_of(&["", "high"]).to_owned()),
+            budget: self.chance.once_in(3).then(Budget::default),
+            ..SessionOptions::default()
+        };
+        let set = SessionSet {
+            options,
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
-            budget: self.chance.once_in(3).then(Budget::default),
             ..SessionSet::default()
         };
         self.step(Input::Set(Box::new(set)));
