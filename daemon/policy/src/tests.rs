@@ -59,12 +59,7 @@ static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let later = later.map(|(name, family, argument)| ToolSpec {
         person_only: matches!(name, "remember" | "forget"),
         shallow: family == Family::Read,
-        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(
-            argument
-                .as_ref()
-                .map(std::slice::from_ref)
-                .unwrap_or_default(),
-        )
+        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(argument.as_slice())
     });
     built_in.specs().cloned().chain(later).collect()
 });

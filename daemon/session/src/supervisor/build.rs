@@ -255,13 +255,15 @@ fn bench(
 
 /// What is seen of a session from outside before it has done anything.
 fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> Seen {
-    let summary = summary::of(machine.facts(), 0, journal.read_only());
+    let facts = machine.facts();
+    let summary = summary::of(facts, 0, journal.read_only());
     Seen {
         summary: summary.unwrap_or_else(|| unborn(created)),
-        pending: Vec::new(),
-        asked: Vec::new(),
-        plans: Vec::new(),
-        in_turn: machine.facts().open.is_some(),
+        // Of a session that was read from its log: all of that is durable.
+        pending: facts.pending.values().cloned().collect(),
+        asked: facts.asked.values().cloned().collect(),
+        plans: facts.plans.values().cloned().collect(),
+        in_turn: facts.open.is_some(),
         closed: journal.closed().cloned(),
     }
 }
