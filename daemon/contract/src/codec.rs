@@ -6,10 +6,10 @@
 use proto::item::Item;
 use serde::{Deserialize, Serialize};
 
-use crate::tool_spec::ToolSpec;
+use crate::tool_spec::ToolDeclaration;
 
 /// The frozen head of every request of a session: system prompt and tool schemas, as exact wire bytes.
-/// Stands in the first record of the log, and is never rendered again.
+/// Kept in the first record of the log, and rendered again only for another model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prefix {
     pub model: String,
@@ -20,6 +20,16 @@ pub struct Prefix {
     /// Parameters that the provider's entry adds to each request: comma-joined members, or empty.
     #[serde(default)]
     pub extra: String,
+}
+
+/// What a prefix says, in no provider's form. Frozen in the first record of the log beside the rendered prefix, so that a
+/// change of model renders the same text for the other one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrefixText {
+    /// The system prompt.
+    pub system: String,
+    /// The tools that the model may call, sorted by name.
+    pub tools: Vec<ToolDeclaration>,
 }
 
 /// The wire bytes of one message (or of one block, where a kind groups several in a message).
@@ -69,8 +79,9 @@ pub struct Asked<'a> {
 
 /// Renders and assembles for one provider kind.
 pub trait Codec: Send + Sync {
-    /// Renders system prompt and tools once, at the start of a session. Tools come sorted by name.
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix;
+    /// Renders system prompt and tools: once at the start of a session, and again when it changes its model. Tools come
+    /// sorted by name.
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix;
 
     /// Renders one item once. Never holds a raw newline. `None` where this kind sends nothing for it.
     fn render(&self, item: &Item) -> Option<String>;

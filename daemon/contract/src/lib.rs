@@ -17,7 +17,7 @@ pub mod tool_set;
 pub mod tool_spec;
 pub mod walls;
 
-pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
+pub use codec::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
@@ -27,5 +27,5 @@ pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
 pub use tool::{CallContext, Outcome, Preview, Tool, Touch};
 pub use tool_set::ToolSet;
-pub use tool_spec::{ArgumentUse, Family, ToolSpec};
+pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};
 pub use walls::{Strength, Walls};

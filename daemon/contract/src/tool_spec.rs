@@ -3,7 +3,17 @@
 use std::sync::Arc;
 
 use proto::item::ToolKind;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// A tool as a model reads of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDeclaration {
+    pub name: Arc<str>,
+    pub description: Arc<str>,
+    /// JSON Schema of the arguments.
+    pub schema: Arc<Value>,
+}
 
 /// Everything about a tool that its calls do not change: what the model reads, what policy judges by, what clients show.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +81,16 @@ impl ToolSpec {
         self.foreign_name = foreign_name.map(str::to_owned);
         self.aliases = aliases.iter().copied().map(str::to_owned).collect();
         self
+    }
+
+    /// What a model reads of it.
+    #[must_use]
+    pub fn declaration(&self) -> ToolDeclaration {
+        ToolDeclaration {
+            name: Arc::clone(&self.name),
+            description: Arc::clone(&self.description),
+            schema: Arc::clone(&self.schema),
+        }
     }
 
     /// All names that rules and hooks may use for it.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use contract::ToolSpec;
+use contract::ToolDeclaration;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -41,9 +41,9 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 
 /// The schemas of tools in the order of their names, so that a prefix is the same whoever made the list: one object each,
 /// without brackets. `how` says what stands before the name, between description and schema, and at the end.
-pub(crate) fn schemas(tools: &[ToolSpec], how: [&str; 3]) -> String {
+pub(crate) fn schemas(tools: &[ToolDeclaration], how: [&str; 3]) -> String {
     let [before, schema, after] = how;
-    let mut tools: Vec<&ToolSpec> = tools.iter().collect();
+    let mut tools: Vec<&ToolDeclaration> = tools.iter().collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     let mut out = String::new();
     for tool in tools {

@@ -9,7 +9,7 @@ use broker::{Account, Bounds, Brokered, Brokers};
 use contract::{Codec, Provider, Spawn, ToolMemory};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
+use session::{Assembly, Bundle, Effort, KeptRules, Layered, ModelSetup, Profile, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
@@ -77,13 +77,41 @@ impl Wire {
         ]
     }
 
-    fn setup(
+    /// A model as this entry and the settings have it.
+    fn model(
         &self,
-        loaded: Loaded,
+        loaded: &Loaded,
         entry: &ProviderEntry,
         model: String,
         (codec, provider): Opened,
-    ) -> Setup {
+    ) -> ModelSetup {
+        let settings = &loaded.settings;
+        let kept = Store::open(self.home.root(), settings.credentials_store);
+        let own = Own::open(&kept, loaded.env_keys.clone());
+        let facts = facts::of(entry, &model);
+        let key = entry.api_key_env.as_deref();
+        ModelSetup {
+            provider_name: entry.name.clone(),
+            provider_kind: entry.kind.clone(),
+            name: model,
+            context_window: facts.context_window,
+            limits: limits(settings, &facts, &*codec),
+            codec,
+            provider,
+            key_variable: entry.api_key_env.clone(),
+            own_key: key.and_then(|variable| own.key(variable)),
+            price: facts.price,
+            repair: entry.repairs_calls(),
+            efforts: facts.efforts,
+            temperature: !facts.refuses_temperature,
+            effort: entry.effort.clone(),
+            // What is wrong with it is a notice of the session.
+            fallback: fallback(settings).unwrap_or_default(),
+        }
+    }
+
+    /// A session with this model.
+    fn setup(&self, loaded: Loaded, model: ModelSetup) -> Setup {
         let kept = Store::open(self.home.root(), loaded.settings.credentials_store);
         let own = Own::open(&kept, loaded.env_keys);
         let settings = loaded.settings;
@@ -91,7 +119,7 @@ impl Wire {
             .project
             .as_ref()
             .is_none_or(|project| project.config_trusted);
-        let layers = self.layers(&settings, loaded.project.as_ref());
+        let rules = self.layers(&settings, loaded.project.as_ref());
         let mut notices = loaded.problems;
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
             notices.push(format!(
@@ -100,76 +128,62 @@ impl Wire {
                 project.without_effect().join(" · ")
             ));
         }
-        let facts = facts::of(entry, &model);
-        let fallback = fallback(&settings).unwrap_or_else(|failure| {
+        if let Err(failure) = fallback(&settings) {
             notices.push(format!(
                 "There is no fallback: {} {}",
                 failure.message, failure.hint
             ));
-            None
-        });
+        }
         Setup {
-            provider_name: entry.name.clone(),
-            provider_kind: entry.kind.clone(),
-            model,
-            context_window: facts.context_window,
-            codec: Arc::clone(&codec),
-            provider,
-            key_variable: entry.api_key_env.clone(),
+            profile: Profile {
+                system_prompt: session::SYSTEM_PROMPT.into(),
+                tools: self.tools.set(tools::Options {
+                    bash_timeout_ms: settings.bash_timeout_ms,
+                }),
+                pinned: settings.pinned,
+                rules,
+                model,
+            },
             secret_variables: settings
                 .providers
-                .iter()
-                .cloned()
+                .into_iter()
                 .chain(shipped::all())
                 .filter_map(|entry| entry.api_key_env)
                 .chain(own.stored())
                 .collect(),
-            pass: settings.pass.clone(),
-            own_key: entry
-                .api_key_env
-                .as_deref()
-                .and_then(|variable| own.key(variable)),
-            tools: self.tools.set(tools::Options {
-                bash_timeout_ms: settings.bash_timeout_ms,
-            }),
-            pinned: settings.pinned.clone(),
-            layers,
-            options: settings.options.clone(),
-            limits: Limits {
-                retry_base_ms: settings.retry_base_ms,
-                retry_cap_ms: settings.retry_cap_ms,
-                retry_tries: settings.retry_tries,
-                retry_total_ms: settings.retry_total_ms,
-                compact_percent: settings.compact_percent,
-                cache_block: facts
-                    .cache
-                    .block_tokens
-                    .unwrap_or(Limits::default().cache_block),
-                cache_ttl_ms: match facts.cache.ttl_seconds {
-                    Some(seconds) => seconds.saturating_mul(1_000),
-                    None => codec.cache_ttl_ms(),
-                },
-                ..Limits::default()
-            },
-            allow_write: settings.allow_write.clone(),
-            deny_read: settings.deny_read.clone(),
-            confine: settings.confine.clone(),
+            pass: settings.pass,
+            options: settings.options,
+            allow_write: settings.allow_write,
+            deny_read: settings.deny_read,
+            confine: settings.confine,
             recover: settings.recover,
             trusted,
-            workspace_root: settings.workspace_root.clone(),
+            workspace_root: settings.workspace_root,
             // They quote files, and they stand in the session's log.
             notices: notices
                 .iter()
                 .map(|notice| contract::scrub(notice))
                 .collect(),
             unusable: None,
-            price: facts.price,
-            repair: entry.repairs_calls(),
-            efforts: facts.efforts,
-            temperature: !facts.refuses_temperature,
-            effort: entry.effort.clone(),
-            fallback,
         }
+    }
+}
+
+/// The limits of a session that asks this model.
+fn limits(settings: &Settings, facts: &facts::Facts, codec: &dyn Codec) -> Limits {
+    let cache = &facts.cache;
+    Limits {
+        retry_base_ms: settings.retry_base_ms,
+        retry_cap_ms: settings.retry_cap_ms,
+        retry_tries: settings.retry_tries,
+        retry_total_ms: settings.retry_total_ms,
+        compact_percent: settings.compact_percent,
+        cache_block: cache.block_tokens.unwrap_or(Limits::default().cache_block),
+        cache_ttl_ms: match cache.ttl_seconds {
+            Some(seconds) => seconds.saturating_mul(1_000),
+            None => codec.cache_ttl_ms(),
+        },
+        ..Limits::default()
     }
 }
 
@@ -203,7 +217,8 @@ impl Assembly for Wire {
         entry.effort = effort::resolve(&entry, &model, effort)?;
         let opened = self.open(&entry, &model, &loaded.settings)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
-        let mut setup = self.setup(loaded, &entry, model, opened);
+        let model = self.model(&loaded, &entry, model, opened);
+        let mut setup = self.setup(loaded, model);
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(
                 "No provider is configured: `{}` is used, because its key {variable} is there. `reasonix setup` \
@@ -246,21 +261,27 @@ impl Assembly for Wire {
         });
         let model = created.options.model_name().to_owned();
         match opened {
-            Ok((opened, entry)) => self.setup(loaded, &entry, model, opened),
-            Err(failure) => Setup {
-                unusable: Some(failure.message),
-                ..self.setup(loaded, &gone(created), model, silent())
-            },
+            Ok((opened, entry)) => {
+                let model = self.model(&loaded, &entry, model, opened);
+                self.setup(loaded, model)
+            }
+            Err(failure) => {
+                let model = self.model(&loaded, &gone(created), model, silent());
+                Setup {
+                    unusable: Some(failure.message),
+                    ..self.setup(loaded, model)
+                }
+            }
         }
     }
 
-    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<Setup, Failure> {
+    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
         entry.effort = effort::resolve(&entry, &model, effort)?;
         let opened = self.open(&entry, &model, &loaded.settings)?;
-        Ok(self.setup(loaded, &entry, model, opened))
+        Ok(self.model(&loaded, &entry, model, opened))
     }
 
     fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
@@ -281,14 +302,14 @@ impl Assembly for Wire {
         Ok(bundle)
     }
 
-    fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
+    fn aide(&self, cwd: &Path, model: &str) -> Result<ModelSetup, Failure> {
         let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
         let wanted = loaded.settings.fast_model.as_deref().unwrap_or(model);
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, wanted)
             .map_err(|failure| with_what_was_lost(failure, &loaded))?;
         entry.effort = entry.least_effort(&facts::of(&entry, &model).efforts);
         let opened = self.open(&entry, &model, &loaded.settings)?;
-        Ok(self.setup(loaded, &entry, model, opened))
+        Ok(self.model(&loaded, &entry, model, opened))
     }
 
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {

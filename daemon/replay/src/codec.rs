@@ -2,7 +2,7 @@
 //!
 //! Knows no vendor. Called by `session` through `contract::Codec`; `play` reads the body back to find its place.
 
-use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
+use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::Item;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(crate) struct Body {
 }
 
 impl Codec for Plain {
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let tools: Vec<String> = tools
             .iter()
             .map(|tool| {

@@ -20,11 +20,14 @@ pub use actor::handle::{Attach, SessionHandle};
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
-pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
+pub use assembly::setup::{
+    Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, Setup, Terms,
+};
 pub use assembly::shared_budgets::SharedBudgets;
 pub use calls::hooks::status_of as hooks_listed;
 pub use calls::permissions::{Asked, Explained, Permissions};
 pub use calls::sandbox::make_private;
+pub use context::prefix::SYSTEM_PROMPT;
 pub use request::keys::Keys;
 pub use supervisor::eviction::Residence;
 pub use supervisor::{Client, Supervisor};

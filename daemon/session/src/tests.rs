@@ -23,6 +23,7 @@ mod notes;
 mod opening;
 mod order;
 mod printed;
+mod profile;
 mod queue;
 mod rewind_broken;
 mod rewind_properties;

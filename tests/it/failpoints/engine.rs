@@ -16,7 +16,7 @@ use proto::params::process::ChildProcess;
 use proto::record::{Rules, SessionCreated};
 use proto::{CallId, Failure, Pid, SessionOptions};
 use serde_json::{Map, Value, json};
-use session::{Assembly, Layered, Setup};
+use session::{Assembly, Layered, ModelSetup, Profile, Setup};
 use store::log::Syncer;
 use turn::RecoverPolicy;
 
@@ -36,36 +36,48 @@ impl Bench {
     fn setup(&self) -> Setup {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
-        Setup {
-            pinned: Vec::new(),
+        let model = ModelSetup {
             provider_name: "script".into(),
             provider_kind: "replay".into(),
-            model: "m".into(),
+            name: "m".into(),
             context_window: 0,
             codec: codec as Arc<dyn Codec>,
             provider: Arc::new(Speaker(Arc::clone(&self.world))),
             key_variable: None,
-            secret_variables: Vec::new(),
-            pass: Vec::new(),
             own_key: None,
-            tools: ToolSet::new(vec![
-                Arc::new(Marker::new("look", Family::Read, true, &self.world)),
-                Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
-            ]),
-            layers: vec![Layered {
-                origin: String::new(),
-                layer: policy::Layer::User,
-                rules: Rules {
-                    allow,
-                    ..Rules::default()
-                },
-                trusted: true,
-            }],
-            options: SessionOptions::default(),
             limits: turn::Limits {
                 retry_base_ms: 1,
                 ..turn::Limits::default()
             },
+            price: None,
+            repair: false,
+            efforts: Vec::new(),
+            temperature: true,
+            effort: None,
+            fallback: None,
+        };
+        Setup {
+            profile: Profile {
+                system_prompt: "Work.".into(),
+                tools: ToolSet::new(vec![
+                    Arc::new(Marker::new("look", Family::Read, true, &self.world)),
+                    Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
+                ]),
+                pinned: Vec::new(),
+                rules: vec![Layered {
+                    origin: String::new(),
+                    layer: policy::Layer::User,
+                    rules: Rules {
+                        allow,
+                        ..Rules::default()
+                    },
+                    trusted: true,
+                }],
+                model,
+            },
+            secret_variables: Vec::new(),
+            pass: Vec::new(),
+            options: SessionOptions::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
             confine: session::SandboxSettings {
@@ -77,12 +89,6 @@ impl Bench {
             workspace_root: Some(self.project.clone()),
             notices: Vec::new(),
             unusable: None,
-            price: None,
-            repair: false,
-            efforts: Vec::new(),
-            temperature: true,
-            effort: None,
-            fallback: None,
         }
     }
 }

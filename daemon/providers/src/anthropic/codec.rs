@@ -5,7 +5,7 @@
 //! they move with each request, and no fragment knows of them.
 
 use contract::codec::FragmentRole;
-use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolSpec};
+use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::{AssistantMessage, CallStatus, Item, ToolCall, ToolMessage, UserMessage};
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ fn push_call(out: &mut String, call: &ToolCall) {
 }
 
 impl Codec for Messages {
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let mut block = String::new();
         if !system.trim().is_empty() {
             push_text(&mut block, system);

@@ -1,6 +1,6 @@
 //! Conversations as the request object of `docs/command-provider.md`. Pure, and the same bytes for the same input.
 
-use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
+use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage};
 
 use super::KIND;
@@ -112,7 +112,7 @@ fn status(status: CallStatus) -> &'static str {
 }
 
 impl Codec for Lines {
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let mut text = String::new();
         if !system.is_empty() {
             push_string(&mut text, system);

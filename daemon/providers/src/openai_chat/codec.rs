@@ -3,7 +3,7 @@
 //! What an assistant said goes back byte for byte as it came: its text, and the arguments of its calls as the JSON
 //! text that they were. `session` renders each message once; `assemble` only copies.
 
-use contract::{Asked, Codec, Prefix, ToolSpec};
+use contract::{Asked, Codec, Prefix, ToolDeclaration};
 use proto::item::{AssistantMessage, Item, ToolMessage};
 
 use crate::json::{push_string, schemas};
@@ -93,7 +93,7 @@ impl Chat {
 }
 
 impl Codec for Chat {
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let mut message = String::new();
         if !system.is_empty() {
             message.push_str("{\"role\":\"system\",\"content\":");

@@ -3,7 +3,7 @@
 //! A fragment is the input items of one neutral item, comma-joined: an answer may be several, its encrypted reasoning
 //! among them as it came. The vendor keeps nothing (`store: false`), so all of it goes with each request.
 
-use contract::{Asked, Codec, Prefix, ToolSpec};
+use contract::{Asked, Codec, Prefix, ToolDeclaration};
 use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
 
 use super::KIND;
@@ -116,7 +116,7 @@ fn push_call(out: &mut String, call: &ToolCall) {
 }
 
 impl Codec for Responses {
-    fn prefix(&self, model: &str, system: &str, tools: &[ToolSpec]) -> Prefix {
+    fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let mut instructions = String::new();
         if !system.is_empty() {
             push_string(&mut instructions, system);

@@ -83,7 +83,7 @@ impl Actor {
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.calls.bench().workspace.cwd().to_path_buf(),
-                tools: self.calls.bench().tools.clone(),
+                text: self.resets.text(),
                 wire: Wire {
                     provider: options.provider().to_owned(),
                     model: options.model_name().to_owned(),
@@ -118,10 +118,11 @@ impl Actor {
         if reset.wire.is_some()
             && let Some(swap) = self.resets.take_swap()
         {
-            self.machine.mend_calls(tool_repair::wanted(&swap.setup));
-            self.machine.set_limits(swap.setup.limits);
-            self.machine.fall_back_to(swap.setup.fallback.clone());
-            let route = ModelRoute::new(&swap.setup, swap.prefix);
+            let repair = tool_repair::wanted(&swap.model, &self.calls.bench().tools);
+            self.machine.mend_calls(repair);
+            self.machine.set_limits(swap.model.limits);
+            self.machine.fall_back_to(swap.model.fallback.clone());
+            let route = ModelRoute::new(&swap.model, swap.prefix);
             self.requests.set_route(route);
         }
         self.resets.take_own()

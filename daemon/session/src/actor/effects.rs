@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Ground, Outcome, ToolChoice};
+use contract::{Ground, Outcome, Prefix, PrefixText, ToolChoice};
 use futures::FutureExt as _;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{Item, ToolCall};
@@ -21,6 +21,7 @@ use crate::calls::events::CallEvent;
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::calls::state::Running;
+use crate::context::prefix::FrozenPrefix;
 use crate::request::in_flight::{Ask, Material, Source};
 use crate::request::samples::Sampling;
 use crate::request::side_requests::Books;
@@ -110,10 +111,7 @@ impl Actor {
             _ => None,
         };
         let own = match &record.body {
-            Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix {
-                prefix: &self.requests.route().prefix,
-            })
-            .ok(),
+            Body::SessionCreated(_) => self.frozen_prefix().ok(),
             Body::CheckpointCreated(checkpoint) => {
                 self.calls.take_checkpoint_own(checkpoint.call.as_ref())
             }
@@ -129,6 +127,13 @@ impl Actor {
                 .journal
                 .fail(format!("a record cannot be written as JSON: {error}"), None),
         }
+    }
+
+    /// The `own` member of the first record.
+    fn frozen_prefix(&self) -> Result<String, serde_json::Error> {
+        let prefix = Prefix::clone(&self.requests.route().prefix);
+        let text = PrefixText::clone(&self.resets.text());
+        serde_json::to_string(&FrozenPrefix { prefix, text })
     }
 
     fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
@@ -376,10 +381,4 @@ fn judge_and_tell(
 /// A call that a bug has kept from being judged, in the words for the model.
 fn crashed() -> Outcome {
     Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.")
-}
-
-/// The daemon's own part of the first record.
-#[derive(serde::Serialize)]
-struct OwnPrefix<'a> {
-    prefix: &'a contract::Prefix,
 }

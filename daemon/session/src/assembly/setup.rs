@@ -25,31 +25,66 @@ pub struct Layered {
     pub trusted: bool,
 }
 
-/// Everything that a session needs and does not know by itself.
+/// A model that requests can go to, and what is known of it.
 #[derive(Clone)]
-pub struct Setup {
+pub struct ModelSetup {
     pub provider_name: String,
     pub provider_kind: String,
-    pub model: String,
+    /// As its provider names it.
+    pub name: String,
     /// Tokens; 0: not known.
     pub context_window: u64,
     pub codec: Arc<dyn Codec>,
     pub provider: Arc<dyn Provider>,
-    /// The variable that holds the provider's key, where it needs one.
+    /// The variable that holds the provider's key, if it needs one.
     pub key_variable: Option<String>,
+    /// The daemon's own key for it (its environment, or the credential store).
+    pub own_key: Option<Secret>,
+    pub limits: Limits,
+    /// What requests cost; `None`: not known.
+    pub price: Option<catalog::Price>,
+    /// Whether malformed calls of the model are repaired.
+    pub repair: bool,
+    /// Its reasoning efforts, the lowest first. Empty: not known.
+    pub efforts: Vec<String>,
+    /// Whether requests may name a temperature.
+    pub temperature: bool,
+    /// The reasoning effort; `None`: the provider's default.
+    pub effort: Option<String>,
+    /// Who answers for the rest of a turn if this model is down.
+    pub fallback: Option<turn::Fallback>,
+}
+
+impl ModelSetup {
+    /// `provider/model`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.provider_name, self.name)
+    }
+}
+
+/// What the model of a session is told and may do. A child session can differ from its parent in all of it.
+#[derive(Clone)]
+pub struct Profile {
+    pub system_prompt: Arc<str>,
+    pub tools: ToolSet,
+    /// Deferred tools that are declared in the prefix all the same.
+    pub pinned: Vec<String>,
+    /// Permission rules.
+    pub rules: Vec<Layered>,
+    pub model: ModelSetup,
+}
+
+/// Everything that a session needs from the configuration and the machine.
+#[derive(Clone)]
+pub struct Setup {
+    pub profile: Profile,
     /// The variables that hold the keys of all configured providers: no command ever sees them, however they are named.
     pub secret_variables: Vec<String>,
-    /// Names, with `*`, of what commands get although it is named like a secret or a loader's variable.
+    /// Names, with `*`, of variables that commands get although they are named like a secret or a loader's variable.
     pub pass: Vec<String>,
-    /// The daemon's own key for it (its environment, later a store).
-    pub own_key: Option<Secret>,
-    pub tools: ToolSet,
-    /// Deferred tools that are to stand in the prefix all the same.
-    pub pinned: Vec<String>,
-    pub layers: Vec<Layered>,
     /// Options of a new session that its client does not give.
     pub options: SessionOptions,
-    pub limits: Limits,
     /// Directories beside the root that tools may write in.
     pub allow_write: Vec<PathBuf>,
     /// Globs of what no tool reads.
@@ -65,18 +100,6 @@ pub struct Setup {
     pub notices: Vec<String>,
     /// Why the session can be read but not be worked in: its provider is gone, for instance.
     pub unusable: Option<String>,
-    /// What requests to the model cost; `None`: not known.
-    pub price: Option<catalog::Price>,
-    /// Whether calls are mended that the model gets wrong.
-    pub repair: bool,
-    /// What is known of how hard the model can think, the lowest first. Empty: nothing.
-    pub efforts: Vec<String>,
-    /// Whether requests may say a temperature.
-    pub temperature: bool,
-    /// How hard the model thinks; `None`: as it does by itself.
-    pub effort: Option<String>,
-    /// Who answers for the rest of a turn where this model is down.
-    pub fallback: Option<turn::Fallback>,
 }
 
 /// What a preset stands for.
@@ -188,11 +211,11 @@ pub trait Assembly: Send + Sync {
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
 
-    /// For a session in this directory that is to ask another model, as `provider/model`, from its next request on.
+    /// Another model for a session in this directory, as `provider/model`.
     ///
     /// # Errors
     /// No such model, no usable provider, an effort that it lacks.
-    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<Setup, Failure> {
+    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {
         let _ = (cwd, effort);
         Err(Failure::new(
             proto::ErrorName::InvalidConfig,
@@ -220,7 +243,7 @@ pub trait Assembly: Send + Sync {
     ///
     /// # Errors
     /// As [`Assembly::switch`].
-    fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
+    fn aide(&self, cwd: &Path, model: &str) -> Result<ModelSetup, Failure> {
         self.switch(cwd, model, Effort::Configured)
     }
 

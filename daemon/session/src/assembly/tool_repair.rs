@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Family, ToolSet, ToolSpec};
+use contract::{Family, ToolDeclaration, ToolSet};
 use turn::repair::flatten::{Flat, flatten};
 use turn::repair::{Known, Means};
 
-use crate::assembly::setup::Setup;
+use crate::assembly::setup::ModelSetup;
 
 /// All tools, as calls of them are mended.
 pub fn means(tools: &ToolSet) -> Means {
@@ -23,8 +23,8 @@ pub fn means(tools: &ToolSet) -> Means {
 }
 
 /// What the repair of calls needs, where it is wanted.
-pub fn wanted(setup: &Setup) -> Option<Means> {
-    setup.repair.then(|| means(&setup.tools))
+pub fn wanted(model: &ModelSetup, tools: &ToolSet) -> Option<Means> {
+    model.repair.then(|| means(tools))
 }
 
 /// The tools whose parameters are shown flat, and the way back. Calls are nested again whatever the setting says now:
@@ -36,11 +36,11 @@ pub fn flat(tools: &ToolSet) -> BTreeMap<Arc<str>, Flat> {
         .collect()
 }
 
-/// A tool as the model is shown it.
-pub fn shown(spec: &ToolSpec) -> ToolSpec {
-    let mut shown = spec.clone();
-    if let Some(flat) = flatten(&spec.schema) {
-        shown.schema = Arc::new(flat.schema);
+/// A tool as a model reads of it that makes mistakes with nested parameters.
+pub fn flattened(tool: &ToolDeclaration) -> ToolDeclaration {
+    let mut flattened = tool.clone();
+    if let Some(flat) = flatten(&tool.schema) {
+        flattened.schema = Arc::new(flat.schema);
     }
-    shown
+    flattened
 }

@@ -1,4 +1,5 @@
-//! What the model sees before the conversation, and how that changes. Owns what a cache reset in progress has made ready.
+//! What the model sees before the conversation, and how that changes. Owns the text of the prefix, and what a cache reset
+//! in progress has made ready.
 
 pub(crate) mod first_message;
 pub(crate) mod forecast;
@@ -8,14 +9,15 @@ pub(crate) mod reset;
 
 use std::sync::Arc;
 
+use contract::PrefixText;
 use proto::params::compact::CompactOutput;
 
 use crate::context::reset::Swap;
 use crate::tasks::Reply;
 
-/// A cache reset in progress.
-#[derive(Default)]
+/// The text of the prefix, and a cache reset in progress.
 pub(crate) struct ResetState {
+    text: Arc<PrefixText>,
     /// What goes into the log beside the record of the reset, until that is made.
     own: Option<String>,
     /// The model that is asked from that record on.
@@ -31,6 +33,24 @@ pub(crate) struct ResetState {
 }
 
 impl ResetState {
+    /// A session whose prefix says this.
+    pub fn new(text: PrefixText) -> Self {
+        Self {
+            text: Arc::new(text),
+            own: None,
+            swap: None,
+            made: None,
+            request: None,
+            announced: false,
+            reply: None,
+        }
+    }
+
+    /// What the prefix says, whichever model is asked.
+    pub fn text(&self) -> Arc<PrefixText> {
+        Arc::clone(&self.text)
+    }
+
     /// A job has ended: what belongs to its record is ready.
     pub fn put_done(
         &mut self,

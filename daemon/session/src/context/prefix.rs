@@ -1,35 +1,63 @@
-//! The frozen prefix of a session: rendered once, hashed, kept in the first record.
+//! The frozen prefix of a session: its text and what a model's provider makes of it, both kept in the first record.
 
-use contract::{Codec, Prefix, ToolSpec};
+use contract::{Prefix, PrefixText, ToolSpec};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::assembly::setup::Setup;
+use crate::assembly::setup::{ModelSetup, Profile};
 use crate::assembly::tool_repair;
 
-/// The shipped system prompt.
-const SYSTEM: &str = include_str!("../../prompts/system.md");
+/// The system prompt of sessions that no profile gives another one.
+pub const SYSTEM_PROMPT: &str = include_str!("../../prompts/system.md");
 
-/// Renders system prompt and tool schemas. Nothing variable goes in: same build, same bytes.
+/// The prefix in the `own` member of the first record.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FrozenPrefix {
+    /// As the session's first model gets it.
+    pub prefix: Prefix,
+    /// What it was rendered from, and is rendered from for another model.
+    pub text: PrefixText,
+}
+
+impl FrozenPrefix {
+    /// Renders the text of a profile for its model.
+    pub fn of(profile: &Profile) -> Self {
+        let text = text(profile);
+        let prefix = render(&profile.model, &text);
+        Self { prefix, text }
+    }
+
+    /// Reads the `own` member of a first record. `None`: it holds no prefix.
+    pub fn read(own: &str) -> Option<Self> {
+        serde_json::from_str(own).ok()
+    }
+}
+
+/// System prompt and tools of a profile. Nothing variable goes in: same build and files, same bytes.
 /// Deferred tools are left out, unless they are pinned.
-pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
-    let is_pinned = |spec: &ToolSpec| setup.pinned.iter().any(|pinned| *pinned == *spec.name);
-    let in_prefix = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
-    let shown = |spec: &ToolSpec| match setup.repair {
-        true => tool_repair::shown(spec),
-        false => spec.clone(),
-    };
-    let specs: Vec<_> = setup.tools.specs().filter(in_prefix).map(shown).collect();
-    codec.prefix(&setup.model, SYSTEM.trim_end(), &specs)
+fn text(profile: &Profile) -> PrefixText {
+    let is_pinned = |spec: &ToolSpec| profile.pinned.iter().any(|pinned| *pinned == *spec.name);
+    let declared = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
+    let specs = profile.tools.specs().filter(declared);
+    PrefixText {
+        system: profile.system_prompt.trim_end().to_owned(),
+        tools: specs.map(ToolSpec::declaration).collect(),
+    }
+}
+
+/// Renders a text for a model.
+pub fn render(model: &ModelSetup, text: &PrefixText) -> Prefix {
+    if !model.repair {
+        return model.codec.prefix(&model.name, &text.system, &text.tools);
+    }
+    let tools: Vec<_> = text.tools.iter().map(tool_repair::flattened).collect();
+    model.codec.prefix(&model.name, &text.system, &tools)
 }
 
 /// SHA-256 over the prefix, hexadecimal.
 pub fn hash(prefix: &Prefix) -> String {
-    let mut hasher = Sha256::new();
-    for part in [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra] {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hex::encode(hasher.finalize())
+    let parts = [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra];
+    digest(&parts.map(String::as_bytes))
 }
 
 /// SHA-256 over parts, each with its length, hexadecimal.

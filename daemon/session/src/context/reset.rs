@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolSet};
+use contract::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
@@ -14,7 +14,7 @@ use store::log::{LogFile, Where};
 use turn::compacting::{Digest, Job, JobEnd, Resetting};
 use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
 
-use crate::assembly::setup::{Assembly, Effort, Setup};
+use crate::assembly::setup::{Assembly, Effort, ModelSetup};
 use crate::context::prefix;
 use crate::journal::MessageAt;
 use crate::journal::elements::{self as base, Element, Reader};
@@ -40,8 +40,8 @@ pub struct Wanted {
     pub assembly: Arc<dyn Assembly>,
     /// The session's directory: settings are read there.
     pub cwd: PathBuf,
-    /// The session's tools: another model gets the same.
-    pub tools: ToolSet,
+    /// What the session's prefix says: another model gets the same.
+    pub text: Arc<PrefixText>,
     pub wire: Wire,
     /// Messages stand there that another provider wrote than the one that is asked from now on.
     pub is_other_vendor: bool,
@@ -66,7 +66,7 @@ pub struct Done {
 
 /// Another model, ready to be asked.
 pub struct Swap {
-    pub setup: Setup,
+    pub model: ModelSetup,
     pub prefix: Prefix,
 }
 
@@ -284,23 +284,22 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
     let swap = match wanted.is_other {
         false => None,
         true => {
-            let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
+            let name = wanted.wire.full_model();
             let effort = Effort::Exactly(wanted.wire.effort.as_deref());
-            let mut setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
-            setup.tools = wanted.tools.clone();
-            has_key(&setup, wanted.keys.as_deref())?;
-            let prefix = prefix::render(&*setup.codec, &setup);
-            Some(Box::new(Swap { setup, prefix }))
+            let model = wanted.assembly.switch(&wanted.cwd, &name, effort)?;
+            has_key(&model, wanted.keys.as_deref())?;
+            let prefix = prefix::render(&model, &wanted.text);
+            Some(Box::new(Swap { model, prefix }))
         }
     };
     let codec = swap.as_ref().map_or_else(
         || Arc::clone(&work.codec),
-        |swap| Arc::clone(&swap.setup.codec),
+        |swap| Arc::clone(&swap.model.codec),
     );
     let mut elements = Vec::new();
     let mut pieces = None;
     // An entry may be of another kind than it was.
-    let kind = swap.as_ref().map(|swap| &swap.setup.provider_kind);
+    let kind = swap.as_ref().map(|swap| &swap.model.provider_kind);
     let other_kind = kind.is_some_and(|kind| *kind != wanted.wire.provider_kind);
     if wanted.renders || other_kind {
         let messages = read(&work.file, &work.parts)?;
@@ -315,11 +314,11 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         pieces = Some(made.collect());
     }
     let wire = swap.as_ref().map(|swap| Wire {
-        provider: swap.setup.provider_name.clone(),
-        provider_kind: swap.setup.provider_kind.clone(),
-        model: swap.setup.model.clone(),
+        provider: swap.model.provider_name.clone(),
+        provider_kind: swap.model.provider_kind.clone(),
+        model: swap.model.name.clone(),
         effort: wanted.wire.effort.clone(),
-        context_window: swap.setup.context_window,
+        context_window: swap.model.context_window,
         prefix_sha256: prefix::hash(&swap.prefix),
     });
     let own = base::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
@@ -340,15 +339,15 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
 }
 
 /// Whether the key is there that is needed, where that matters.
-fn has_key(setup: &Setup, keys: Option<&Keys>) -> Result<(), Failure> {
-    let (Some(keys), Some(variable)) = (keys, &setup.key_variable) else {
+fn has_key(model: &ModelSetup, keys: Option<&Keys>) -> Result<(), Failure> {
+    let (Some(keys), Some(variable)) = (keys, &model.key_variable) else {
         return Ok(());
     };
-    match setup.own_key.is_some() || keys.get(variable).is_some() {
+    match model.own_key.is_some() || keys.get(variable).is_some() {
         true => Ok(()),
         false => Err(Failure::new(
             ErrorName::InvalidConfig,
-            format!("there is no key for `{}`", setup.provider_name),
+            format!("there is no key for `{}`", model.provider_name),
             format!("Set {variable}, or store it with `reasonix login`."),
         )),
     }

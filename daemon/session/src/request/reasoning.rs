@@ -113,32 +113,30 @@ impl Aide {
     /// Nobody can be: why.
     pub async fn find(around: Around) -> Result<Self, String> {
         let (assembly, cwd, model) = (around.assembly, around.cwd, around.model);
-        let setup = blocking(move || assembly.aide(&cwd, &model)).await;
-        let setup = setup.map_err(|failure| failure.message)?;
-        let setup = setup.map_err(|failure| failure.message)?;
-        let mut prefix = setup
-            .codec
-            .prefix(&setup.model, turn::extraction::SYSTEM, &[]);
-        let json_mode = setup.codec.json_mode();
+        let aide = blocking(move || assembly.aide(&cwd, &model)).await;
+        let aide = aide.map_err(|failure| failure.message)?;
+        let aide = aide.map_err(|failure| failure.message)?;
+        let mut prefix = aide.codec.prefix(&aide.name, turn::extraction::SYSTEM, &[]);
+        let json_mode = aide.codec.json_mode();
         if !prefix.extra.is_empty() && !json_mode.is_empty() {
             prefix.extra.push(',');
         }
         prefix.extra.push_str(json_mode);
-        let variable = setup.key_variable.as_ref();
+        let variable = aide.key_variable.as_ref();
         let brought = variable.and_then(|variable| around.keys.get(variable));
         Ok(Self {
-            key: brought.or(setup.own_key),
-            codec: setup.codec,
-            provider: setup.provider,
+            key: brought.or(aide.own_key),
+            codec: aide.codec,
+            provider: aide.provider,
             prefix,
             ground: around.ground,
             bill: Bill {
                 item: around.item,
-                provider: setup.provider_name,
-                model: setup.model,
+                provider: aide.provider_name,
+                model: aide.name,
                 purpose: Purpose::Extraction,
                 step: around.step,
-                price: setup.price.map(Arc::new),
+                price: aide.price.map(Arc::new),
             },
             purse: around.purse,
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract::{Codec, Prefix, Provider, Secret};
 
-use crate::assembly::setup::Setup;
+use crate::assembly::setup::ModelSetup;
 
 /// The model that requests are sent to. Replaced as a whole when the session changes its model.
 pub(crate) struct ModelRoute {
@@ -23,15 +23,15 @@ pub(crate) struct ModelRoute {
 }
 
 impl ModelRoute {
-    pub fn new(setup: &Setup, prefix: Prefix) -> Self {
+    pub fn new(model: &ModelSetup, prefix: Prefix) -> Self {
         Self {
-            codec: Arc::clone(&setup.codec),
-            provider: Arc::clone(&setup.provider),
+            codec: Arc::clone(&model.codec),
+            provider: Arc::clone(&model.provider),
             prefix: Arc::new(prefix),
-            key_variable: setup.key_variable.clone(),
-            own_key: setup.own_key.clone(),
-            price: setup.price.clone().map(Arc::new),
-            temperature: setup.temperature,
+            key_variable: model.key_variable.clone(),
+            own_key: model.own_key.clone(),
+            price: model.price.clone().map(Arc::new),
+            temperature: model.temperature,
         }
     }
 

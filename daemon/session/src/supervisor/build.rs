@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{KnownState, Prefix};
+use contract::KnownState;
 use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
@@ -35,6 +35,7 @@ use crate::calls::sandbox as walls;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message as opening;
+use crate::context::prefix::FrozenPrefix;
 use crate::history::summary;
 use crate::journal::elements::ElementAt;
 use crate::journal::{Cause, Closed, Journal};
@@ -54,7 +55,7 @@ pub struct Parts {
     pub file: LogFile,
     pub index: Index,
     pub facts: Facts,
-    pub prefix: Prefix,
+    pub prefix: FrozenPrefix,
     pub setup: Setup,
     pub keys: Arc<Keys>,
     /// The whole environment of its commands.
@@ -86,10 +87,11 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     );
     bench.memory.note_known_files(&parts.known);
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
-    let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
+    let profile = &parts.setup.profile;
+    let mut machine = machine(parts.facts, profile.model.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
-    machine.mend_calls(tool_repair::wanted(&parts.setup));
-    machine.fall_back_to(parts.setup.fallback.clone());
+    machine.mend_calls(tool_repair::wanted(&profile.model, &profile.tools));
+    machine.fall_back_to(profile.model.fallback.clone());
     let mut journal = Journal::new(
         parts.file,
         parts.index,
@@ -233,8 +235,8 @@ fn bench(
     let files = Arc::clone(&workspace);
     Bench {
         session: created.pid,
-        tools: setup.tools.clone(),
-        flat: tool_repair::flat(&setup.tools),
+        tools: setup.profile.tools.clone(),
+        flat: tool_repair::flat(&setup.profile.tools),
         notes: Notes::new(Arc::clone(&memory)),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,
@@ -277,7 +279,7 @@ struct Made {
     is_new: bool,
     machine: Machine,
     journal: Journal,
-    prefix: Prefix,
+    prefix: FrozenPrefix,
     setup: Setup,
     bench: Bench,
     keys: Arc<Keys>,
@@ -297,7 +299,8 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         true => None,
         false => looser(own, made.setup.options.approval_mode.unwrap_or_default()),
     };
-    let route = ModelRoute::new(&made.setup, made.prefix);
+    let profile = made.setup.profile;
+    let route = ModelRoute::new(&profile.model, made.prefix.prefix);
     let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());
     Actor {
         id: made.id,
@@ -313,14 +316,14 @@ fn actor(ground: &Ground, made: Made) -> Actor {
             made.is_new,
         ),
         viewers: Viewers::new(made.pid, made.dir, made.missed, made.to.gone),
-        resets: ResetState::default(),
+        resets: ResetState::new(made.prefix.text),
         calls: CallState::new(
             made.bench,
             made.environment,
             HookState::new(made.hooks),
-            made.setup.layers,
+            profile.rules,
             kept_rules,
-            made.setup.limits.grace_ms,
+            profile.model.limits.grace_ms,
         ),
         replies: Replies::default(),
         publisher: Publisher::new(made.seen, ground.catalog.clone()),

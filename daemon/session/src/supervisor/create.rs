@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::ToolSet;
+use contract::{Prefix, ToolSet};
 use hooks::What;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
@@ -20,7 +20,7 @@ use crate::assembly::options;
 use crate::assembly::setup::{Effort, Setup};
 use crate::calls::hooks as hooked;
 use crate::context::first_message as opening;
-use crate::context::prefix;
+use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::Ground;
@@ -286,17 +286,15 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     };
     let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
-    let effort = pace.map(|bundle| bundle.pace.of(&setup.efforts));
+    let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));
     if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
-        let model = format!("{}/{}", setup.provider_name, setup.model);
-        let notices = std::mem::take(&mut setup.notices);
+        let model = setup.profile.model.full_name();
         let effort = Effort::Exactly(Some(&effort));
-        setup = ground.assembly.switch(&cwd, &model, effort)?;
-        setup.notices = notices;
+        setup.profile.model = ground.assembly.switch(&cwd, &model, effort)?;
     }
     let rules = params.options.rules.clone().unwrap_or_default();
-    check_rules(&rules, &setup.tools)?;
-    let prefix = prefix::render(setup.codec.as_ref(), &setup);
+    check_rules(&rules, &setup.profile.tools)?;
+    let prefix = FrozenPrefix::of(&setup.profile);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
     let pid = ground
@@ -313,7 +311,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         &ground.assembly.user_home(),
         params,
         &setup,
-        &prefix,
+        &prefix.prefix,
         pid,
         &cwd,
         &env,
@@ -367,7 +365,7 @@ fn first_record(
     user_home: &Path,
     params: &CreateParams,
     setup: &Setup,
-    prefix: &contract::Prefix,
+    prefix: &Prefix,
     pid: Pid,
     cwd: &Path,
     env: &BTreeMap<String, String>,
@@ -386,10 +384,10 @@ fn first_record(
         epoch: 1,
         cwd: params.cwd.clone(),
         root: root.to_string_lossy().into_owned(),
-        provider_kind: setup.provider_kind.clone(),
-        context_window: setup.context_window,
+        provider_kind: setup.profile.model.provider_kind.clone(),
+        context_window: setup.profile.model.context_window,
         prefix_sha256: prefix::hash(prefix),
-        tools: setup.tools.frozen().clone(),
+        tools: setup.profile.tools.frozen().clone(),
         env,
         env_names: others
             .into_keys()
@@ -413,7 +411,8 @@ fn resolved(wanted: &SessionOptions, setup: &Setup) -> SessionOptions {
         Kind::Headless => OnAsk::Sandboxed,
         Kind::Interactive => OnAsk::Wait,
     });
-    options.model = Some(format!("{}/{}", setup.provider_name, setup.model));
-    options.effort.clone_from(&setup.effort);
+    let model = &setup.profile.model;
+    options.model = Some(model.full_name());
+    options.effort.clone_from(&model.effort);
     options
 }

@@ -27,6 +27,7 @@ use rebuilt::Rebuilt;
 use crate::actor::handle::SessionHandle;
 use crate::assembly::names;
 use crate::context::forecast;
+use crate::context::prefix::FrozenPrefix;
 use crate::journal::elements as base;
 use crate::supervisor::Supervisor;
 use crate::supervisor::load::Ground;
@@ -126,7 +127,8 @@ impl Supervisor {
             whole.ends.get(&turn)?;
             let then = look(&dir, behind(&whole, turn, log.upto)).ok()?;
             let setup = ground.assembly.resume(&then.facts.created_now()?);
-            let (limits, price) = (setup.limits, setup.price.as_ref());
+            let model = setup.profile.model;
+            let (limits, price) = (model.limits, model.price.as_ref());
             let now = Stamp::now();
             // Later turns have used the same beginning since, where nothing came between.
             let used = match whole.facts.cache.resets == then.facts.cache.resets {
@@ -144,10 +146,10 @@ impl Supervisor {
 /// What is known of the origin before anything is copied.
 struct Source {
     facts: Facts,
-    /// The daemon's own part of its first record, with the prefix.
-    own: String,
+    /// Its newest prefix, and the text of it.
+    frozen: FrozenPrefix,
     created: SessionCreated,
-    /// Turns that have ended, and where. What is in `own` is that of the newest prefix.
+    /// Turns that have ended, and where.
     ends: BTreeMap<u64, Seq>,
 }
 
@@ -184,7 +186,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
             let file = file.with_syncer(ground.assembly.syncer());
             let runs = source.facts.shown_upto(end);
             let mut copy = Copy::new(file, dir.clone(), &unborn);
-            copy.first(&created, &then.own)?;
+            copy.first(&created, &then.frozen)?;
             let mut base = then.facts.base_at(then.facts.seq).map(Rebuilt::new);
             let read = store::log::read(&dir, &mut |raw| {
                 if let Some(base) = base.as_mut().filter(|_| raw.kind == "cache.reset") {
@@ -216,7 +218,7 @@ fn publish(home: &Home, fork: SessionId) -> Result<(), String> {
 
 /// Reads the origin, up to where it is damaged.
 fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
-    let (mut facts, mut own, mut ends) = (Facts::default(), None, BTreeMap::new());
+    let (mut facts, mut frozen, mut ends) = (Facts::default(), None, BTreeMap::new());
     let mut readable = true;
     let read = store::log::read(dir, &mut |raw| {
         if raw.seq > upto || !readable {
@@ -227,11 +229,11 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
             return;
         };
         if raw.seq == Seq(1) {
-            own = raw.own.map(|own| own.get().to_owned());
+            frozen = raw.own.and_then(|own| FrozenPrefix::read(own.get()));
         } else if raw.kind == "cache.reset"
-            && let Some(prefix) = base::prefix(raw)
+            && let (Some(frozen), Some(prefix)) = (&mut frozen, base::prefix(raw))
         {
-            own = base::own(Some(&prefix), &[]).ok();
+            frozen.prefix = prefix;
         }
         if let (Body::TurnEnded(_), Some(turn)) = (&record.body, record.turn) {
             ends.insert(turn, record.seq);
@@ -242,12 +244,12 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
     if let Some(open) = &facts.open {
         ends.remove(&open.number);
     }
-    let (Some(created), Some(own)) = (facts.created.clone(), own) else {
+    let (Some(created), Some(frozen)) = (facts.created.clone(), frozen) else {
         return Err(storage("its first record is missing".to_owned()));
     };
     Ok(Source {
         facts,
-        own,
+        frozen,
         created,
         ends,
     })
@@ -373,13 +375,15 @@ impl Copy {
         }
     }
 
-    fn first(&mut self, created: &SessionCreated, own: &str) -> Result<(), String> {
+    fn first(&mut self, created: &SessionCreated, frozen: &FrozenPrefix) -> Result<(), String> {
         let data = json(&Body::SessionCreated(created.clone()))?;
+        let own = serde_json::to_string(frozen)
+            .map_err(|error| format!("the prefix cannot be written as JSON: {error}"))?;
         self.put(
             Stamp::now(),
             None,
             ("session.created", &data),
-            Some(own),
+            Some(&own),
             None,
         );
         Ok(())

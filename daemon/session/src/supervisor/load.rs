@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use contract::{KnownState, Prefix};
+use contract::KnownState;
 use proto::record::CheckpointCreated;
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
-use serde::Deserialize;
 use store::aside::Aside;
 use store::home::Home;
 use store::log::{Index, LogFile};
@@ -17,6 +16,7 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::Knowledge;
 use crate::assembly::setup::Assembly;
+use crate::context::prefix::FrozenPrefix;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self as base, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -45,7 +45,7 @@ pub struct Read {
     pub file: LogFile,
     pub index: Index,
     pub facts: Facts,
-    pub prefix: Prefix,
+    pub prefix: FrozenPrefix,
     pub repair: Option<String>,
     pub read_only: Option<Closed>,
     /// Where the elements of cache resets stand in their lines.
@@ -54,12 +54,6 @@ pub struct Read {
     pub missed: Option<Digest>,
     /// The files that the model knows, the oldest first.
     pub known: Vec<KnownState>,
-}
-
-/// The daemon's own part of the first record.
-#[derive(Deserialize)]
-struct OwnPrefix {
-    prefix: Prefix,
 }
 
 /// Reads a log: the fold of its records. Blocks.
@@ -74,13 +68,13 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         if let Some(own) = raw.own
             && prefix.is_none()
         {
-            prefix = serde_json::from_str::<OwnPrefix>(own.get()).ok();
+            prefix = FrozenPrefix::read(own.get());
         }
         if raw.kind == "cache.reset" {
             // Who is asked from there on is asked with another prefix.
-            prefix = base::prefix(raw)
-                .map(|prefix| OwnPrefix { prefix })
-                .or(prefix.take());
+            if let (Some(frozen), Some(prefix)) = (&mut prefix, base::prefix(raw)) {
+                frozen.prefix = prefix;
+            }
             elements.push((raw.seq, base::elements(raw)));
         }
         match raw.record() {
@@ -109,7 +103,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
         }
     });
     let opened = opened.map_err(|error| unreadable(session, &store::reason(&error)))?;
-    let (Some(_), Some(OwnPrefix { prefix })) = (&facts.created, prefix) else {
+    let (Some(_), Some(prefix)) = (&facts.created, prefix) else {
         return Err(unreadable(session, "its first record is missing"));
     };
     let repair = opened.repair.map(|repair| {
@@ -185,7 +179,8 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
     };
     let as_now = facts.created_now();
     let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
-    setup.tools = setup.tools.restricted_to(&created.tools);
+    let profile = &mut setup.profile;
+    profile.tools = profile.tools.restricted_to(&created.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

@@ -8,7 +8,7 @@ use proto::params::session::{SessionSummary, SetParams};
 use proto::{ErrorName, Failure, SessionOptions, Stamp};
 
 use crate::actor::handle::SessionHandle;
-use crate::assembly::setup::{Effort, Setup};
+use crate::assembly::setup::{Effort, ModelSetup};
 use crate::context::forecast;
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
@@ -66,16 +66,16 @@ impl Supervisor {
                 ..Chosen::default()
             });
         }
-        let setup = self.switched(&summary, params).await?;
-        let model = format!("{}/{}", setup.provider_name, setup.model);
+        let found = self.switched(&summary, params).await?;
+        let model = found.full_name();
         let same = model == summary.model;
         let effort = match same && params.options.effort.is_none() {
             true => summary.effort.clone(),
-            false => setup.effort,
+            false => found.effort,
         };
         let changes = !same || effort != summary.effort;
         if changes && summary.context_tokens > 0 && !params.confirm {
-            let (tokens, price) = (summary.context_tokens, setup.price.as_ref());
+            let (tokens, price) = (summary.context_tokens, found.price.as_ref());
             let now = Stamp::now();
             let forecasts = Forecasts {
                 now: handle.forecast().await?,
@@ -112,7 +112,7 @@ impl Supervisor {
         &self,
         summary: &SessionSummary,
         params: &SetParams,
-    ) -> Result<Setup, Failure> {
+    ) -> Result<ModelSetup, Failure> {
         let wanted = params
             .options
             .model
@@ -149,8 +149,8 @@ impl Supervisor {
             let bundle = assembly.preset(&cwd, &name, Some(&now))?;
             // All is said, also what is so already: the same call comes to the same when it is repeated.
             let model = said.options.model.clone().or(bundle.model).unwrap_or(now);
-            let setup = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
-            let effort = bundle.pace.of(&setup.efforts);
+            let found = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
+            let effort = bundle.pace.of(&found.efforts);
             let options = SessionOptions {
                 model: Some(model),
                 effort: said.options.effort.or(Some(effort)),

@@ -18,32 +18,16 @@ use serde_json::{Map, Value};
 use store::home::Home;
 use tokio::sync::Semaphore;
 
-use crate::assembly::setup::{Assembly, Layered, Setup};
-use crate::{Residence, SandboxDemand, SandboxSettings, Supervisor};
+use crate::assembly::setup::{Assembly, Layered, ModelSetup, Profile, Setup};
+use crate::{Residence, SYSTEM_PROMPT, SandboxDemand, SandboxSettings, Supervisor};
 
-/// A session with this model and these tools, and nothing else set.
-pub fn setup(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet) -> Setup {
+/// A session with this profile, and nothing else set.
+pub fn setup(profile: Profile) -> Setup {
     Setup {
-        pinned: Vec::new(),
-        provider_name: "script".into(),
-        provider_kind: "replay".into(),
-        model: "m".into(),
-        context_window: 0,
-        codec,
-        provider,
-        key_variable: None,
+        profile,
         secret_variables: Vec::new(),
         pass: Vec::new(),
-        own_key: None,
-        tools,
-        layers: vec![Layered {
-            layer: policy::Layer::User,
-            origin: "config.toml".to_owned(),
-            rules: Rules::default(),
-            trusted: true,
-        }],
         options: SessionOptions::default(),
-        limits: turn::Limits::default(),
         allow_write: Vec::new(),
         deny_read: Vec::new(),
         confine: SandboxSettings {
@@ -55,12 +39,38 @@ pub fn setup(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet)
         workspace_root: None,
         notices: Vec::new(),
         unusable: None,
-        price: None,
-        repair: false,
-        efforts: Vec::new(),
-        temperature: true,
-        effort: None,
-        fallback: None,
+    }
+}
+
+/// These tools, and a model of which nothing is known.
+pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet) -> Profile {
+    Profile {
+        system_prompt: SYSTEM_PROMPT.into(),
+        tools,
+        pinned: Vec::new(),
+        rules: vec![Layered {
+            layer: policy::Layer::User,
+            origin: "config.toml".to_owned(),
+            rules: Rules::default(),
+            trusted: true,
+        }],
+        model: ModelSetup {
+            provider_name: "script".into(),
+            provider_kind: "replay".into(),
+            name: "m".into(),
+            context_window: 0,
+            codec,
+            provider,
+            key_variable: None,
+            own_key: None,
+            limits: turn::Limits::default(),
+            price: None,
+            repair: false,
+            efforts: Vec::new(),
+            temperature: true,
+            effort: None,
+            fallback: None,
+        },
     }
 }
 

@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use super::fixtures::{self, Marker, Stops};
 use crate::actor::handle::{Attach, SessionHandle};
 use crate::assembly::setup::{Assembly, Setup};
+use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::{self, Ground};
@@ -112,7 +113,11 @@ impl Scripted {
                 approval_mode: Some(self.approval_mode),
                 ..SessionOptions::default()
             },
-            ..fixtures::setup(codec, provider, ToolSet::new(vec![Arc::new(marker)]))
+            ..fixtures::setup(fixtures::profile(
+                codec,
+                provider,
+                ToolSet::new(vec![Arc::new(marker)]),
+            ))
         }
     }
 }
@@ -264,7 +269,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = crate::context::prefix::render(setup.codec.as_ref(), &setup);
+    let prefix = FrozenPrefix::of(&setup.profile);
     let parts = Parts {
         created: created.clone(),
         file,

@@ -242,7 +242,11 @@ impl Outside {
                 approval_mode: Some(ApprovalMode::Yolo),
                 ..SessionOptions::default()
             },
-            ..fixtures::setup(codec, model, ToolSet::new(tools.to_vec()))
+            ..fixtures::setup(fixtures::profile(
+                codec,
+                model,
+                ToolSet::new(tools.to_vec()),
+            ))
         }
     }
 }

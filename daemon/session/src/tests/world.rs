@@ -18,7 +18,7 @@ use store::home::Home;
 use store::log::Syncer;
 
 use super::fixtures::{self, Marker, Stops, prompt, supervise};
-use crate::assembly::setup::{Assembly, Setup};
+use crate::assembly::setup::{Assembly, Effort, ModelSetup, Setup};
 use crate::{Client, Residence, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.
@@ -74,6 +74,10 @@ pub struct Outside {
     /// Asks before everything, as it is configured.
     pub strict: AtomicBool,
     pub max_steps: u64,
+    /// What new sessions read of the marker.
+    pub tool_description: Mutex<String>,
+    /// The system prompt of new sessions.
+    pub system_prompt: Mutex<String>,
     /// Tools of this build beside the marker.
     pub tools: Mutex<Vec<Arc<dyn Tool>>>,
     /// What the tools of all sessions remember.
@@ -128,10 +132,14 @@ impl Outside {
             inner,
             sent: Arc::clone(&self.sent),
         });
-        let tools = self.tools_with(Marker::new(&self.runs));
+        let mut marker = Marker::new(&self.runs);
+        marker.spec.description = self.tool_description.lock().unwrap().as_str().into();
+        let tools = self.tools_with(marker);
+        let mut profile = fixtures::profile(codec, provider, tools);
+        profile.system_prompt = self.system_prompt.lock().unwrap().as_str().into();
+        profile.model.context_window = 1000;
+        profile.model.key_variable = Some("VENDOR_KEY".into());
         Setup {
-            context_window: 1000,
-            key_variable: Some("VENDOR_KEY".into()),
             secret_variables: vec!["VENDOR_KEY".into()],
             options: SessionOptions {
                 approval_mode: Some(if self.strict.load(Ordering::SeqCst) {
@@ -146,7 +154,7 @@ impl Outside {
                 .provider_gone
                 .load(Ordering::SeqCst)
                 .then(|| "its provider is not configured any more".into()),
-            ..fixtures::setup(codec, provider, tools)
+            ..fixtures::setup(profile)
         }
     }
 }
@@ -164,6 +172,12 @@ impl Assembly for Outside {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         self.setup()
+    }
+
+    fn switch(&self, _: &Path, model: &str, _: Effort<'_>) -> Result<ModelSetup, Failure> {
+        let mut switched = self.setup().profile.model;
+        switched.name = model.rsplit('/').next().unwrap().to_owned();
+        Ok(switched)
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
@@ -223,6 +237,8 @@ impl World {
             sent: Arc::default(),
             runs: Arc::default(),
             provider_gone: AtomicBool::new(false),
+            tool_description: Mutex::new("Marks.".into()),
+            system_prompt: Mutex::new(crate::SYSTEM_PROMPT.into()),
             hangs: Mutex::default(),
             strict: AtomicBool::new(false),
             tools: Mutex::default(),

@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
+use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
-use contract::{Family, ToolChoice};
 use proptest::prelude::*;
 use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
@@ -114,8 +114,12 @@ fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -
     String::from_utf8(chat.assemble(&asked)).expect("UTF-8")
 }
 
-fn tools() -> Vec<ToolSpec> {
-    let spec = |name, schema| ToolSpec::new(name, "Does \"it\".", schema, Family::Read);
+fn tools() -> Vec<ToolDeclaration> {
+    let spec = |name: &str, schema: Value| ToolDeclaration {
+        name: name.into(),
+        description: "Does \"it\".".into(),
+        schema: schema.into(),
+    };
     let schema = json!({"type": "object", "required": ["z", "a"], "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}});
     vec![spec("write", json!({})), spec("read", schema)]
 }

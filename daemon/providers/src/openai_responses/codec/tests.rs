@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
+use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
-use contract::{Family, ToolChoice};
 
 use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
 use proto::{CallId, ItemId};
@@ -60,9 +60,13 @@ fn tool(call: &str, text: &str, status: CallStatus) -> Item {
     })
 }
 
-fn tools() -> [ToolSpec; 2] {
+fn tools() -> [ToolDeclaration; 2] {
     let schema = json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}});
-    ["write", "read"].map(|name| ToolSpec::new(name, "Does \"it\".", schema.clone(), Family::Read))
+    ["write", "read"].map(|name| ToolDeclaration {
+        name: name.into(),
+        description: "Does \"it\".".into(),
+        schema: schema.clone().into(),
+    })
 }
 
 fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice) -> String {

@@ -354,7 +354,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
         "properties": {"user": user, "mail": text},
     });
     let spec = ToolSpec::new("invite", "Invites.", schema, Family::Edit);
-    let shown = crate::assembly::tool_repair::shown(&spec).schema;
+    let shown = crate::assembly::tool_repair::flattened(&spec.declaration()).schema;
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["user.profile.name", "mail"]);
 

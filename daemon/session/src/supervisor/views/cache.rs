@@ -7,11 +7,10 @@ use contract::Prefix;
 use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
 use proto::{Body, ErrorName, Failure};
-use serde::Deserialize;
 
 use super::{Log, storage};
 use crate::assembly::setup::Effort;
-use crate::context::prefix;
+use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements as base;
@@ -40,7 +39,12 @@ impl Supervisor {
             let parts = [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra];
             let bytes: usize = parts.iter().map(|part| part.len()).sum();
             // What it knows of the provider now: nothing, where that is not configured any more.
-            let ttl_ms = assembly.resume(&frozen.created).limits.cache_ttl_ms;
+            let ttl_ms = assembly
+                .resume(&frozen.created)
+                .profile
+                .model
+                .limits
+                .cache_ttl_ms;
             Ok(cached.finish(frozen.created.prefix_sha256, bytes as u64, ttl_ms))
         })
         .await?
@@ -82,8 +86,9 @@ impl Supervisor {
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
                     let model = model.as_deref();
                     let setup = assembly.create_with(cwd, model, Effort::Configured, &keys)?;
-                    let prefix = prefix::render(setup.codec.as_ref(), &setup);
-                    Ok(frozen::page(setup.provider_name, &prefix, None, after))
+                    let FrozenPrefix { prefix, .. } = FrozenPrefix::of(&setup.profile);
+                    let provider = setup.profile.model.provider_name;
+                    Ok(frozen::page(provider, &prefix, None, after))
                 })
                 .await?
             }
@@ -97,18 +102,14 @@ impl Supervisor {
 /// Reads the first record, and what was measured behind it. `each`: what else is to be made of the records of requests.
 /// Blocks.
 fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Failure> {
-    #[derive(Deserialize)]
-    struct OwnPrefix {
-        prefix: Prefix,
-    }
     let (mut first, mut measured) = (None, None);
     log.read(
         |kind| kind == "session.created" || Cached::reads(kind),
         |record, raw| {
             match &record.body {
                 Body::SessionCreated(created) => {
-                    let own = raw.own.and_then(|own| serde_json::from_str(own.get()).ok());
-                    first = own.map(|OwnPrefix { prefix }| (created.clone(), prefix));
+                    let own = raw.own.and_then(|own| FrozenPrefix::read(own.get()));
+                    first = own.map(|frozen| (created.clone(), frozen.prefix));
                 }
                 Body::CacheReset(reset) => {
                     // Who is asked from there on is asked with another prefix.
