@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_names_what_holds_and_why_not_better() {
+    fn the_report_names_the_sandbox_backend_and_why_no_stronger_one_works() {
         let namespace = Mechanism::Namespace {
             by: "bubblewrap",
             bound: Some(Bound::PidMax),

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_forgets_does_not_wait_for_who_opens_and_has_the_last_word() {
+    fn forgetting_does_not_wait_for_opening_and_wins() {
         let places = Shelf::default();
         let first = places.of(Pid(1), || {
             assert!(places.0.try_lock().is_ok(), "nobody holds it meanwhile");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_too_many_only_the_one_that_was_used_longest_ago_goes() {
+    fn if_there_are_too_many_the_least_recently_used_one_is_dropped() {
         let places = Shelf::default();
         let most = u64::try_from(KEPT).unwrap();
         for number in 0..most {

@@ -90,7 +90,7 @@ async fn honest_programs_work() {
 }
 
 #[tokio::test]
-async fn with_the_network_the_machines_ports_are_reached() {
+async fn with_network_access_local_ports_are_reachable() {
     for mut room in rooms().await {
         room.walls.network = true;
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -104,7 +104,7 @@ async fn with_the_network_the_machines_ports_are_reached() {
 }
 
 #[tokio::test]
-async fn of_what_is_masked_only_what_is_named_is_read() {
+async fn only_named_exceptions_of_a_masked_directory_are_readable() {
     for mut room in rooms().await {
         std::fs::create_dir(room.at("secrets/own")).unwrap();
         std::fs::write(room.at("secrets/own/out"), "spilled").unwrap();

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_that_fit_stay_and_others_stay_apart() {
+    fn valid_ids_stay_and_others_are_mapped_without_collisions() {
         assert_eq!(fit("toolu_01-x", 64), "toolu_01-x");
         let made = fit("functions.read:0", 64);
         assert!(made.starts_with("functions_read_0_"), "{made}");

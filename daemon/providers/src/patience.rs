@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_was_not_awake_at_the_deadline_hears_what_came_meanwhile() {
+    async fn a_late_wakeup_delivers_output_that_arrived_before_the_deadline() {
         let (say, mut heard) = tokio::sync::mpsc::channel(1);
         let deadline = Instant::now() + Duration::from_millis(20);
         let listening = async {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_stand_in_their_places_and_those_of_others_nowhere() {
+    fn reasoning_keeps_its_position_and_foreign_reasoning_is_dropped() {
         let call = |id: &str| ToolCall {
             id: id.into(),
             name: "read".to_owned(),

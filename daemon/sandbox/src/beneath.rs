@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_but_what_is_masked_is_open() {
+    fn everything_is_readable_except_masked_paths() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         for name in ["a/secret", "a/plain", "b"] {

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reaches_past_walls_is_refused_and_all_else_is_not() {
+    fn system_calls_that_bypass_the_sandbox_are_refused_and_others_are_not() {
         for call in REFUSED {
             assert_eq!(native(true, *call, &[0; 6]), error(libc::EPERM));
         }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_decide_where_they_must() {
+    fn some_system_calls_are_judged_by_their_arguments() {
         let user = 0x1000_0000;
         assert_eq!(
             native(true, libc::SYS_clone, &[user | 17]),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn other_architectures_get_nothing_past() {
+    fn system_calls_of_other_architectures_are_refused() {
         assert_eq!(answer(true, 0x4000_0003, 26, &[0; 6]), KILL);
         #[cfg(target_arch = "x86_64")]
         assert_eq!(

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_swapped_while_the_mounts_were_made_is_noticed() {
+    fn a_path_swapped_during_mounting_is_detected() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
         for name in ["a/b", "other/b"] {

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_and_one_that_was_killed_in_the_middle_hold_the_same_place() {
+    fn concurrent_commands_share_a_stub_even_if_one_is_killed() {
         let dir = tempfile::tempdir().unwrap();
         let place = std::fs::canonicalize(dir.path()).unwrap().join(".mcp.json");
         // Made, and not marked.
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_maker_was_killed_before_it_wrote_is_made_anew() {
+    fn a_stub_whose_creator_was_killed_before_writing_is_created_again() {
         let dir = tempfile::tempdir().unwrap();
         let place = std::fs::canonicalize(dir.path())
             .unwrap()
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_is_cleared_away_and_neither_what_is_in_use_nor_what_is_somebodys_own() {
+    fn leftover_stubs_are_removed_and_used_or_foreign_files_stay() {
         let dir = tempfile::tempdir().unwrap();
         let top = std::fs::canonicalize(dir.path()).unwrap();
         let [left, used, own, unwritten, said, missing] = [
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_while_it_is_made_is_a_stub_or_nothing() {
+    fn a_stub_is_never_seen_half_created() {
         let dir = tempfile::tempdir().unwrap();
         let place = &std::fs::canonicalize(dir.path()).unwrap().join(".mcp.json");
         std::thread::scope(|threads| {

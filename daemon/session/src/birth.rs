@@ -312,7 +312,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     let parts = Parts {
         created: created.clone(),
         file,
-        index: store::log::Index::new(),
+        index: store::log::LogIndex::new(),
         facts: turn::Facts::default(),
         prefix,
         setup,

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use contract::Spawn;
 use proto::Pid;
 use proto::record::{Changed, CheckpointCreated, FileState};
-use store::blob::Blobs;
+use store::blob::BlobStore;
 use workspace::{State, Tree, Workspace};
 
 pub(crate) use content::{Beside, Own, from_blob, read_back};
@@ -33,7 +33,7 @@ const HASHED_MAX: u64 = 256 * 1024 * 1024;
 /// Keeps what the files of one session were. Its directory and its repository are below the session's.
 pub struct Keeper {
     session: Pid,
-    blobs: Blobs,
+    blobs: BlobStore,
     dir: PathBuf,
     workspace: Arc<Workspace>,
     spawn: Arc<dyn Spawn>,
@@ -63,7 +63,7 @@ impl Keeper {
     pub fn new(session: Pid, dir: &Path, workspace: Arc<Workspace>, spawn: Arc<dyn Spawn>) -> Self {
         Self {
             session,
-            blobs: Blobs::new(dir),
+            blobs: BlobStore::new(dir),
             dir: dir.to_owned(),
             workspace,
             spawn,
@@ -80,7 +80,7 @@ impl Keeper {
         &self.workspace
     }
 
-    pub fn blobs(&self) -> &Blobs {
+    pub fn blobs(&self) -> &BlobStore {
         &self.blobs
     }
 

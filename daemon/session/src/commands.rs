@@ -20,7 +20,7 @@ use proto::params::{plan, question};
 use proto::record::{ChildExited, ChildSpawned, ReasoningHarvested, SessionSet};
 use proto::state::OnAsk;
 use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
-use store::log::{LogFile, Trouble};
+use store::log::{DiskFailure, LogFile};
 use tokio::sync::oneshot;
 use turn::Judgement;
 
@@ -228,7 +228,7 @@ pub enum Happened {
     /// Everything up to here is on disk.
     Durable(Seq),
     /// The log takes no more: why, and what failed where that can be mended.
-    WriteFailed(String, Option<Trouble>),
+    WriteFailed(String, Option<DiskFailure>),
     /// The catalog knows the state that the session had at this record.
     Cataloged(Seq),
     Judged {

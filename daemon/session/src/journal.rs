@@ -9,9 +9,9 @@ use std::sync::Arc;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
 use proto::{Body, ErrorName, Record, Seq, SessionId};
-use store::format::{Envelope, Line, encode};
+use store::format::{Envelope, LogLine, encode};
 use store::home::Home;
-use store::log::{Index, LogFile, Tag, Trouble, Where};
+use store::log::{ByteLocation, DiskFailure, LogFile, LogIndex, MessageRole};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::base::{self, ElementAt};
@@ -19,7 +19,7 @@ use crate::commands::Happened;
 
 pub struct Journal {
     pub file: Arc<LogFile>,
-    pub index: Index,
+    pub index: LogIndex,
     session: SessionId,
     home: Arc<Home>,
     happened: UnboundedSender<Happened>,
@@ -50,7 +50,7 @@ pub struct Closed {
 pub struct Broken {
     /// The last record that is on disk.
     pub upto: Seq,
-    pub trouble: Trouble,
+    pub trouble: DiskFailure,
 }
 
 /// What has to be mended.
@@ -126,7 +126,7 @@ impl Closed {
 impl Journal {
     pub fn new(
         file: LogFile,
-        index: Index,
+        index: LogIndex,
         session: SessionId,
         home: Arc<Home>,
         marked: bool,
@@ -155,7 +155,7 @@ impl Journal {
         record: &Record,
         own: Option<&str>,
         fragment: Option<&str>,
-    ) -> Result<Line, serde_json::Error> {
+    ) -> Result<LogLine, serde_json::Error> {
         let data = record.body.to_json()?;
         let line = encode(&Envelope {
             seq: record.seq,
@@ -167,7 +167,8 @@ impl Journal {
             own,
             fragment,
         });
-        self.index.push(&line, Tag::of_kind(record.body.kind()));
+        self.index
+            .push(&line, MessageRole::of_kind(record.body.kind()));
         if matches!(record.body, Body::CacheReset(_))
             && let Ok(raw) = store::format::decode(trimmed(&line))
         {
@@ -231,11 +232,11 @@ impl Journal {
     /// A job has ended: everything up to `upto` is on disk.
     pub fn settled(&mut self, upto: Seq) {
         self.busy = false;
-        self.index.settle(upto);
+        self.index.mark_durable(upto);
     }
 
     /// A job has failed. Nothing is tried again: what an fsync lost cannot be known (I16).
-    pub fn fail(&mut self, reason: String, trouble: Option<Trouble>) {
+    pub fn fail(&mut self, reason: String, trouble: Option<DiskFailure>) {
         self.busy = false;
         let upto = self.index.durable();
         let broken = trouble.map(|trouble| Broken { upto, trouble });
@@ -284,7 +285,7 @@ impl Journal {
             follows: false,
             piece: Piece::Element { reset, element },
             role: at.role,
-            fragment: self.index.within(reset, at.fragment.clone())?,
+            fragment: self.index.line_range(reset, at.fragment.clone())?,
             line: self.index.line(reset)?,
         })
     }
@@ -298,15 +299,15 @@ impl Journal {
 }
 
 /// A line as it is read: without its newline.
-fn trimmed(line: &Line) -> &[u8] {
+fn trimmed(line: &LogLine) -> &[u8] {
     line.bytes.strip_suffix(b"\n").unwrap_or(&line.bytes)
 }
 
-fn role(tag: Tag) -> FragmentRole {
+fn role(tag: MessageRole) -> FragmentRole {
     match tag {
-        Tag::User => FragmentRole::User,
-        Tag::Assistant => FragmentRole::Assistant,
-        Tag::Tool => FragmentRole::Tool,
+        MessageRole::User => FragmentRole::User,
+        MessageRole::Assistant => FragmentRole::Assistant,
+        MessageRole::Tool => FragmentRole::Tool,
     }
 }
 
@@ -315,11 +316,11 @@ fn role(tag: Tag) -> FragmentRole {
 pub struct MessageAt {
     pub piece: Piece,
     pub role: FragmentRole,
-    pub fragment: Where,
+    pub fragment: ByteLocation,
     /// In the log no other message stands between it and the one before it.
     pub follows: bool,
     /// The whole line of its record, or of the reset that it is an element of.
-    pub line: Where,
+    pub line: ByteLocation,
 }
 
 fn write(
@@ -328,15 +329,15 @@ fn write(
     session: SessionId,
     marker: Option<bool>,
     batch: &[Arc<[u8]>],
-) -> Result<(), (String, Option<Trouble>)> {
+) -> Result<(), (String, Option<DiskFailure>)> {
     if marker == Some(true) {
         // The log was not touched.
-        let untouched = |error| (store::reason(&error), Some(Trouble::Write));
+        let untouched = |error| (store::reason(&error), Some(DiskFailure::Write));
         store::markers::mark(home, session).map_err(untouched)?;
     }
     if !batch.is_empty() {
         file.append(batch)
-            .map_err(|error| (store::reason(&error), error.trouble()))?;
+            .map_err(|error| (store::reason(&error), error.disk_failure()))?;
     }
     if marker == Some(false)
         && let Err(error) = store::markers::unmark(home, session)

@@ -12,8 +12,8 @@ use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
 use proto::state::Posture;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
-use store::aside::Aside;
-use store::log::{Index, LogFile};
+use store::log::{LogFile, LogIndex};
+use store::sidecar::Sidecar;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use turn::{Facts, Limits, Machine};
@@ -47,7 +47,7 @@ use crate::{keeping, opening, repair, summary, walls};
 pub struct Parts {
     pub created: SessionCreated,
     pub file: LogFile,
-    pub index: Index,
+    pub index: LogIndex,
     pub facts: Facts,
     pub prefix: Prefix,
     pub setup: Setup,
@@ -347,7 +347,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         keeping: Keeping::new(&made.dir, found),
         kept,
         absence: Absence::new(made.missed),
-        seen_file: AsideFile::new(made.dir, Aside::Seen),
+        seen_file: AsideFile::new(made.dir, Sidecar::Seen),
         turn_ended_at: None,
         environment: made.environment,
         warning,

@@ -7,14 +7,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
 use proto::record::{ChildExited, ChildSpawned};
-use store::pids::Pids;
+use store::pids::PidCounter;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::commands::Happened;
 
 /// Of one session.
 pub struct Children {
-    pub pids: Arc<Pids>,
+    pub pids: Arc<PidCounter>,
     pub happened: UnboundedSender<Happened>,
 }
 

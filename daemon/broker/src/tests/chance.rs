@@ -163,7 +163,7 @@ impl World {
 
 proptest! {
     #[test]
-    fn never_too_many_one_probe_and_everybody_is_served(
+    fn limits_hold_one_probe_runs_and_every_request_is_served(
         limits in [1_usize..6, 1_usize..6],
         events in proptest::collection::vec(event(), 0..200),
     ) {
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn sessions_take_turns_however_much_one_of_them_wants(
+    fn sessions_take_turns_even_if_one_has_many_requests(
         greedy in 1_usize..50,
         others in 1_u64..20,
     ) {
@@ -219,7 +219,7 @@ const SMALL: usize = 2;
 const LARGE: usize = 16;
 
 #[test]
-fn who_is_at_its_own_limit_holds_up_nobody_of_a_larger_one() {
+fn a_request_at_its_own_limit_does_not_block_larger_limits() {
     let mut gate = Gate::new(BOUNDS);
     assert_eq!(sent(&mut gate, 2, 0).len(), 2);
     let small = gate.enter(Pid(10), SMALL);
@@ -234,7 +234,7 @@ fn who_is_at_its_own_limit_holds_up_nobody_of_a_larger_one() {
 }
 
 #[test]
-fn time_wakes_nobody_who_is_at_its_own_limit() {
+fn time_wakes_no_request_that_is_at_its_own_limit() {
     let mut gate = Gate::new(BOUNDS);
     let first = sent(&mut gate, 3, 0);
     let small = gate.enter(Pid(10), SMALL);
@@ -256,7 +256,7 @@ fn time_wakes_nobody_who_is_at_its_own_limit() {
 }
 
 #[test]
-fn a_small_limit_has_its_turn_though_a_larger_one_is_always_full() {
+fn a_small_limit_gets_its_turn_although_a_larger_one_is_always_full() {
     let mut gate = Gate::new(BOUNDS);
     let mut under_way = sent(&mut gate, 16, 0);
     let small = gate.enter(Pid(100), SMALL);
@@ -274,7 +274,7 @@ fn a_small_limit_has_its_turn_though_a_larger_one_is_always_full() {
 }
 
 #[test]
-fn it_opens_step_by_step_after_a_probe_was_taken() {
+fn the_gate_opens_gradually_after_a_successful_probe() {
     let mut gate = Gate::new(BOUNDS);
     let busy = Failure::Busy {
         retry_after_ms: Some(1_000),
@@ -301,7 +301,7 @@ fn it_opens_step_by_step_after_a_probe_was_taken() {
 }
 
 #[test]
-fn without_a_time_each_closing_is_twice_as_long() {
+fn without_a_retry_time_each_closing_is_twice_as_long() {
     let mut gate = Gate::new(BOUNDS);
     let busy = Failure::Busy {
         retry_after_ms: None,
@@ -324,7 +324,7 @@ fn without_a_time_each_closing_is_twice_as_long() {
 }
 
 #[test]
-fn five_failures_in_a_row_close_it_over_all_sessions_and_a_success_between_does_not() {
+fn five_consecutive_failures_close_the_gate_for_all_sessions() {
     let mut gate = Gate::new(BOUNDS);
     for session in 0..9 {
         let ticket = gate.enter(Pid(session), 16);
@@ -345,7 +345,7 @@ fn five_failures_in_a_row_close_it_over_all_sessions_and_a_success_between_does_
 }
 
 #[test]
-fn no_vendor_closes_it_for_longer_than_may_be() {
+fn a_vendor_cannot_close_the_gate_beyond_the_maximum() {
     let mut gate = Gate::new(BOUNDS);
     let ticket = sent(&mut gate, 1, 0)[0];
     let year = Failure::Busy {

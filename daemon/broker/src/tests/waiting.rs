@@ -90,7 +90,7 @@ impl Scene {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_to_a_closed_gate_waits_says_why_and_costs_no_request() {
+async fn a_request_at_a_closed_gate_waits_and_reports_why() {
     let scene = scene(1, 16);
     let refused = scene.provider.stream(request(1, "k-one")).next().await;
     assert!(refused.unwrap().is_err());
@@ -122,7 +122,7 @@ async fn who_comes_to_a_closed_gate_waits_says_why_and_costs_no_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_dropped_leaves_the_line_and_gives_its_place_back() {
+async fn a_dropped_request_leaves_the_queue_and_frees_its_slot() {
     let scene = scene(0, 1);
     let mut first = scene.provider.stream(request(1, ""));
     let mut second = scene.provider.stream(request(2, ""));

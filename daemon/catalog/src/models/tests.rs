@@ -87,7 +87,7 @@ fn only_the_date_of_a_snapshot_may_follow_a_name() {
 }
 
 #[test]
-fn a_host_is_what_stands_between_the_slashes() {
+fn the_host_of_a_url_is_between_the_slashes() {
     assert_eq!(
         host("https://user:key@Host.example:8080/v1").as_deref(),
         Some("host.example")

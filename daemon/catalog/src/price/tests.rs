@@ -57,7 +57,7 @@ fn half_a_millionth_is_rounded_up_and_once() {
 }
 
 #[test]
-fn what_is_cached_costs_as_input_where_nothing_else_is_said() {
+fn cached_tokens_cost_as_input_unless_priced() {
     let price = Price {
         rates: Rates {
             input: 2_000_000,

@@ -4,7 +4,7 @@ use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use super::*;
 
 #[test]
-fn an_end_means_what_the_table_says() {
+fn an_exit_of_a_hook_has_the_documented_effect() {
     let ends = [
         (
             End::Exited { code: 0 },
@@ -90,7 +90,7 @@ fn standard_error_is_the_reason() {
 }
 
 #[test]
-fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
+fn a_claude_code_block_decision_blocks_events_that_can_be_blocked() {
     let says = |stdout| said_no(stdout);
     assert_eq!(
         says(r#"{"decision":"block","reason":"not so"}"#),
@@ -123,7 +123,7 @@ fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
 }
 
 #[test]
-fn who_blocks_is_named_with_the_reason() {
+fn a_blocking_hook_is_named_with_its_reason() {
     let mut chain = Chain::default();
     assert!(chain.take(finished(HookEvent::PreToolUse, HookOutcome::Warn)));
     assert_eq!(chain.why_blocked(), None);

@@ -37,7 +37,7 @@ fn a_pattern_is_anchored_and_tried_on_every_name() {
 }
 
 #[test]
-fn what_does_not_compile_is_told_in_one_line() {
+fn an_invalid_pattern_is_reported_in_one_line() {
     let huge = format!("({}){{1000}}", ".{1000}");
     for wrong in ["[unclosed", "(", ")|(", "a{", "*x", "\\", huge.as_str()] {
         let why = Match::read(Some(wrong)).unwrap_err();
@@ -50,7 +50,7 @@ fn what_does_not_compile_is_told_in_one_line() {
 }
 
 #[test]
-fn a_tool_without_a_name_there_keeps_its_own() {
+fn a_tool_without_a_claude_code_name_keeps_its_own() {
     assert_eq!(claude("bash"), "Bash");
     assert_eq!(claude("move_file"), "move_file");
 }

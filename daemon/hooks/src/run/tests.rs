@@ -170,7 +170,7 @@ async fn a_flood_is_read_to_its_end_and_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_hangs_is_told_to_end_with_half_a_second_for_it() {
+async fn a_hanging_hook_gets_half_a_second_to_end() {
     let (chain, fake) = play(THREE, &[Plays::Hangs], &CancellationToken::new()).await;
     let finished = chain.unwrap().finished;
     assert_eq!(*fake.stopped.lock().unwrap(), [500]);
@@ -181,7 +181,7 @@ async fn who_hangs_is_told_to_end_with_half_a_second_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_the_hook_that_runs_and_leaves_no_word() {
+async fn a_stop_ends_the_running_hook_without_a_result() {
     let stop = CancellationToken::new();
     let cancel = stop.clone();
     tokio::spawn(async move {
@@ -194,7 +194,7 @@ async fn a_stop_ends_the_hook_that_runs_and_leaves_no_word() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_project_s_hook_runs_in_the_project_with_the_line_before_it() {
+async fn a_projects_hook_runs_in_the_project_directory() {
     let (_, fake) = play(THREE, &[Plays::Exits(2, "")], &CancellationToken::new()).await;
     let started = fake.started.lock().unwrap();
     let command = &started[0];

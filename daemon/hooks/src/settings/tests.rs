@@ -79,7 +79,7 @@ fn a_malformed_file_has_no_hooks_and_one_problem() {
 }
 
 #[test]
-fn a_hook_that_makes_no_sense_is_listed_and_never_runs() {
+fn an_invalid_hook_is_listed_and_never_runs() {
     let read = read(
         r#"{"hooks": {
             "PreToolUse": [
@@ -165,7 +165,7 @@ fn hooks_that_differ_have_lines_that_differ() {
 }
 
 #[test]
-fn what_is_not_trusted_never_runs() {
+fn untrusted_hooks_never_run() {
     let mut hook = read(r#"{"hooks": {"Stop": [{"command": "a"}]}}"#)
         .hooks
         .remove(0);

@@ -24,7 +24,7 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 #[test]
-fn a_call_has_our_names_and_those_of_claude_code() {
+fn a_call_is_matched_by_our_names_and_those_of_claude_code() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"path": "src/a.rs", "old": "x\ny"}));
     let value = line(&What::Call {
@@ -53,7 +53,7 @@ fn a_call_has_our_names_and_those_of_claude_code() {
 }
 
 #[test]
-fn the_other_events_have_what_is_theirs() {
+fn the_other_events_have_their_fields() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"command": "ls"}));
     let value = line(&What::Result {
@@ -90,7 +90,7 @@ fn the_other_events_have_what_is_theirs() {
 }
 
 #[test]
-fn of_what_is_remembered_a_hook_hears_the_name_only() {
+fn a_hook_receives_only_the_name_of_a_remembered_rule() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"content": "private"}));
     let what = What::Result {
@@ -108,7 +108,7 @@ fn of_what_is_remembered_a_hook_hears_the_name_only() {
 }
 
 #[test]
-fn what_is_too_long_is_not_asked_about_and_cut_where_it_is_only_told() {
+fn oversized_payloads_are_refused_for_blocking_hooks_and_truncated_for_notifications() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"content": "ä".repeat(LINE_MAX / 3)}));
     let asked = What::Call {

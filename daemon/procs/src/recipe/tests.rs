@@ -20,7 +20,7 @@ fn a_program_that_others_may_change_is_not_used() {
 }
 
 #[test]
-fn a_link_is_judged_by_where_it_leads() {
+fn a_link_is_judged_by_its_target() {
     if !geteuid().is_root() {
         // A link of ours is one that another than root may change.
         return;
@@ -33,12 +33,12 @@ fn a_link_is_judged_by_where_it_leads() {
 }
 
 #[test]
-fn no_place_is_looked_for_on_a_path() {
+fn the_helper_is_not_searched_on_the_path() {
     assert!(PLACES.iter().all(|place| place.starts_with('/')));
 }
 
 #[test]
-fn the_helper_is_the_first_process_and_is_told_so() {
+fn the_helper_is_pid_1_and_knows_it() {
     let helper = Helper {
         program: PathBuf::from("/unused"),
         arguments: vec!["child".into()],

@@ -17,7 +17,7 @@ async fn the_exit_code_and_both_streams_come_back() {
 }
 
 #[tokio::test]
-async fn a_signal_is_told_as_a_signal() {
+async fn a_signal_is_reported_as_a_signal() {
     let done = run(sh("kill -SEGV $$")).await;
     assert_eq!(
         done.exit,
@@ -59,14 +59,14 @@ async fn standard_input_is_empty_and_nothing_else_is_open() {
 }
 
 #[tokio::test]
-async fn a_command_leads_a_session_of_its_own() {
+async fn a_command_leads_its_own_unix_session() {
     let done = run(sh("echo $$; cut -d' ' -f5,6 /proc/$$/stat")).await;
     let (own, led) = done.out.trim().split_once('\n').unwrap();
     assert_eq!(led, format!("{own} {own}"));
 }
 
 #[tokio::test]
-async fn the_number_that_is_told_is_the_commands_own_out_here() {
+async fn the_reported_pid_is_valid_outside_the_namespace() {
     let procs = procs();
     let mark = mark(20);
     let script = format!("echo ready; read line; sleep {mark}");
@@ -78,7 +78,7 @@ async fn the_number_that_is_told_is_the_commands_own_out_here() {
 }
 
 #[tokio::test]
-async fn user_directory_and_shared_places_are_as_they_are_outside() {
+async fn the_user_directory_and_shared_paths_are_unchanged_inside() {
     let dir = tempfile::tempdir().unwrap();
     let mut asked =
         sh("id -u; id -g; pwd; stat -c %d:%i /tmp /dev/shm /dev/pts .; ls /dev | wc -l");
@@ -177,7 +177,7 @@ async fn a_text_on_standard_input_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_standard_input_beyond_all_measure_is_refused() {
+async fn an_oversized_standard_input_is_refused() {
     let mut asked = sh("cat");
     asked.stdin = Some("x".repeat(contract::STDIN_MAX + 1));
     let why = refused(asked).await;

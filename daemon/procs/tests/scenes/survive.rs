@@ -27,7 +27,7 @@ fn unique(what: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_way_of_being_forgotten_outlives_the_command() {
+async fn no_detached_process_outlives_the_command() {
     let procs = procs();
     for (name, script) in ESCAPES {
         let mark = unique(name);
@@ -151,7 +151,7 @@ async fn nothing_outlives_a_killed_daemon() {
 }
 
 #[tokio::test]
-async fn a_killed_helper_leaves_nothing_below_a_parent_and_hurts_nobody_else() {
+async fn the_parent_kills_only_the_processes_of_a_killed_helper() {
     let inside = in_a_namespace(&procs()).await;
     let (mark, bystander) = (unique("helper"), mark(30));
     // Twice: from within by the only name a command has for it, and with what it left gone deeper still.
@@ -247,7 +247,7 @@ async fn a_parent_that_had_children_before_leaves_them_alone() {
 }
 
 #[tokio::test]
-async fn inside_a_namespace_nobody_outside_is_seen_or_hit() {
+async fn a_namespace_hides_and_protects_processes_outside() {
     let procs = procs();
     if !in_a_namespace(&procs).await {
         return;
@@ -272,7 +272,7 @@ async fn inside_a_namespace_nobody_outside_is_seen_or_hit() {
 }
 
 #[tokio::test]
-async fn the_thread_that_starts_a_command_may_be_any_and_may_end() {
+async fn the_thread_that_starts_a_command_may_end() {
     let procs = procs();
     let starting = Arc::clone(&procs);
     let (done, ended) = std::sync::mpsc::channel();
@@ -300,7 +300,7 @@ async fn the_thread_that_starts_a_command_may_be_any_and_may_end() {
 }
 
 #[tokio::test]
-async fn a_pipe_that_is_kept_open_does_not_hold_up_the_end() {
+async fn a_pipe_kept_open_does_not_delay_the_completion() {
     let begun = Instant::now();
     let done = run(sh("sleep 1000 & setsid sleep 1000 & echo done")).await;
     assert_eq!((done.out.as_str(), code(&done)), ("done\n", Some(0)));
@@ -308,7 +308,7 @@ async fn a_pipe_that_is_kept_open_does_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn there_is_nobody_to_ask_and_no_terminal() {
+async fn there_is_no_terminal_to_ask_on() {
     let script = "read line || echo end; (echo secret >/dev/tty) 2>/dev/null || echo none; tty";
     assert_eq!(run(sh(script)).await.out, "end\nnone\nnot a tty\n");
 }
@@ -334,7 +334,7 @@ async fn a_directory_that_was_deleted_is_named_and_the_next_command_runs() {
 }
 
 #[tokio::test]
-async fn too_many_arguments_and_too_many_processes_are_told() {
+async fn too_many_arguments_or_processes_are_reported() {
     let mut huge = vec!["echo".to_owned()];
     huge.extend(std::iter::repeat_n("x".repeat(100_000), 100));
     let mut asked = command(&["echo"]);

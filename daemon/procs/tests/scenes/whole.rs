@@ -63,7 +63,7 @@ async fn a_shutdown_takes_everything_and_admits_nothing() {
 }
 
 #[tokio::test]
-async fn a_start_that_nobody_waits_for_is_undone() {
+async fn a_start_is_undone_when_its_caller_is_dropped() {
     let mark = mark(14);
     let procs = procs();
     for polls in 0..20_u32 {
@@ -83,7 +83,7 @@ async fn a_start_that_nobody_waits_for_is_undone() {
 }
 
 #[tokio::test]
-async fn many_at_once_all_come_back() {
+async fn many_concurrent_starts_all_complete() {
     let procs = procs();
     let mut all = Vec::new();
     for number in 0..40 {

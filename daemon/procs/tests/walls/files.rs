@@ -55,7 +55,7 @@ async fn nothing_outside_can_be_changed() {
 }
 
 #[tokio::test]
-async fn what_is_masked_can_be_neither_read_nor_replaced() {
+async fn masked_files_can_be_neither_read_nor_replaced() {
     all_fail(&[
         "grep secret $base/secrets/key",
         "ls -A $base/secrets | grep .",
@@ -84,7 +84,7 @@ async fn what_is_masked_can_be_neither_read_nor_replaced() {
 }
 
 #[tokio::test]
-async fn of_what_is_masked_only_what_is_named_is_read() {
+async fn only_named_exceptions_of_a_masked_directory_are_readable() {
     for mut room in rooms().await {
         for name in ["secrets/own", "secrets/others"] {
             std::fs::create_dir(room.at(name)).unwrap();
@@ -104,7 +104,7 @@ async fn of_what_is_masked_only_what_is_named_is_read() {
 }
 
 #[tokio::test]
-async fn what_is_protected_stays_as_it_is_by_whatever_trick() {
+async fn protected_files_cannot_be_changed_by_any_trick() {
     all_fail(&[
         "echo x > .git/hooks/pre-commit",
         "echo x > .git/config",
@@ -180,7 +180,7 @@ END"
 }
 
 #[tokio::test]
-async fn with_the_network_the_machines_ports_are_reached() {
+async fn with_network_access_local_ports_are_reachable() {
     for mut room in rooms().await {
         room.walls.network = true;
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -15,7 +15,7 @@ try: print(socket.create_connection((\"127.0.0.1\", 34567), 5).recv(9).decode())
 except OSError: print(\"nobody\")'";
 
 #[tokio::test]
-async fn what_one_command_serves_the_next_one_of_its_session_reaches_and_no_other() {
+async fn a_server_of_a_session_is_reachable_only_from_that_session() {
     for room in rooms()
         .await
         .into_iter()
@@ -40,7 +40,7 @@ async fn what_one_command_serves_the_next_one_of_its_session_reaches_and_no_othe
 }
 
 #[tokio::test]
-async fn an_ordinary_users_commands_share_it_too() {
+async fn commands_of_an_ordinary_user_share_the_namespace() {
     for room in rooms()
         .await
         .into_iter()

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_stub_stands_while_any_command_needs_it_and_goes_with_the_last() {
+async fn a_stub_exists_while_any_command_needs_it() {
     for room in rooms()
         .await
         .into_iter()
@@ -31,7 +31,7 @@ async fn a_stub_stands_while_any_command_needs_it_and_goes_with_the_last() {
 }
 
 #[tokio::test]
-async fn a_stub_that_a_killed_daemon_left_goes_with_the_next_command() {
+async fn the_next_command_removes_a_stub_left_by_a_killed_daemon() {
     for room in rooms()
         .await
         .into_iter()
@@ -55,7 +55,7 @@ async fn a_stub_that_a_killed_daemon_left_goes_with_the_next_command() {
 }
 
 #[tokio::test]
-async fn what_a_person_has_put_into_its_place_stays() {
+async fn a_file_that_the_user_put_in_place_of_a_stub_stays() {
     for room in rooms()
         .await
         .into_iter()
@@ -79,7 +79,7 @@ async fn what_a_person_has_put_into_its_place_stays() {
 }
 
 #[tokio::test]
-async fn a_link_in_the_place_of_what_is_protected_stays_and_so_does_what_it_leads_to() {
+async fn a_link_in_a_protected_place_and_its_target_cannot_be_changed() {
     for room in rooms().await {
         std::os::unix::fs::symlink("../outside", room.ws(".mcp.json")).unwrap();
         std::fs::rename(room.ws(".git"), room.ws("sub/store")).unwrap();
@@ -107,7 +107,7 @@ async fn a_link_in_the_place_of_what_is_protected_stays_and_so_does_what_it_lead
 }
 
 #[tokio::test]
-async fn a_link_to_nowhere_in_such_a_place_is_refused_with_the_reason() {
+async fn a_dangling_link_in_a_protected_place_is_refused_with_the_reason() {
     for room in rooms()
         .await
         .into_iter()

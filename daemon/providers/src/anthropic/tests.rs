@@ -39,7 +39,7 @@ fn error(parts: &Parts) -> &ProviderError {
 }
 
 #[tokio::test]
-async fn the_key_has_a_header_of_its_own_and_the_address_may_have_the_version() {
+async fn the_key_has_its_own_header_and_the_base_url_may_have_the_version() {
     for tail in ["", "/", "/messages"] {
         let mut server = Fake::start(vec![vec![events(), chunk(SAYS), chunk(STOPS), end()]]).await;
         let parts = ask(fake::options(KIND, &format!("{}{tail}", server.base))).await;
@@ -186,7 +186,7 @@ async fn without_a_key_nothing_is_sent_and_no_redirect_carries_it_away() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_may_be_tried_again_and_one_behind_the_reason_is_none() {
+async fn a_broken_connection_is_retryable_and_one_after_the_finish_reason_is_ignored() {
     for acts in [
         vec![Act::Close],
         vec![events(), chunk(SAYS), Act::Reset],

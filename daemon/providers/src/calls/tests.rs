@@ -48,7 +48,7 @@ fn check(pieces: &[Piece<'_>], expected: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn interleaved_calls_are_told_apart_by_index() {
+fn interleaved_calls_are_separated_by_index() {
     check(
         &[
             piece(1, "b", "bash", ""),
@@ -75,7 +75,7 @@ fn repeated_ids_and_names_are_not_joined() {
 }
 
 #[test]
-fn a_name_or_id_that_comes_late_is_taken() {
+fn a_late_name_or_id_of_a_call_is_accepted() {
     check(
         &[piece(0, "", "", "{"), piece(0, "a", "read", "}")],
         &[("call_5_1", "read", "{}")],
@@ -83,7 +83,7 @@ fn a_name_or_id_that_comes_late_is_taken() {
 }
 
 #[test]
-fn one_number_for_all_calls_is_no_number() {
+fn a_constant_index_for_all_calls_is_ignored() {
     check(
         &[
             piece(0, "a", "read", "{}"),
@@ -191,7 +191,7 @@ fn too_many_calls_are_refused() {
 }
 
 #[test]
-fn growing_calls_are_shown_with_id_and_name() {
+fn partial_calls_have_an_id_and_a_name() {
     let mut calls = Calls::new(0);
     let mut batch = Batch::default();
     for piece in [

@@ -34,7 +34,7 @@ fn error(parts: &Parts) -> &ProviderError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_started_in_the_session_with_its_key_and_gone_with_its_answer() {
+async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer() {
     let (means, programs, gone) = Programs::staying(vec![out(WORDS), out(DONE)]);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
@@ -65,7 +65,7 @@ async fn it_is_started_in_the_session_with_its_key_and_gone_with_its_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_request_lets_it_go() {
+async fn dropping_the_request_ends_the_program() {
     let (means, _, gone) = Programs::staying(vec![out(WORDS)]);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut stream = provider.stream(fake::request());
@@ -75,7 +75,7 @@ async fn dropping_the_request_lets_it_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_way_it_ends_says_what_may_be_done_and_its_last_words_are_told() {
+async fn the_exit_decides_about_retries_and_stderr_is_reported() {
     let words = || ChildEvent::Stderr(b"first\nno login: sk-acme-0123456789\n".to_vec());
     for (end, kind, how) in [
         (
@@ -155,7 +155,7 @@ async fn silence_ends_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_event_is_told_and_lines_are_bounded() {
+async fn an_invalid_event_is_reported_and_lines_are_limited() {
     for line in ["Welcome to model 1.0!", "[1]", "\"x\"", "7", "{\"type\":"] {
         let (means, _) = Programs::doing(vec![out(&format!("{line}\n{WORDS}{DONE}"))]);
         let parts = ask(&means).await;
@@ -196,7 +196,7 @@ async fn an_error_event_says_what_may_be_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_come_whole_or_in_pieces_and_thoughts_have_places() {
+async fn calls_arrive_whole_or_in_fragments_and_reasoning_keeps_its_position() {
     let lines = r#"{"type":"tool_call","name":"read","arguments":{"path": "a"}}
 {"type":"thought","data":{"n": 1}}
 {"type":"tool_call","name":"read","arguments":"{\"path\": \"b\"}"}
@@ -220,7 +220,7 @@ async fn calls_come_whole_or_in_pieces_and_thoughts_have_places() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_no_program_is_given_is_too_long() {
+async fn a_request_beyond_the_pipe_limit_is_not_sent_to_the_program() {
     let (means, programs) = Programs::saying(vec![], 0);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
@@ -231,7 +231,7 @@ async fn a_request_that_no_program_is_given_is_too_long() {
 }
 
 #[test]
-fn an_entry_that_is_no_program_is_refused() {
+fn an_entry_without_a_program_is_refused() {
     let refused = |change: fn(&mut Options)| {
         let mut options = fake::options(KIND, "");
         change(&mut options);

@@ -195,7 +195,7 @@ fn responses(said: &Said) -> (String, Value) {
 
 proptest! {
     #[test]
-    fn a_streamed_answer_and_its_document_are_the_same(said in said()) {
+    fn a_streamed_answer_equals_its_document(said in said()) {
         let wires: [(&str, Wire); 3] =
             [("openai", chat), ("anthropic", messages), ("openai-responses", responses)];
         for (kind, wire) in wires {

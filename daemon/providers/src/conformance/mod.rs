@@ -154,7 +154,7 @@ fn each(check: impl Fn(&str, &str, &'static str, Came)) {
 }
 
 #[test]
-fn every_kind_comes_to_the_same_answer() {
+fn every_provider_kind_yields_the_same_answer() {
     each(|kind, name, stream, expected| {
         let came = play(kind, &[stream.as_bytes()]);
         assert_eq!(common(&came), expected, "{kind}: {name}");
@@ -185,7 +185,7 @@ fn line_ends_and_comments_change_nothing() {
 }
 
 #[test]
-fn blanks_before_an_answer_mean_nothing_in_the_same_chunk_either() {
+fn leading_spaces_of_an_answer_are_ignored_in_the_same_chunk_too() {
     each(|kind, name, stream, _| {
         if kind != "command" {
             let whole = play(kind, &[stream.as_bytes()]);

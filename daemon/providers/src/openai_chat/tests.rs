@@ -158,7 +158,7 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
 }
 
 #[tokio::test]
-async fn an_error_body_that_never_ends_does_not_hold_us() {
+async fn an_endless_error_body_does_not_block() {
     let (gone, _kept) = oneshot::channel();
     let head = "HTTP/1.1 500 X\r\nContent-Length: 1000000\r\n\r\n";
     let parts = against(vec![
@@ -216,7 +216,7 @@ async fn broken_connections_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn what_breaks_behind_the_finish_reason_is_no_failure() {
+async fn an_error_after_the_finish_reason_is_ignored() {
     for last in [Act::Close, Act::Reset] {
         assert_eq!(
             against(vec![events(), chunk(SAYS), chunk(STOPS), last]).await,
@@ -231,7 +231,7 @@ async fn what_breaks_behind_the_finish_reason_is_no_failure() {
 }
 
 #[tokio::test]
-async fn nobody_there_may_be_tried_again() {
+async fn a_refused_connection_is_retryable() {
     // Bound and not listening: nobody else can take the port.
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
@@ -300,7 +300,7 @@ async fn parts_come_as_they_are_sent_and_dropping_the_stream_hangs_up() {
 }
 
 #[tokio::test]
-async fn dropping_a_request_that_has_no_answer_yet_hangs_up() {
+async fn dropping_an_unanswered_request_closes_the_connection() {
     let (gone, told) = oneshot::channel();
     let mut server = Fake::start(vec![vec![Act::Hold(gone)]]).await;
     let mut stream = provider(options(&server.base)).stream(request());
@@ -355,7 +355,7 @@ async fn other_forms_of_an_answer_are_understood() {
 }
 
 #[tokio::test]
-async fn a_compressed_answer_is_understood_though_nobody_asked_for_one() {
+async fn a_compressed_response_is_decoded_although_not_requested() {
     // `data: {"choices":[{"delta":{"content":"ab"},"finish_reason":"stop"}]}` and a blank line.
     const GZIP: &[u8] = &[
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x0d, 0xc8, 0xc1, 0x09, 0x80,
@@ -415,7 +415,7 @@ async fn a_redirect_is_followed_on_the_same_host_only() {
 }
 
 #[tokio::test]
-async fn a_request_that_a_codec_made_is_what_a_vendor_reads() {
+async fn a_request_from_a_codec_is_valid_for_the_vendor() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), chunk(DONE), end()];
     let mut server = Fake::start(vec![script]).await;
     let (codec, provider): (Arc<dyn Codec>, _) =

@@ -88,7 +88,7 @@ async fn statuses_become_errors_with_the_vendors_words() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_may_be_tried_again() {
+async fn a_broken_connection_is_retryable() {
     for acts in [
         vec![Act::Close],
         vec![events(), chunk(SAYS), Act::Reset],

@@ -24,7 +24,7 @@ fn json(status: u16, body: &str) -> Vec<Act> {
 const LIST: &str = r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#;
 
 #[tokio::test]
-async fn a_key_that_opens_the_list_works_and_its_models_are_told() {
+async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned() {
     let mut fake = Fake::start(vec![json(200, LIST), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
@@ -47,7 +47,7 @@ async fn a_key_that_opens_the_list_works_and_its_models_are_told() {
 }
 
 #[tokio::test]
-async fn a_list_that_everybody_gets_says_nothing_of_the_key() {
+async fn a_public_model_list_does_not_prove_the_key() {
     let fake = Fake::start(vec![json(200, LIST), json(200, LIST)]).await;
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.key, KeyState::Unknown, "{probed:?}");
@@ -56,7 +56,7 @@ async fn a_list_that_everybody_gets_says_nothing_of_the_key() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_wrong_and_never_shown_though_the_server_echoes_it() {
+async fn a_refused_key_is_invalid_and_never_shown_although_the_server_echoes_it() {
     let words = format!("x{}", "y".repeat(4000));
     for status in [401, 403] {
         let body = format!(r#"{{"error":{{"message":"bad key: {CANARY} {words}"}}}}"#);
@@ -80,7 +80,7 @@ async fn some_vendors_refuse_a_key_with_another_status() {
 }
 
 #[tokio::test]
-async fn models_that_hold_the_key_are_blotted_out_and_bounded() {
+async fn model_names_are_redacted_and_limited() {
     let mut ids: Vec<_> = (0..500)
         .map(|n| serde_json::json!({"id": n.to_string()}))
         .collect();
@@ -98,7 +98,7 @@ async fn models_that_hold_the_key_are_blotted_out_and_bounded() {
 }
 
 #[tokio::test]
-async fn without_a_key_it_is_told_whether_one_is_needed() {
+async fn without_a_key_the_probe_reports_whether_one_is_needed() {
     let keyless = |fake: &Fake, named: bool| Probe {
         key: None,
         key_env: named.then(|| "ACME_API_KEY".to_owned()),
@@ -125,7 +125,7 @@ async fn without_a_key_it_is_told_whether_one_is_needed() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
+async fn an_endpoint_without_a_model_list_is_reachable_and_its_key_is_unknown() {
     let fake = Fake::start(vec![json(404, "not found")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
@@ -134,7 +134,7 @@ async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
 }
 
 #[test]
-fn the_address_of_a_host_alone_may_lack_its_version() {
+fn a_base_url_without_a_path_gets_its_version() {
     let host = versioned("http://127.0.0.1:8080/");
     assert_eq!(host.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(
@@ -161,7 +161,7 @@ async fn a_redirect_to_another_host_gets_no_key() {
 }
 
 #[tokio::test]
-async fn nothing_there_is_not_reachable_with_what_to_do() {
+async fn an_unreachable_endpoint_is_reported_with_a_hint() {
     let fake = Fake::start(Vec::new()).await;
     let what = of(&fake);
     drop(fake);
@@ -201,7 +201,7 @@ async fn a_flood_is_cut_off() {
 }
 
 #[tokio::test]
-async fn an_address_or_a_key_that_cannot_be_sent_is_told_without_it() {
+async fn an_error_about_an_unusable_url_or_key_does_not_contain_it() {
     let fake = Fake::start(vec![json(200, LIST)]).await;
     for what in [
         Probe {
@@ -220,7 +220,7 @@ async fn an_address_or_a_key_that_cannot_be_sent_is_told_without_it() {
 }
 
 #[tokio::test]
-async fn a_web_page_is_no_api() {
+async fn a_web_page_is_not_an_api() {
     let fake = Fake::start(vec![json(200, "<html>hello</html>"), json(200, "<html>")]).await;
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.key, KeyState::Unknown);
@@ -228,7 +228,7 @@ async fn a_web_page_is_no_api() {
 }
 
 #[tokio::test]
-async fn each_kind_shows_its_key_in_its_way_and_has_its_list_in_its_place() {
+async fn each_provider_kind_sends_its_key_and_lists_models_in_its_own_way() {
     for (kind, tail, path) in [
         ("openai-responses", "/responses", "get /v1/models "),
         ("anthropic", "", "get /v1/models "),

@@ -42,7 +42,7 @@ fn an_event_is_its_data_lines() {
 }
 
 #[test]
-fn what_stands_at_the_end_counts_without_its_blank_line() {
+fn the_last_event_counts_without_its_blank_line() {
     assert_eq!(events("data: a\n\ndata: b\n"), ["a", "b"]);
     assert_eq!(events("data: a\n\ndata: b"), ["a", "b"]);
 }
@@ -70,7 +70,7 @@ fn an_event_beyond_the_cap_is_refused_however_it_grows() {
 }
 
 #[test]
-fn what_is_refused_does_not_depend_on_the_pieces() {
+fn limits_do_not_depend_on_the_chunks() {
     for text in [
         "data: 12345\n\n",
         ": a long comment\n",
@@ -121,7 +121,7 @@ fn reference(text: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn any_cutting_gives_the_same_events(
+    fn any_chunking_gives_the_same_events(
         lines in proptest::collection::vec(
             prop_oneof![Just(String::new()), "data: ?[a-zé😀 :]{0,6}", "[:a-z\u{feff}]{0,8}", Just("data".to_owned())], 0..20),
         ends in proptest::collection::vec(prop_oneof![Just("\n"), Just("\r\n"), Just("\r")], 20),

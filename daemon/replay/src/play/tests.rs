@@ -108,7 +108,7 @@ fn fault(played: &Played) -> Option<&ProviderError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_place_is_the_number_of_answers() {
+async fn the_position_is_the_number_of_answers() {
     let script = "{\"text\":\"one\"}\n{\"text\":\"two\"}";
     let mut items = vec![user("go")];
     for expected in ["one", "two", OVER, OVER] {
@@ -166,7 +166,7 @@ async fn a_call_streams_and_comes_out_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fault_befalls_the_first_try_only() {
+async fn a_fault_happens_only_on_the_first_try() {
     let script = r#"{"text":"abcd","chunk_bytes":1,"fault":"FAULT"}"#;
     for (name, partial, kind, status, seconds) in [
         ("http:429:3", "", ErrorKind::Transient, Some(429), Some(3)),
@@ -212,7 +212,7 @@ async fn a_stall_is_silent_and_then_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lines_of_faults_are_failed_tries_of_the_next_answer() {
+async fn fault_lines_are_failed_attempts_of_the_next_answer() {
     let script = "{\"fault\":\"http:503\"}\n{\"fault\":\"http:429:1\"}\n{\"text\":\"at last\"}";
     for (attempt, status) in [(1, Some(503)), (2, Some(429)), (3, None)] {
         let played = play(script, request(&[user("go")], attempt)).await;
@@ -244,7 +244,7 @@ async fn a_condition_looks_at_what_came_since_the_last_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_cut_off_does_not_count() {
+async fn a_truncated_answer_is_ignored() {
     let script = concat!(
         "{\"text\":\"umbrella\",\"when\":{\"contains\":\"rain\"}}\n",
         "{\"text\":\"hat\"}"

@@ -119,7 +119,7 @@ fn every_command_gets_its_own_temporary_directory_devices_and_processes() {
 }
 
 #[test]
-fn what_is_protected_holds_with_every_directory_on_the_way() {
+fn protected_paths_and_their_parent_directories_cannot_be_replaced() {
     let host = ["/p/.git/hooks/", "/p/.git/config", "/p/a/b/c.toml"];
     let walls = walls(
         &["/p"],
@@ -141,7 +141,7 @@ fn what_is_protected_holds_with_every_directory_on_the_way() {
 }
 
 #[test]
-fn of_what_does_not_exist_the_first_missing_part_is_blocked() {
+fn for_a_missing_path_the_first_missing_component_is_blocked() {
     let protected = [
         "/p/.git/hooks",
         "/p/.mcp.json",
@@ -175,13 +175,13 @@ fn git_gets_a_file_where_a_directory_would_kill_it() {
 }
 
 #[test]
-fn a_file_in_the_way_stands_for_what_could_be_below_it() {
+fn a_file_in_place_of_a_directory_blocks_the_paths_below_it() {
     let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
     assert_eq!(told(&walls, &["/p/.git"]), ["rw /p", "ro /p/.git"]);
 }
 
 #[test]
-fn nothing_is_held_where_nothing_can_be_written() {
+fn without_writable_roots_nothing_is_protected() {
     let walls = walls(&["/p"], &["/q/.git/hooks", "/tmp/x/y"], &[]);
     assert_eq!(
         told(&walls, &["/p/", "/q/.git/hooks/", "/tmp/x/"]),
@@ -190,7 +190,7 @@ fn nothing_is_held_where_nothing_can_be_written() {
 }
 
 #[test]
-fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
+fn a_link_in_a_path_is_protected_with_its_target() {
     let host = [
         "/p/.git -> store/git",
         "/p/store/git/hooks/",
@@ -221,7 +221,7 @@ fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
 }
 
 #[test]
-fn a_link_out_of_what_can_be_written_is_only_kept() {
+fn a_link_out_of_the_writable_roots_is_only_kept() {
     let host = ["/p/a", "/p/.git -> /elsewhere", "/elsewhere/hooks/"];
     let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
     assert_eq!(told(&walls, &host), ["ro /p", "rw /p/a"]);
@@ -235,7 +235,7 @@ fn a_link_that_leads_nowhere_is_refused_and_named() {
 }
 
 #[test]
-fn what_may_be_read_of_a_masked_place_is_seen_and_no_more() {
+fn only_exceptions_of_a_masked_path_are_visible() {
     let mut walls = walls(&["/p"], &[], &["/h"]);
     walls.readable = paths(&["/h/s/1/spill", "/h/s/2/none"]);
     assert_eq!(
@@ -296,7 +296,7 @@ fn a_mask_deep_in_a_root_cannot_be_renamed_away() {
 }
 
 #[test]
-fn a_masked_link_masks_what_it_leads_to() {
+fn a_masked_link_masks_its_target() {
     let host = ["/h/key -> /s/key", "/s/key"];
     assert_eq!(
         told(&walls(&[], &[], &["/h/key"]), &host),
@@ -305,7 +305,7 @@ fn a_masked_link_masks_what_it_leads_to() {
 }
 
 #[test]
-fn a_workspace_below_tmp_or_run_is_seen() {
+fn a_workspace_below_tmp_or_run_is_visible() {
     let host = ["/tmp/p/.git/hooks/", "/run/media/p/"];
     let walls = walls(
         &["/tmp/p", "/run/media/p"],
@@ -324,14 +324,14 @@ fn a_workspace_below_tmp_or_run_is_seen() {
 }
 
 #[test]
-fn the_switches_of_the_machine_cannot_be_turned() {
+fn kernel_settings_cannot_be_changed() {
     let host = ["/proc/sys/", "/proc/sysrq-trigger"];
     let expected = ["ro /proc/sys", "ro /proc/sysrq-trigger"];
     assert_eq!(told(&walls(&[], &[], &[]), &host), expected);
 }
 
 #[test]
-fn who_works_in_tmp_itself_gets_it() {
+fn a_workspace_in_tmp_gets_the_real_tmp() {
     let plan = Plan::of(&walls(&["/tmp"], &[], &[]), &Fake::of(&[])).unwrap();
     let tmp = plan
         .steps
@@ -341,7 +341,7 @@ fn who_works_in_tmp_itself_gets_it() {
 }
 
 #[test]
-fn of_run_only_what_programs_need_is_kept() {
+fn only_needed_parts_of_run_are_visible() {
     let host = [
         "/run/current-system -> /nix/store/x",
         "/run/opengl-driver/",

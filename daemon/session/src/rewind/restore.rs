@@ -448,7 +448,8 @@ impl Item {
                         .cloned()
                         .or_else(|| from_blob(keeper.blobs(), &sha256, bytes)),
                 };
-                match content.filter(|content| BlobId::of(content).to_string() == sha256) {
+                match content.filter(|content| BlobId::from_content(content).to_string() == sha256)
+                {
                     Some(bytes) => self.put(
                         keeper,
                         Wanted::File {
@@ -596,7 +597,9 @@ impl Trees<'_> {
                 if let Some(content) = content {
                     let text = match entry.kind {
                         Kind::Link => String::from_utf8_lossy(&content).into_owned(),
-                        Kind::Plain | Kind::Executable => BlobId::of(&content).to_string(),
+                        Kind::Plain | Kind::Executable => {
+                            BlobId::from_content(&content).to_string()
+                        }
                     };
                     known.insert(entry.object.clone(), (text, content.len() as u64));
                 }

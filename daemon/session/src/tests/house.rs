@@ -18,7 +18,7 @@ use proto::state::{Kind, Mode, OnAsk, Posture};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
 use serde_json::{Map, Value};
 use store::home::Home;
-use store::log::{Index, LogFile, Syncer};
+use store::log::{LogFile, LogIndex, Syncer};
 use tokio::sync::oneshot;
 
 use crate::handle::{Attach, SessionHandle};
@@ -370,7 +370,7 @@ pub fn begin_with(
         home: Arc::clone(&home),
         assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
-        pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
+        pids: Arc::new(store::pids::PidCounter::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
         ledger: Arc::new(crate::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
@@ -389,7 +389,7 @@ pub fn begin_with(
     let parts = Parts {
         created: created.clone(),
         file,
-        index: Index::new(),
+        index: LogIndex::new(),
         facts: turn::Facts::default(),
         prefix,
         setup,

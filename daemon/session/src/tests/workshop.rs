@@ -486,7 +486,7 @@ pub fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
 
 fn supervise(home: &Arc<Home>, outside: &Arc<Outside>) -> Arc<Supervisor> {
     let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
-    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
+    let pids = Arc::new(store::pids::PidCounter::open(home).unwrap());
     let assembly = Arc::clone(outside) as Arc<dyn Assembly>;
     Supervisor::with(
         Arc::clone(home),

@@ -13,7 +13,7 @@ fn closed(globs: &[&str]) -> Closed {
 }
 
 #[test]
-fn the_first_that_fits_is_named() {
+fn the_first_matching_pattern_is_named() {
     let closed = closed(&["/h/*.pem", "/h/.ssh", "/h/.ssh/**", "/h/k*/**", "/h/[*]x"]);
     for (path, index) in [
         ("/h/a.pem", Some(0)),
@@ -34,7 +34,7 @@ fn the_first_that_fits_is_named() {
 }
 
 #[test]
-fn a_slash_too_many_opens_nothing() {
+fn an_extra_slash_does_not_lead_outside() {
     let closed = closed(&["/h/secrets/", "/h/keys//**", "/**"]);
     assert_eq!(closed.at(Path::new("/h/secrets")), Some(0));
     assert_eq!(closed.at(Path::new("/h/keys/a")), Some(1));
@@ -53,7 +53,7 @@ fn part() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn it_closes_what_a_set_of_globs_closes(
+    fn masking_matches_a_glob_set(
         globs in prop::collection::vec(prop::collection::vec(part(), 1..4), 1..5),
         path in prop::collection::vec("[ab.]{1,2}", 1..5),
     ) {

@@ -42,7 +42,7 @@ fn below(workspace: &Workspace, places: &[PathBuf]) -> Vec<String> {
 }
 
 #[test]
-fn globs_become_the_places_that_are_there() {
+fn globs_expand_to_existing_paths() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &["~/.ssh/**", "~/.aws/**", "secrets/**"]);
     let patterns = [
@@ -63,7 +63,7 @@ fn globs_become_the_places_that_are_there() {
 }
 
 #[test]
-fn a_glob_behind_a_link_is_looked_for_where_the_link_leads() {
+fn a_glob_below_a_link_is_expanded_at_the_links_target() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &["~/keys/**/*.key"]);
     let at = |name: &str| dir.path().join(name);
@@ -85,7 +85,7 @@ fn a_glob_behind_a_link_is_looked_for_where_the_link_leads() {
 }
 
 #[test]
-fn more_places_than_can_be_held_are_not_sure() {
+fn too_many_paths_make_the_sandbox_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &[]);
     for number in 0..1_000 {
@@ -108,7 +108,7 @@ fn as_ordinary_user() -> bool {
 }
 
 #[test]
-fn what_its_owner_has_closed_can_be_opened_by_a_command() {
+fn a_command_can_open_files_whose_owner_removed_permissions() {
     if !as_ordinary_user() {
         return;
     }
@@ -132,7 +132,7 @@ fn what_its_owner_has_closed_can_be_opened_by_a_command() {
 }
 
 #[test]
-fn what_may_come_into_being_is_not_sure() {
+fn paths_that_may_be_created_later_make_the_sandbox_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &[]);
     let closed =
@@ -145,7 +145,7 @@ fn what_may_come_into_being_is_not_sure() {
 }
 
 #[test]
-fn the_whole_system_is_not_gone_through() {
+fn the_whole_file_system_is_not_walked() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &[]);
     let closed = workspace.closed_to_reading(&["/**/*.pem".into()]);
@@ -153,7 +153,7 @@ fn the_whole_system_is_not_gone_through() {
 }
 
 #[test]
-fn every_guarded_place_is_protected_for_file_tools_too() {
+fn every_guarded_path_is_protected_from_file_tools_too() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("x.code-workspace"), "").unwrap();
     fs::create_dir_all(dir.path().join("sub/.git")).unwrap();

@@ -33,7 +33,7 @@ fn several_places_are_named() {
 }
 
 #[test]
-fn bytes_that_are_no_text_stay() {
+fn bytes_that_are_not_utf8_stay() {
     let edited = replace(b"\xff\xfe one \x80", "one", "two", false).unwrap();
     assert_eq!(edited.bytes, b"\xff\xfe two \x80");
 }
@@ -120,7 +120,7 @@ fn a_huge_file_without_the_passage_is_quick() {
 }
 
 #[test]
-fn markers_for_text_that_was_left_out_are_refused() {
+fn omission_markers_are_refused() {
     for line in [
         "// ... existing code ...",
         "# ... rest of the file ...",
@@ -149,7 +149,7 @@ fn markers_for_text_that_was_left_out_are_refused() {
 }
 
 #[test]
-fn code_that_looks_alike_is_not_a_marker() {
+fn similar_code_is_not_an_omission_marker() {
     for line in [
         "...",
         "def f(): ...",
@@ -176,7 +176,7 @@ fn code_that_looks_alike_is_not_a_marker() {
 }
 
 #[test]
-fn nothing_and_the_same_are_refused() {
+fn an_empty_or_unchanged_edit_is_refused() {
     assert_eq!(edited("a", "", "b", false).unwrap_err(), EditError::Empty);
     assert_eq!(edited("a", "a", "a", false).unwrap_err(), EditError::Same);
 }

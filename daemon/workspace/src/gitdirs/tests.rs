@@ -63,7 +63,7 @@ fn the_repository_of_the_root_is_found_whatever_its_git_is() {
 }
 
 #[test]
-fn repositories_that_are_tracked_are_found_and_theirs_too() {
+fn tracked_repositories_and_their_own_are_found() {
     let scene = Scene::new();
     repository(&scene, ".git");
     repository(&scene, "a/.git");
@@ -85,7 +85,7 @@ fn repositories_that_are_tracked_are_found_and_theirs_too() {
 }
 
 #[test]
-fn nothing_waits_for_a_pipe_in_a_file_s_place() {
+fn a_pipe_in_place_of_a_file_does_not_block() {
     let scene = Scene::new();
     repository(&scene, ".git");
     let pipe = |at: &str| {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Access, Options};
 
 #[test]
-fn a_file_is_the_same_touched_or_gone() {
+fn a_file_is_unchanged_changed_or_missing() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let file = top.join("a");

@@ -92,7 +92,7 @@ fn the_newest_comes_first_and_of_the_same_time_the_path_decides() {
 }
 
 #[test]
-fn ignored_and_hidden_files_come_only_when_asked_for_and_closed_ones_never() {
+fn ignored_and_hidden_files_are_listed_on_request_and_masked_ones_never() {
     let scene = planted();
     let names = |ignored| names(&found(&scene, "src", "**/*.rs", ignored));
     let plain: BTreeSet<String> = ["src/b.rs", "src/deep/c.rs", "src/[odd] name.rs"]
@@ -204,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn a_stopped_walk_says_so() {
+fn a_cancelled_walk_reports_it() {
     let scene = planted();
     let query = GlobQuery {
         pattern: "*".to_owned(),

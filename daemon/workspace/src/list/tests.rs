@@ -78,7 +78,7 @@ fn the_limit_cuts_the_depth_before_the_breadth_and_counts_what_it_left_out() {
 }
 
 #[test]
-fn what_is_no_directory_is_refused() {
+fn a_root_that_is_not_a_directory_is_refused() {
     let scene = Scene::new();
     scene.put("f", "");
     assert!(scene.workspace.list(&scene.reading("f"), 1, 9).is_err());

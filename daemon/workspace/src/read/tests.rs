@@ -89,7 +89,7 @@ fn a_link_that_took_the_place_of_a_directory_is_not_followed() {
 }
 
 #[test]
-fn a_masked_place_is_not_read_although_it_was_located() {
+fn a_masked_path_is_not_read_although_it_was_resolved() {
     let scene = Scene::new();
     let at = scene
         .workspace

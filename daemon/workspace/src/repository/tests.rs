@@ -89,7 +89,7 @@ fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
 }
 
 #[test]
-fn a_file_that_names_somebody_elses_repository_is_not_believed() {
+fn a_git_file_that_names_another_repository_is_ignored() {
     let scene = scene();
     let at = |name: &str| scene.at.join(name);
     let claim = |name: &str, says: &str| {
@@ -148,7 +148,7 @@ fn pipes_and_links_in_the_place_of_short_files_say_nothing() {
 }
 
 #[test]
-fn what_keeps_a_place_while_a_command_runs_is_no_repository() {
+fn a_stub_is_not_taken_for_a_repository() {
     use std::os::unix::fs::PermissionsExt as _;
     let top = tempfile::tempdir().unwrap();
     let git = top.path().join(".git");

@@ -15,7 +15,7 @@ fn there(scene: &Scene, path: &str) -> State {
 }
 
 #[test]
-fn anything_becomes_anything() {
+fn a_diff_turns_any_text_into_any_other() {
     let scene = Scene::new();
     let file = Wanted::File {
         bytes: b"new",
@@ -56,7 +56,7 @@ fn anything_becomes_anything() {
 }
 
 #[test]
-fn what_was_touched_since_it_was_looked_at_is_left_alone() {
+fn a_file_touched_since_inspection_is_left_alone() {
     let scene = Scene::new();
     scene.put("a", "one");
     let look = scene.workspace.look(&scene.ws("a"), false);
@@ -67,7 +67,7 @@ fn what_was_touched_since_it_was_looked_at_is_left_alone() {
 }
 
 #[test]
-fn a_directory_that_holds_something_stays() {
+fn a_directory_that_is_not_empty_stays() {
     let scene = Scene::new();
     scene.put("d/x", "x");
     for wanted in [
@@ -111,7 +111,7 @@ fn nothing_outside_is_touched_through_any_path_or_link() {
 }
 
 #[test]
-fn a_directory_that_comes_back_is_no_more_open_than_the_one_that_it_is_in() {
+fn a_restored_directory_is_at_most_as_accessible_as_its_parent() {
     let scene = Scene::new();
     let private = std::fs::Permissions::from_mode(0o700);
     std::fs::set_permissions(scene.ws("."), private).unwrap();

@@ -162,7 +162,7 @@ fn modes_and_filters() {
 }
 
 #[test]
-fn links_do_not_lead_the_search_out() {
+fn a_search_follows_no_link_outside() {
     let scene = tree();
     assert_eq!(shown(&scene, &query("CANARY")), "");
 }
@@ -194,7 +194,7 @@ fn masked_and_denied_files_are_not_searched() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_an_error() {
+fn an_invalid_search_is_an_error() {
     let scene = tree();
     let search = |query: &Query| {
         scene
@@ -233,7 +233,7 @@ fn what_cannot_be_searched_is_an_error() {
 }
 
 #[test]
-fn a_search_that_is_told_to_stop_says_so() {
+fn a_cancelled_search_reports_it() {
     let scene = tree();
     let found = scene
         .workspace

@@ -2,7 +2,7 @@ use super::*;
 use crate::workspace::tests::Scene;
 
 #[test]
-fn a_look_tells_what_stands_there_and_follows_no_link() {
+fn an_inspection_reports_the_file_kind_and_follows_no_link() {
     let scene = Scene::new();
     let ws = &scene.workspace;
     let look = |path: &str, content| ws.look(&scene.ws(path), content);
@@ -26,7 +26,7 @@ fn a_look_tells_what_stands_there_and_follows_no_link() {
 }
 
 #[test]
-fn what_is_closed_special_or_too_large_is_unknown() {
+fn masked_special_or_oversized_files_have_unknown_content() {
     let scene = Scene::with(|_, options| options.deny_read = vec!["secret".into()]);
     scene.put("secret", "s");
     let large = File::create(scene.ws("large")).unwrap();
@@ -50,7 +50,7 @@ fn what_is_closed_special_or_too_large_is_unknown() {
 }
 
 #[test]
-fn below_a_directory_everything_is_seen_within_bounds() {
+fn everything_below_a_directory_is_listed_up_to_a_limit() {
     let scene = Scene::new();
     scene.put("d/.gitignore", "x\n");
     scene.put("d/x", "ignored");

@@ -48,7 +48,7 @@ fn files(scene: &Scene) -> Vec<(String, String, u32)> {
 }
 
 #[test]
-fn all_is_done() {
+fn all_writes_are_applied() {
     let (scene, planned) = scene();
     let stamps = scene.workspace.write_together(&planned).unwrap();
     assert_eq!(stamps[0], None);
@@ -138,7 +138,7 @@ fn a_crash_at_any_step_leaves_each_file_old_or_new() {
 }
 
 #[test]
-fn what_changes_meanwhile_is_kept_and_what_cannot_be_put_back_is_named() {
+fn concurrent_changes_are_kept_and_files_that_cannot_be_restored_are_named() {
     let (scene, planned) = scene();
     // Somebody writes to a file before its turn: nothing is done at all.
     let other = scene.ws("gone");

@@ -49,7 +49,7 @@ fn chmod(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_moved_file_is_the_same_file_at_a_place_whose_parents_are_made() {
+fn a_move_keeps_the_file_and_creates_missing_parents() {
     let scene = Scene::new();
     chmod(&scene.put("f", "bytes"), 0o750);
     assert_eq!(move_it(&scene, "f", "a/b/g").unwrap(), Moved::Renamed);
@@ -106,7 +106,7 @@ fn a_link_that_is_named_through_another_one_is_refused() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_it_is_as_expected() {
+fn only_files_with_expected_content_are_overwritten() {
     let scene = Scene::new();
     scene.put("f", "from");
     scene.put("g", "to");
@@ -166,7 +166,7 @@ fn directories_go_neither_into_themselves_nor_over_anything() {
 }
 
 #[test]
-fn a_directory_carries_nothing_closed_or_protected_to_another_name() {
+fn a_directory_with_masked_or_protected_content_is_not_moved_or_copied() {
     let scene = Scene::with(|top, options| {
         options.deny_read = vec!["**/secret".to_owned()];
         options.masked.push(top.join("ws/own/run"));

@@ -4,7 +4,7 @@ use super::*;
 use crate::workspace::tests::Scene;
 
 #[test]
-fn each_kind_of_place_has_its_state() {
+fn each_file_kind_has_its_state() {
     let scene = Scene::new();
     let path = scene.put("d/f", "abc");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();

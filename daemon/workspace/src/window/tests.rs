@@ -96,7 +96,7 @@ fn a_full_window_stops_at_its_bytes_and_still_counts() {
 proptest! {
     /// The same as splitting the whole content, however the bytes fall into chunks.
     #[test]
-    fn as_if_the_whole_had_been_split(content in "[ab\n\r]{0,60}", first in 1_u64..12, lines_max in 1_u64..8, chunk in 1_usize..7) {
+    fn a_window_equals_a_slice_of_the_split_text(content in "[ab\n\r]{0,60}", first in 1_u64..12, lines_max in 1_u64..8, chunk in 1_usize..7) {
         let window = Window { first, lines_max, ..WIDE };
         let mut taker = Taker::new(window);
         for part in content.as_bytes().chunks(chunk) {

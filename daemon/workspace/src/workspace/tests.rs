@@ -93,7 +93,7 @@ fn paths_are_shown_from_the_working_directory() {
 }
 
 #[test]
-fn a_glob_that_is_none_is_told_and_leaves_the_others_in_force() {
+fn an_invalid_glob_is_reported_and_the_others_apply() {
     let scene = Scene::with(|_, options| {
         options.deny_read = vec!["a[".into(), "secrets/**".into()];
     });
@@ -108,7 +108,7 @@ fn a_glob_that_is_none_is_told_and_leaves_the_others_in_force() {
 }
 
 #[test]
-fn a_place_that_is_not_absolute_opens_no_workspace() {
+fn a_relative_root_is_refused() {
     let absolute = || Options {
         root: "/tmp".into(),
         cwd: "/tmp".into(),
@@ -135,7 +135,7 @@ fn a_place_that_is_not_absolute_opens_no_workspace() {
 }
 
 #[test]
-fn a_directory_knows_whether_something_below_it_is_closed() {
+fn a_directory_reports_whether_it_contains_masked_paths() {
     let scene = Scene::with(|_, options| {
         options.deny_read = vec![
             "~/.ssh/**".into(),

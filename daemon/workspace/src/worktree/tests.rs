@@ -23,7 +23,7 @@ fn names(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
 }
 
 #[test]
-fn it_sees_what_git_would_see() {
+fn the_walk_sees_the_same_files_as_git() {
     let tree = scene().workspace.survey(100, None).unwrap();
     assert_eq!(
         names(tree.places.into_keys()),
@@ -33,7 +33,7 @@ fn it_sees_what_git_would_see() {
 }
 
 #[test]
-fn a_change_is_seen_however_small_and_quick() {
+fn a_change_is_detected_however_small_and_fast() {
     let scene = scene();
     let ws = &scene.workspace;
     let look = |before: Option<&Tree>| ws.survey(100, before).unwrap();
@@ -48,7 +48,7 @@ fn a_change_is_seen_however_small_and_quick() {
 }
 
 #[test]
-fn what_is_ignored_no_more_has_not_changed() {
+fn a_file_that_is_no_longer_ignored_has_not_changed() {
     let scene = scene();
     let before = scene.workspace.survey(100, None).unwrap();
     std::fs::remove_file(scene.ws(".gitignore")).unwrap();
@@ -58,13 +58,13 @@ fn what_is_ignored_no_more_has_not_changed() {
 }
 
 #[test]
-fn more_than_is_looked_at_is_said() {
+fn a_walk_beyond_its_limit_is_reported() {
     let scene = scene();
     assert_eq!(scene.workspace.survey(3, None), Err(TooMany { max: 3 }));
 }
 
 #[test]
-fn a_repository_is_found_above_and_by_a_file_that_says_where_it_is() {
+fn a_repository_is_found_in_a_parent_directory_and_through_a_git_file() {
     let scene = scene();
     let objects = scene.ws(".git/objects").canonicalize().unwrap();
     let found = scene.workspace.repository().unwrap();
@@ -82,7 +82,7 @@ fn a_repository_is_found_above_and_by_a_file_that_says_where_it_is() {
 }
 
 #[test]
-fn what_could_not_be_read_and_can_be_now_has_not_changed() {
+fn a_file_that_becomes_readable_has_not_changed() {
     let scene = scene();
     let root = scene.workspace.root();
     let mut before = scene.workspace.survey(100, None).unwrap();
@@ -103,7 +103,7 @@ fn what_could_not_be_read_and_can_be_now_has_not_changed() {
 }
 
 #[test]
-fn what_the_walk_could_not_read_is_named_or_else_all_may_be_there() {
+fn unreadable_directories_are_named_or_any_path_may_exist() {
     let io = || ignore::Error::Io(std::io::ErrorKind::PermissionDenied.into());
     let at = |path: &str, err| ignore::Error::WithDepth {
         depth: 1,
@@ -162,7 +162,7 @@ fn tracked_and_ignored(init: &str) -> Option<Scene> {
 }
 
 #[test]
-fn what_git_tracks_is_seen_whatever_is_ignored_however_the_index_is_written() {
+fn tracked_files_are_seen_even_if_ignored_in_every_index_version() {
     let written = [
         "git update-index --index-version 2",
         "git update-index --index-version 4",
@@ -198,7 +198,7 @@ fn what_git_tracks_is_seen_whatever_is_ignored_however_the_index_is_written() {
 }
 
 #[test]
-fn what_is_tracked_is_seen_from_below_the_top_too_and_nowhere_else() {
+fn tracked_files_are_seen_from_subdirectories_and_only_there() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
@@ -229,7 +229,7 @@ fn what_is_tracked_is_seen_from_below_the_top_too_and_nowhere_else() {
 }
 
 #[test]
-fn a_tracked_file_among_very_many_ignored_ones_is_compared_and_is_no_place() {
+fn a_tracked_file_among_many_ignored_ones_is_compared_but_not_listed() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
@@ -258,7 +258,7 @@ fn a_tracked_file_among_very_many_ignored_ones_is_compared_and_is_no_place() {
 }
 
 #[test]
-fn an_index_that_cannot_be_read_is_said() {
+fn an_unreadable_git_index_is_reported() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
@@ -274,7 +274,7 @@ fn an_index_that_cannot_be_read_is_said() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_compared_and_is_no_place() {
+fn a_name_that_is_not_utf8_is_compared_but_not_reported_as_a_path() {
     let scene = scene();
     let cafe = scene.ws("").join(OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&cafe).unwrap();
@@ -291,7 +291,7 @@ fn a_name_that_is_no_text_is_compared_and_is_no_place() {
 }
 
 #[test]
-fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
+fn a_previously_seen_file_is_seen_after_it_becomes_ignored() {
     let scene = scene();
     let before = scene.workspace.survey(100, None).unwrap();
     scene.put(".gitignore", "ignored\n*.log\nd\n");
@@ -313,7 +313,7 @@ fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
 
 proptest::proptest! {
     #[test]
-    fn whatever_an_index_holds_it_is_read_to_an_end(bytes: Vec<u8>, version in 2..5_u8, count: u8) {
+    fn reading_any_git_index_terminates(bytes: Vec<u8>, version in 2..5_u8, count: u8) {
         let mut index = b"DIRC".to_vec();
         index.extend([0, 0, 0, version, 0, 0, 0, count]);
         index.extend(bytes);

@@ -86,7 +86,7 @@ fn the_other_name_of_a_hard_linked_file_keeps_the_old_bytes() {
 }
 
 #[test]
-fn what_is_not_as_expected_is_not_replaced() {
+fn a_file_with_unexpected_content_is_not_replaced() {
     let scene = Scene::new();
     let path = scene.put("f", "one");
     let changed =
@@ -130,7 +130,7 @@ fn what_is_not_as_expected_is_not_replaced() {
 }
 
 #[test]
-fn read_only_files_and_what_is_no_file_are_refused() {
+fn read_only_and_special_files_are_refused() {
     let scene = Scene::new();
     let path = scene.put("f", "one");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();

@@ -106,7 +106,7 @@ fn plain() -> Messages {
 const MARKED: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 #[test]
-fn a_whole_request_has_its_marks_at_the_ends_of_what_stays() {
+fn a_whole_request_has_its_cache_marks_at_the_ends_of_the_stable_parts() {
     let thoughts = [thought(
         "anthropic",
         r#"{"type":"thinking","thinking":"hm","signature":"s"}"#,
@@ -182,7 +182,7 @@ fn marks_move_and_fragments_do_not() {
 }
 
 #[test]
-fn what_the_vendor_refuses_is_not_sent() {
+fn unsupported_parameters_are_not_sent() {
     let render = |item: &Item| plain().render(item);
     assert_eq!(
         render(&assistant("", &[], &[thought("anthropic", "{}", 0, 0)])),
@@ -213,7 +213,7 @@ fn what_the_vendor_refuses_is_not_sent() {
 }
 
 #[test]
-fn thoughts_go_back_in_their_places_and_those_of_others_do_not() {
+fn reasoning_is_sent_back_in_its_position_except_from_other_providers() {
     let message = assistant(
         "onetwo",
         &[call("a", "{}"), call("b", "{}")],
@@ -240,7 +240,7 @@ fn thoughts_go_back_in_their_places_and_those_of_others_do_not() {
 }
 
 #[test]
-fn effort_and_length_are_said_where_they_are_set() {
+fn effort_and_length_are_sent_if_configured() {
     let extra =
         |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
     assert_eq!(

@@ -249,7 +249,7 @@ fn all() -> Vec<(String, Came)> {
 }
 
 #[test]
-fn every_shape_comes_to_its_answer() {
+fn every_response_shape_yields_its_answer() {
     for (text, expected) in all() {
         assert_eq!(whole(&text), expected);
     }
@@ -326,7 +326,7 @@ const SAYS: &str = r#"{"choices":[{"index":0,"delta":{"content":"ab"}}]}"#;
 const STOPS: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 
 #[test]
-fn done_without_a_reason_is_a_stop_once_something_was_said() {
+fn done_without_a_reason_is_a_stop_if_there_was_content() {
     let came = whole(&sse(&[SAYS, "[DONE]", "behind the end"]));
     assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
     let calls = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"y","arguments":"{\"q"}}]}}]}"#;
@@ -348,7 +348,7 @@ fn done_without_a_reason_is_a_stop_once_something_was_said() {
 }
 
 #[test]
-fn an_answer_cut_by_the_limit_never_gives_half_a_call_as_whole() {
+fn an_answer_cut_by_the_limit_never_yields_an_incomplete_call() {
     let calls = |last: &str, reason: &str| {
         let delta = format!(
             r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"x","arguments":"{{}}"}}}},{{"index":1,"id":"b","function":{{"name":"y","arguments":{last}}}}}]}}}}]}}"#
@@ -391,7 +391,7 @@ fn an_answer_cut_by_the_limit_never_gives_half_a_call_as_whole() {
 }
 
 #[test]
-fn reasons_have_their_meanings() {
+fn finish_reasons_map_to_our_stop_reasons() {
     for (reason, expected) in [
         ("stop", Some(Finish::Stop)),
         ("end_turn", Some(Finish::Stop)),
@@ -465,7 +465,7 @@ fn garbage_breaks_an_answer_unless_it_is_over() {
 }
 
 #[test]
-fn an_answer_that_was_not_streamed_is_taken() {
+fn an_answer_without_streaming_is_accepted() {
     let text = r#"
 
         {"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning":"hm","reasoning_content":"hm",
@@ -508,7 +508,7 @@ fn usage_of_a_broken_answer_is_reported() {
 }
 
 #[test]
-fn an_endless_answer_is_refused() {
+fn an_endless_response_is_refused() {
     let piece = format!(
         r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#,
         "x".repeat(4 << 20)
@@ -519,7 +519,7 @@ fn an_endless_answer_is_refused() {
 }
 
 #[test]
-fn what_comes_together_is_one_part() {
+fn deltas_of_one_chunk_are_one_part() {
     let events: Vec<&str> = std::iter::repeat_n(SAYS, 1000).chain([STOPS]).collect();
     let text = sse(&events);
     let collector = collector();

@@ -104,7 +104,7 @@ fn plain() -> Responses {
 }
 
 #[test]
-fn a_whole_request_keeps_nothing_at_the_vendors() {
+fn a_request_asks_the_vendor_to_store_nothing() {
     let thoughts = [thought(
         "openai-responses",
         r#"{"type":"reasoning","encrypted_content":"x"}"#,
@@ -142,7 +142,7 @@ fn a_whole_request_keeps_nothing_at_the_vendors() {
 }
 
 #[test]
-fn reasoning_goes_back_only_with_what_it_led_to() {
+fn reasoning_is_sent_back_only_with_its_result() {
     let own = |at| thought("openai-responses", &format!("{{\"n\":{at}}}"), at, 0);
     let rendered = plain()
         .render(&assistant("ab", &[], &[own(0), own(2)]))
@@ -158,7 +158,7 @@ fn reasoning_goes_back_only_with_what_it_led_to() {
 }
 
 #[test]
-fn effort_length_and_include_are_said_where_they_are_set() {
+fn effort_length_and_include_are_sent_if_configured() {
     let extra =
         |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
     assert_eq!(

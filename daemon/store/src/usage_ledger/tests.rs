@@ -8,9 +8,9 @@ fn home() -> (tempfile::TempDir, Home) {
     (dir, home)
 }
 
-fn entry(session: SessionId, at: &str, requests: u64) -> Entry {
-    Entry {
-        at: quarter(at.parse().unwrap()),
+fn entry(session: SessionId, at: &str, requests: u64) -> LedgerEntry {
+    LedgerEntry {
+        at: quarter_start(at.parse().unwrap()),
         session,
         pid: Pid(3),
         cwd: "/w/a \"b\"".into(),
@@ -27,7 +27,7 @@ fn entry(session: SessionId, at: &str, requests: u64) -> Entry {
 }
 
 #[test]
-fn what_was_written_is_read_from_the_books_of_all_months() {
+fn entries_of_all_months_are_read() {
     let (_dir, home) = home();
     let session = SessionId::new();
     let all = [
@@ -41,7 +41,7 @@ fn what_was_written_is_read_from_the_books_of_all_months() {
 }
 
 #[test]
-fn the_same_written_twice_counts_once_and_the_later_counts() {
+fn an_entry_written_twice_counts_once_with_its_later_value() {
     let (_dir, home) = home();
     let session = SessionId::new();
     let (first, later) = (
@@ -54,7 +54,7 @@ fn the_same_written_twice_counts_once_and_the_later_counts() {
 }
 
 #[test]
-fn a_torn_line_costs_no_other() {
+fn a_torn_line_affects_no_other_line() {
     let (_dir, home) = home();
     let (one, other) = (
         entry(SessionId::new(), "2026-11-01T00:00:00.000Z", 2),

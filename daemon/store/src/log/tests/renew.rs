@@ -1,32 +1,35 @@
-//! A log whose disk failed is made writable again: at no moment is it less than it was.
+//! Renewing a log after a disk failure never loses durable records.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 
-/// A disk whose operations are counted, and of which one goes wrong.
+/// A disk that counts its operations and fails at one of them.
 #[derive(Default)]
-struct Failing {
+struct FailingDisk {
     count: AtomicUsize,
-    /// The operation that goes wrong, from 1; 0: none.
+    /// Number of the operation that fails, from 1. 0: none.
     at: usize,
-    /// It does not fail: the process ends there.
+    /// At that operation the process dies instead of failing.
     dies: bool,
-    told: Mutex<Vec<&'static str>>,
+    operations: Mutex<Vec<&'static str>>,
 }
 
-impl Failing {
+impl FailingDisk {
     fn step(&self, what: &'static str) -> io::Result<()> {
-        self.told.lock().expect("no test panics with it").push(what);
+        self.operations
+            .lock()
+            .expect("no test panics with it")
+            .push(what);
         if self.count.fetch_add(1, Ordering::SeqCst) + 1 != self.at {
             return Ok(());
         }
-        assert!(!self.dies, "as wished by the test");
+        assert!(!self.dies, "requested by the test");
         Err(io::ErrorKind::StorageFull.into())
     }
 }
 
-impl Syncer for Failing {
+impl Syncer for FailingDisk {
     fn write(&self, mut file: &fs::File, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         self.step("write")?;
         file.write_vectored(parts)
@@ -43,9 +46,9 @@ impl Syncer for Failing {
     }
 }
 
-/// Three durable records, and behind them what a failed commit left.
-fn failed(left: &[u8]) -> (Writing, Vec<u8>) {
-    let mut log = Writing::new();
+/// Three durable records, followed by the bytes of a failed commit.
+fn failed(left: &[u8]) -> (TestLog, Vec<u8>) {
+    let mut log = TestLog::new();
     log.commit(3, 40).expect("it can be written");
     let durable = bytes_of(&log.dir);
     let mut file = OpenOptions::new()
@@ -79,8 +82,8 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Opens the log and writes on: it is whole, and ends where it should.
-fn goes_on(log: Writing, durable: &[u8]) {
+/// Opens the log and appends: it is whole and ends at the right record.
+fn goes_on(log: TestLog, durable: &[u8]) {
     assert_eq!(bytes_of(&log.dir), durable);
     let (_home, dir, opened) = log.reopen();
     let opened = opened.expect("it can be opened");
@@ -102,10 +105,11 @@ fn after_a_failed_write_what_is_not_durable_is_cut_off() {
     let whole = unacknowledged();
     for left in [&b""[..], b"{\"seq\":4", &whole, &[0; 512]] {
         let (log, durable) = failed(left);
-        let renewed = renew(&log.dir, Seq(3), Trouble::Write, &Kernel).expect("it is well again");
+        let renewed =
+            renew(&log.dir, Seq(3), DiskFailure::Write, &KernelSyncer).expect("it is well again");
         assert_eq!(
             renewed,
-            Renewed::Cut {
+            RenewOutcome::Cut {
                 bytes: left.len() as u64
             }
         );
@@ -124,11 +128,12 @@ fn after_a_failed_sync_a_verified_copy_takes_the_place_and_the_old_file_is_kept(
         .metadata()
         .expect("it is there")
         .ino();
-    let renewed = renew(&log.dir, Seq(3), Trouble::Sync, &Kernel).expect("it is well again");
+    let renewed =
+        renew(&log.dir, Seq(3), DiskFailure::Sync, &KernelSyncer).expect("it is well again");
     let old = kept(&log.dir);
     assert_eq!(
         renewed,
-        Renewed::Copied {
+        RenewOutcome::Copied {
             kept: old.first().cloned()
         }
     );
@@ -148,26 +153,26 @@ fn after_a_failed_sync_a_verified_copy_takes_the_place_and_the_old_file_is_kept(
 }
 
 #[test]
-fn everything_is_on_disk_before_the_copy_takes_the_place() {
+fn everything_is_synced_before_the_copy_replaces_the_log() {
     let (log, _) = failed(b"");
-    let disk = Failing::default();
-    renew(&log.dir, Seq(3), Trouble::Sync, &disk).expect("it is well again");
-    let told = disk.told.lock().expect("it is whole").clone();
+    let disk = FailingDisk::default();
+    renew(&log.dir, Seq(3), DiskFailure::Sync, &disk).expect("it is well again");
+    let operations = disk.operations.lock().expect("it is whole").clone();
     let probe = ["write", "sync"];
     let copy = ["write", "sync"];
     let places = ["sync the directory"; 3];
-    assert_eq!(told, [&probe[..], &copy, &places].concat());
+    assert_eq!(operations, [&probe[..], &copy, &places].concat());
 }
 
 #[test]
 fn a_disk_that_is_still_full_changes_nothing() {
-    for trouble in [Trouble::Opening, Trouble::Write, Trouble::Sync] {
+    for disk_failure in [DiskFailure::Opening, DiskFailure::Write, DiskFailure::Sync] {
         let (log, durable) = failed(b"{\"seq\":4");
         let before = bytes_of(&log.dir);
-        let full = Counting::default();
+        let full = CountingSyncer::default();
         *full.room.lock().expect("it is whole") = Some(100);
-        let refused = renew(&log.dir, Seq(3), trouble, &full).expect_err("it is full");
-        let RenewError::Fault(fault) = &refused else {
+        let refused = renew(&log.dir, Seq(3), disk_failure, &full).expect_err("it is full");
+        let RenewError::Disk(fault) = &refused else {
             panic!("{refused}")
         };
         assert_eq!(fault.source.kind(), io::ErrorKind::StorageFull);
@@ -176,28 +181,29 @@ fn a_disk_that_is_still_full_changes_nothing() {
             (before, vec![LOG_NAME.to_owned()])
         );
         *full.room.lock().expect("it is whole") = None;
-        if trouble != Trouble::Opening {
-            renew(&log.dir, Seq(3), trouble, &full).expect("there is room again");
+        if disk_failure != DiskFailure::Opening {
+            renew(&log.dir, Seq(3), disk_failure, &full).expect("there is room again");
             goes_on(log, &durable);
         }
     }
 }
 
 #[test]
-fn wherever_it_fails_or_dies_a_whole_log_is_left_and_it_can_be_tried_again() {
-    for trouble in [Trouble::Write, Trouble::Sync] {
+fn a_failure_or_crash_at_any_step_of_renew_leaves_a_whole_log() {
+    for disk_failure in [DiskFailure::Write, DiskFailure::Sync] {
         for dies in [false, true] {
             let mut at = 0;
             loop {
                 at += 1;
                 let (log, durable) = failed(b"{\"seq\":4,\"at\":");
-                let disk = Failing {
+                let disk = FailingDisk {
                     at,
                     dies,
-                    ..Failing::default()
+                    ..FailingDisk::default()
                 };
-                let tried =
-                    catch_unwind(AssertUnwindSafe(|| renew(&log.dir, Seq(3), trouble, &disk)));
+                let tried = catch_unwind(AssertUnwindSafe(|| {
+                    renew(&log.dir, Seq(3), disk_failure, &disk)
+                }));
                 let done = matches!(tried, Ok(Ok(_)));
                 let reached = disk.count.load(Ordering::SeqCst) >= at;
                 assert!(bytes_of(&log.dir).starts_with(&durable), "step {at}");
@@ -214,8 +220,8 @@ fn wherever_it_fails_or_dies_a_whole_log_is_left_and_it_can_be_tried_again() {
                     assert!(done, "step {at}");
                     break;
                 }
-                // Whoever opens it now finds all that is durable, as after any crash.
-                let Writing {
+                // An open at this point finds all durable records, as after any crash.
+                let TestLog {
                     dir,
                     log: old,
                     index,
@@ -228,24 +234,25 @@ fn wherever_it_fails_or_dies_a_whole_log_is_left_and_it_can_be_tried_again() {
                     (Seq(3), None),
                     "step {at}"
                 );
-                let log = Writing {
+                let log = TestLog {
                     dir,
                     log: opened.file,
                     index,
                     _home,
                 };
-                renew(&log.dir, Seq(3), trouble, &Kernel).expect("the disk is well again");
+                renew(&log.dir, Seq(3), disk_failure, &KernelSyncer)
+                    .expect("the disk is well again");
                 assert!(!names(&log.dir).iter().any(|name| name.ends_with(".new")));
                 goes_on(log, &durable);
             }
-            assert!(at > 3, "{trouble:?} was tried at every step");
+            assert!(at > 3, "{disk_failure:?} was tried at every step");
         }
     }
 }
 
 #[test]
-fn a_log_that_lost_what_was_durable_is_left_as_it_is() {
-    for trouble in [Trouble::Write, Trouble::Sync] {
+fn a_log_that_lost_durable_records_stays_unchanged() {
+    for disk_failure in [DiskFailure::Write, DiskFailure::Sync] {
         let (log, durable) = failed(b"");
         let file = OpenOptions::new()
             .write(true)
@@ -254,7 +261,8 @@ fn a_log_that_lost_what_was_durable_is_left_as_it_is() {
         let place = durable.len() as u64 - 30;
         file.write_all_at(&[0; 12], place).expect("it is ours");
         let broken = bytes_of(&log.dir);
-        let refused = renew(&log.dir, Seq(3), trouble, &Kernel).expect_err("record 3 is lost");
+        let refused =
+            renew(&log.dir, Seq(3), disk_failure, &KernelSyncer).expect_err("record 3 is lost");
         assert!(
             matches!(
                 refused,
@@ -277,23 +285,23 @@ fn a_log_that_lost_what_was_durable_is_left_as_it_is() {
 fn a_log_that_was_deleted_is_not_made_again() {
     let (log, _) = failed(b"");
     fs::remove_file(log.dir.join(LOG_NAME)).expect("it is ours");
-    renew(&log.dir, Seq(3), Trouble::Sync, &Kernel).expect_err("nobody has its records");
+    renew(&log.dir, Seq(3), DiskFailure::Sync, &KernelSyncer).expect_err("nobody has its records");
     assert_eq!(names(&log.dir), Vec::<String>::new());
 }
 
 #[test]
-fn each_failure_of_an_append_says_what_has_to_be_mended() {
-    let syncer = Arc::new(Counting::default());
-    let mut log = Writing::new().with(&syncer);
+fn each_append_failure_names_its_kind() {
+    let syncer = Arc::new(CountingSyncer::default());
+    let mut log = TestLog::new().with(&syncer);
     *syncer.room.lock().expect("it is whole") = Some(10);
     let error = log.commit(1, 0).expect_err("it is full");
-    assert_eq!(error.trouble(), Some(Trouble::Write));
+    assert_eq!(error.disk_failure(), Some(DiskFailure::Write));
     let error = log.commit(1, 0).expect_err("it takes no more");
-    assert_eq!(error.trouble(), None);
+    assert_eq!(error.disk_failure(), None);
 
-    let syncer = Arc::new(Counting::default());
-    let mut log = Writing::new().with(&syncer);
+    let syncer = Arc::new(CountingSyncer::default());
+    let mut log = TestLog::new().with(&syncer);
     *syncer.sync_fails.lock().expect("it is whole") = Some(io::ErrorKind::Other);
     let error = log.commit(1, 0).expect_err("it cannot be synced");
-    assert_eq!(error.trouble(), Some(Trouble::Sync));
+    assert_eq!(error.disk_failure(), Some(DiskFailure::Sync));
 }

@@ -1,7 +1,9 @@
-//! The usage books: what deleted sessions used, so that deleting one lowers no sum. `<home>/usage/YYYY-MM.jsonl`.
+//! The usage ledger, `<home>/usage/YYYY-MM.jsonl`: usage of deleted sessions, so that deleting one
+//! lowers no total.
 //!
-//! Written before the session goes. A line of a session that is still there does not count: then the session itself
-//! tells. Lines are never changed; of two that say the same thing of a session the later one counts.
+//! An entry is written before its session is deleted. It does not count while the session still
+//! exists, because the session's own log counts then. Lines never change. If two lines have the
+//! same key, the later one counts.
 
 use std::collections::BTreeMap;
 use std::fs::read_dir;
@@ -13,22 +15,23 @@ use proto::record::Purpose;
 use proto::{Pid, SessionId, Stamp};
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{At, Fault, private, sync_dir};
+use crate::disk::{DiskError, IoContext, private, sync_dir};
 use crate::home::Home;
 
-/// Milliseconds that one row tells of: a quarter of an hour. Every clock on earth is ahead of another by whole ones, so
-/// that days can be told from them anywhere.
+/// Milliseconds of usage in one row: 15 minutes. All time zones differ by whole quarters of an
+/// hour, so rows can be with_checksum into days for any of them.
 pub const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// What a session used of a model, for one purpose, in a quarter of an hour.
+/// Usage of one session, model and purpose in one quarter_start of an hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// When the quarter began.
+pub struct LedgerEntry {
+    /// Start of the quarter_start.
     pub at: Stamp,
     pub session: SessionId,
     pub pid: Pid,
     pub cwd: String,
-    /// `provider/model`, as it was asked; of lines of before that was noted: the session's. Empty: of turns alone.
+    /// `provider/model`, as requested. Older lines have the session's model. Empty if the entry
+    /// only counts turns.
     pub model: String,
     pub usage: UsageTotals,
     #[serde(default, skip_serializing_if = "Purpose::is_answer")]
@@ -36,27 +39,27 @@ pub struct Entry {
     /// Turns that ended.
     #[serde(default)]
     pub turns: u64,
-    /// The session's workspace root; empty in lines of before it was noted.
+    /// The session's workspace root. Empty in lines written before this field existed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
 }
 
-/// The beginning of the quarter that a moment is in.
+/// Rounds a time down to the start of its quarter_start.
 #[must_use]
-pub fn quarter(at: Stamp) -> Stamp {
+pub fn quarter_start(at: Stamp) -> Stamp {
     Stamp(at.0.div_euclid(QUARTER_MS) * QUARTER_MS)
 }
 
-/// Puts entries into their books, durably.
+/// Appends entries to the ledger, durably.
 ///
 /// # Errors
-/// They may not be on disk.
-pub fn append(home: &Home, entries: &[Entry]) -> Result<(), Fault> {
+/// The entries may not be on disk.
+pub fn append(home: &Home, entries: &[LedgerEntry]) -> Result<(), DiskError> {
     let mut months: BTreeMap<String, String> = BTreeMap::new();
     for entry in entries {
         let month: String = entry.at.to_string().chars().take(7).collect();
         let lines = months.entry(month).or_default();
-        // An entry is numbers and texts: always JSON.
+        // Entries are numbers and texts, so they always serialize.
         lines.push_str(&serde_json::to_string(entry).unwrap_or_default());
         lines.push('\n');
     }
@@ -70,7 +73,7 @@ pub fn append(home: &Home, entries: &[Entry]) -> Result<(), Fault> {
 
 fn write(path: &Path, lines: &str) -> io::Result<()> {
     let mut file = private().read(true).append(true).create(true).open(path)?;
-    // A line that a power cut has torn must not swallow the next one.
+    // If a power cut truncated the last line, the new one starts on a line after it.
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {
         file.seek(SeekFrom::End(-1))?;
@@ -81,18 +84,18 @@ fn write(path: &Path, lines: &str) -> io::Result<()> {
     file.sync_data()
 }
 
-/// All entries, each once. Lines that are none are passed over.
+/// All entries, each once. Skips invalid lines.
 ///
 /// # Errors
-/// A book cannot be read.
-pub fn read(home: &Home) -> Result<Vec<Entry>, Fault> {
+/// A ledger file cannot be read.
+pub fn read(home: &Home) -> Result<Vec<LedgerEntry>, DiskError> {
     let mut known = BTreeMap::new();
-    for path in books(&home.usage())? {
+    for path in ledger_files(&home.usage())? {
         let mut bytes = Vec::new();
         let file = private().read(true).open(&path).at("open", &path)?;
         (&file).read_to_end(&mut bytes).at("read", &path)?;
         for line in bytes.split(|byte| *byte == b'\n') {
-            if let Ok(entry) = serde_json::from_slice::<Entry>(line) {
+            if let Ok(entry) = serde_json::from_slice::<LedgerEntry>(line) {
                 let key = (
                     entry.session,
                     entry.at.0,
@@ -106,7 +109,7 @@ pub fn read(home: &Home) -> Result<Vec<Entry>, Fault> {
     Ok(known.into_values().collect())
 }
 
-fn books(dir: &Path) -> Result<Vec<PathBuf>, Fault> {
+fn ledger_files(dir: &Path) -> Result<Vec<PathBuf>, DiskError> {
     let entries = read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let paths = entries.at("read the directory", dir)?;
     let mut paths: Vec<_> = paths.into_iter().map(|entry| entry.path()).collect();
