@@ -15,7 +15,7 @@ use contract::Spawn;
 use proto::Pid;
 use proto::record::{Changed, CheckpointCreated, FileState};
 use store::blob::BlobStore;
-use workspace::{State, Tree, Workspace};
+use workspace::{PathState, Survey, Workspace};
 
 pub(crate) use content::{Beside, Own, from_blob, read_back};
 pub(crate) use files::Places;
@@ -54,9 +54,9 @@ pub enum Watched {
     #[default]
     Nothing,
     /// What stood at the places of the call.
-    Places(BTreeMap<PathBuf, State>),
+    Places(BTreeMap<PathBuf, PathState>),
     /// What stood in the work tree.
-    Tree(Arc<Tree>),
+    Tree(Arc<Survey>),
 }
 
 impl Keeper {
@@ -138,7 +138,7 @@ impl Keeper {
         }
     }
 
-    fn changed_tree(&self, before: &Tree) -> Vec<Changed> {
+    fn changed_tree(&self, before: &Survey) -> Vec<Changed> {
         let root = self.workspace.root();
         let unknown = |why: String| Changed {
             path: root.to_string_lossy().into_owned(),
@@ -152,14 +152,14 @@ impl Keeper {
         let (mut changed, mut hashed) = (Vec::new(), 0_u64);
         for relative in paths.iter().take(CHANGED_MAX) {
             let path = root.join(relative);
-            if let Some(workspace::Mark::Leaf(leaf)) = after.places.get(relative) {
+            if let Some(workspace::SurveyEntry::Leaf(leaf)) = after.places.get(relative) {
                 hashed = hashed.saturating_add(leaf.bytes);
             }
             let now = if hashed > HASHED_MAX {
                 let why = "too much was changed at once to be read".to_owned();
                 FileState::Unknown { why }
             } else {
-                state(self.workspace.look(&path, false).there)
+                state(self.workspace.snapshot(&path, false).there)
             };
             let path = path.to_string_lossy().into_owned();
             changed.push(Changed { path, now });
@@ -208,10 +208,10 @@ fn first_of(paths: &[PathBuf]) -> String {
 }
 
 /// What stands at a place, as records have it.
-pub(crate) fn state(there: State) -> FileState {
+pub(crate) fn state(there: PathState) -> FileState {
     match there {
-        State::Absent => FileState::Absent,
-        State::File {
+        PathState::Absent => FileState::Absent,
+        PathState::File {
             sha256,
             bytes,
             mode,
@@ -220,13 +220,13 @@ pub(crate) fn state(there: State) -> FileState {
             bytes,
             mode,
         },
-        State::Link { target } => match target.into_os_string().into_string() {
+        PathState::Link { target } => match target.into_os_string().into_string() {
             Ok(target) => FileState::Link { target },
             Err(_) => FileState::Unknown {
                 why: "it is a link to a name that is no text".into(),
             },
         },
-        State::Directory => FileState::Directory,
-        State::Unknown { why } => FileState::Unknown { why },
+        PathState::Directory => FileState::Directory,
+        PathState::Unknown { why } => FileState::Unknown { why },
     }
 }

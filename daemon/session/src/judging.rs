@@ -254,13 +254,13 @@ impl<'a> Surroundings<'a> {
             text: text.to_owned(),
             access,
             absolute: at.map(|at| at.path().to_path_buf()),
-            writable: at.is_some_and(workspace::Resolved::writable),
-            protected: at.is_some_and(workspace::Resolved::protected),
+            writable: at.is_some_and(workspace::ResolvedPath::writable),
+            protected: at.is_some_and(workspace::ResolvedPath::protected),
             // What leads through `/proc/self` leads elsewhere for the command that will follow it.
             masked: matches!(error, Some(PathError::Masked { .. }))
-                || at.is_some_and(workspace::Resolved::through_process),
+                || at.is_some_and(workspace::ResolvedPath::through_process),
             denied: matches!(error, Some(PathError::Denied { .. })),
-            holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
+            holds_closed: at.is_some_and(workspace::ResolvedPath::contains_denied),
             directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
             unkept: false,
             error: error.map(|error| error.to_string()),

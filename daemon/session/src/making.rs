@@ -17,7 +17,7 @@ use store::sidecar::Sidecar;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use turn::{Facts, Limits, Machine};
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use crate::actor::{Actor, Inbox};
 use crate::aside::AsideFile;
@@ -392,7 +392,7 @@ fn open_workspace(
     spill_dir: &Path,
     temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: PathBuf::from(&created.root),
         cwd: PathBuf::from(&created.cwd),
         extra_writable: setup.allow_write.clone(),
@@ -432,10 +432,10 @@ fn looser(own: Posture, configured: Posture) -> Option<String> {
 
 /// A workspace in which nothing can be done: for a session that is only read.
 fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: dir.to_path_buf(),
         cwd: dir.to_path_buf(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     };
     Workspace::open(options)
         .map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))

@@ -9,7 +9,7 @@ use proto::record::{Rules, SessionSet};
 use proto::state::Posture;
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use crate::actor::Actor;
 use crate::call::Bench;
@@ -270,7 +270,7 @@ fn open(
     cwd: &Path,
     root: &Path,
 ) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: root.to_path_buf(),
         cwd: cwd.to_path_buf(),
         extra_writable: terms.allow_write.clone(),

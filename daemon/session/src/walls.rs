@@ -84,10 +84,10 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     };
     let reading = about
         .workspace
-        .closed_to_reading(rules.denied_paths(Access::Read));
+        .paths_denied_to_read(rules.denied_paths(Access::Read));
     let changes = about
         .workspace
-        .closed_to_changes(rules.denied_paths(Access::Edit));
+        .paths_denied_to_edit(rules.denied_paths(Access::Edit));
     let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
     let roots = about.workspace.writable_roots();
     let mut write: Vec<PathBuf> = roots.iter().filter(|root| root.is_dir()).cloned().collect();
@@ -125,8 +125,8 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
     masked.extend(sockets::of(about.workspace.user_home(), about.env));
-    let whole = reading.unsure.is_empty()
-        && changes.unsure.is_empty()
+    let whole = reading.incomplete.is_empty()
+        && changes.incomplete.is_empty()
         && all_guarded
         && !whole_family
         && !everything

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use policy::RuleSet;
 use proto::record::Rules;
 use proto::state::Posture;
-use workspace::Options;
+use workspace::WorkspaceOptions;
 
 use super::*;
 
@@ -153,7 +153,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     std::fs::write(home.join(".reasonix/sessions/1/log.jsonl"), "{}").unwrap();
     std::fs::write(project.join("src/main.rs"), "fn main() {}").unwrap();
     std::os::unix::fs::symlink(home.join(".ssh/id_rsa"), project.join("notes")).unwrap();
-    let workspace = Workspace::open(Options {
+    let workspace = Workspace::open(WorkspaceOptions {
         root: project.clone(),
         cwd: project,
         masked: vec![home.join(".reasonix")],
@@ -162,7 +162,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
             None => vec![DENY_READ.into()],
         },
         user_home: home.clone(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     })
     .unwrap();
     let bash: Arc<dyn Tool> = Arc::new(Unrun(

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use proto::record::{FileState, Kept};
 use serde::{Deserialize, Serialize};
 use store::blob::{BlobId, BlobStore, INLINE_MAX};
-use workspace::Look;
+use workspace::PathSnapshot;
 
 use super::{Keeper, state};
 
@@ -61,7 +61,10 @@ impl Keeper {
     ///
     /// # Errors
     /// In words: the disk does not take it.
-    pub fn seal(&self, looks: impl IntoIterator<Item = Look>) -> Result<(Vec<Kept>, Own), String> {
+    pub fn seal(
+        &self,
+        looks: impl IntoIterator<Item = PathSnapshot>,
+    ) -> Result<(Vec<Kept>, Own), String> {
         let (mut kept, mut own, mut held) = (Vec::new(), Own::default(), 0);
         for look in looks {
             let was = state(look.there);

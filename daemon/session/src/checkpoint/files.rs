@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proto::record::{Changed, CheckpointCreated};
-use workspace::{Look, State, Workspace};
+use workspace::{PathSnapshot, PathState, Workspace};
 
 use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
 
@@ -15,7 +15,7 @@ const BELOW_BYTES: u64 = 32 * 1024 * 1024;
 /// What stands at the places of a call.
 #[derive(Default)]
 pub struct Places {
-    looks: Vec<Look>,
+    looks: Vec<PathSnapshot>,
     /// Places where something stands that cannot be kept.
     pub unkept: BTreeSet<PathBuf>,
 }
@@ -30,9 +30,9 @@ impl Places {
             let missing = place
                 .ancestors()
                 .skip(1)
-                .map(|above| workspace.look(above, false));
+                .map(|above| workspace.snapshot(above, false));
             let missing: Vec<_> = missing
-                .take_while(|look| look.there == State::Absent)
+                .take_while(|look| look.there == PathState::Absent)
                 .collect();
             for look in missing.into_iter().rev() {
                 if seen.insert(look.path.clone()) {
@@ -42,13 +42,13 @@ impl Places {
             if !seen.insert(place.clone()) {
                 continue;
             }
-            let look = workspace.look(place, true);
+            let look = workspace.snapshot(place, true);
             match look.there {
-                State::Unknown { .. } => {
+                PathState::Unknown { .. } => {
                     found.unkept.insert(place.clone());
                 }
-                State::Directory if below => {
-                    match workspace.look_below(place, true, BELOW_MAX, BELOW_BYTES) {
+                PathState::Directory if below => {
+                    match workspace.snapshots_below(place, true, BELOW_MAX, BELOW_BYTES) {
                         Ok(inside) => {
                             // Whose name is no text no record can name.
                             if inside.iter().any(|look| look.path.to_str().is_none()) {
@@ -64,7 +64,10 @@ impl Places {
                         }
                     }
                 }
-                State::Directory | State::Absent | State::File { .. } | State::Link { .. } => {}
+                PathState::Directory
+                | PathState::Absent
+                | PathState::File { .. }
+                | PathState::Link { .. } => {}
             }
             found.looks.push(look);
         }
@@ -102,12 +105,12 @@ impl Keeper {
         Ok((watched, Some(Checkpoint { record, own })))
     }
 
-    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
-        let mut now: BTreeMap<PathBuf, State> = BTreeMap::new();
+    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, PathState>) -> Vec<Changed> {
+        let mut now: BTreeMap<PathBuf, PathState> = BTreeMap::new();
         for (path, was) in before {
-            let look = self.workspace.look(path, false);
+            let look = self.workspace.snapshot(path, false);
             // What has come with a directory was not there before.
-            if look.there == State::Directory && *was != State::Directory {
+            if look.there == PathState::Directory && *was != PathState::Directory {
                 self.whole(path, &mut now);
             }
             now.insert(look.path, look.there);
@@ -122,10 +125,10 @@ impl Keeper {
             .collect()
     }
 
-    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, State>) {
+    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, PathState>) {
         let inside = self
             .workspace
-            .look_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
+            .snapshots_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
         // What is more than that was not kept either, and a person was asked.
         for look in inside.unwrap_or_default() {
             now.entry(look.path).or_insert(look.there);

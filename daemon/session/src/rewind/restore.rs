@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use proto::record::{CheckpointCreated, FileState, RewoundFile, RewoundResult};
 use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
-use workspace::{FileError, Look, State, Wanted};
+use workspace::{FileError, PathSnapshot, PathState, RestoreTarget};
 
 use super::broken::{Broken, Planned};
 use super::past::{Past, Touched, Was};
@@ -41,7 +41,7 @@ pub struct Wish {
 }
 
 struct Item {
-    look: Look,
+    look: PathSnapshot,
     was: FileState,
     source: Source,
     /// What became of it, or is to.
@@ -115,11 +115,11 @@ impl<'a> Restore<'a> {
         let comes = |item: &&Item| item.due && item.was != FileState::Absent;
         let coming = self.items.iter().filter(comes);
         let above = coming.flat_map(|item| item.look.path.ancestors().skip(1));
-        let mut missing: BTreeMap<PathBuf, Look> = BTreeMap::new();
+        let mut missing: BTreeMap<PathBuf, PathSnapshot> = BTreeMap::new();
         for path in above {
             if !missing.contains_key(path) {
-                let look = self.keeper.workspace().look(path, false);
-                if look.there == State::Absent {
+                let look = self.keeper.workspace().snapshot(path, false);
+                if look.there == PathState::Absent {
                     missing.insert(path.to_owned(), look);
                 }
             }
@@ -169,7 +169,7 @@ impl<'a> Restore<'a> {
         // What goes, goes first and from below; then what comes, from above.
         for item in self.items.iter_mut().rev() {
             if item.due && item.was == FileState::Absent {
-                item.put(self.keeper, Wanted::Absent);
+                item.put(self.keeper, RestoreTarget::Absent);
             }
         }
         let mut next = 0;
@@ -194,8 +194,8 @@ impl<'a> Restore<'a> {
         let keeper = self.keeper;
         let looks = self.items.iter_mut().filter(|item| item.due);
         let looks = looks.filter_map(|item| {
-            let mut look = keeper.workspace().look(&item.look.path, true);
-            if let State::Unknown { why } = &look.there {
+            let mut look = keeper.workspace().snapshot(&item.look.path, true);
+            if let PathState::Unknown { why } = &look.there {
                 let why = format!("what stands there now cannot be kept: {why}");
                 item.give_up(RewoundResult::Failed { why });
                 return None;
@@ -232,9 +232,9 @@ impl<'a> Restore<'a> {
     fn clear_litter(&self) {
         let workspace = self.keeper.workspace();
         for path in self.wish.broken.litter() {
-            let look = workspace.look(&path, false);
+            let look = workspace.snapshot(&path, false);
             // Best effort: it is no file of anybody.
-            let _ = workspace.restore(&look, Wanted::Absent);
+            let _ = workspace.restore(&look, RestoreTarget::Absent);
         }
     }
 
@@ -321,7 +321,7 @@ fn item(
     touched: &Touched,
     wish: &Wish,
 ) -> Option<Item> {
-    let look = keeper.workspace().look(Path::new(place), false);
+    let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = state(look.there.clone());
     let before = wish.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
@@ -354,7 +354,7 @@ fn item(
 /// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
 fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
-    let look = keeper.workspace().look(Path::new(place), false);
+    let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = state(look.there.clone());
     let mut was = wish.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
@@ -431,10 +431,10 @@ impl Item {
     ) {
         match self.was.clone() {
             FileState::Absent | FileState::Unknown { .. } => {}
-            FileState::Directory => self.put(keeper, Wanted::Directory),
+            FileState::Directory => self.put(keeper, RestoreTarget::Directory),
             FileState::Link { target } => {
                 let target = Path::new(&target);
-                self.put(keeper, Wanted::Link { target });
+                self.put(keeper, RestoreTarget::Link { target });
             }
             FileState::File {
                 sha256,
@@ -452,7 +452,7 @@ impl Item {
                 {
                     Some(bytes) => self.put(
                         keeper,
-                        Wanted::File {
+                        RestoreTarget::File {
                             bytes: &bytes,
                             mode,
                         },
@@ -465,13 +465,13 @@ impl Item {
         }
     }
 
-    fn put(&mut self, keeper: &Keeper, wanted: Wanted<'_>) {
+    fn put(&mut self, keeper: &Keeper, wanted: RestoreTarget<'_>) {
         self.due = false;
         let workspace = keeper.workspace();
         let done = if self.stands == FileState::Directory || self.stands == FileState::Absent {
             // What was in it is gone by now, or what it is in has come.
-            let look = workspace.look(&self.look.path, false);
-            if look.there == self.look.there || look.there == State::Directory {
+            let look = workspace.snapshot(&self.look.path, false);
+            if look.there == self.look.there || look.there == PathState::Directory {
                 workspace.restore(&look, wanted)
             } else {
                 let path = self.look.path.clone();

@@ -131,10 +131,10 @@ async fn what_clients_brought_and_tools_know_is_still_there() {
 async fn what_tools_remember_goes_from_life_to_life() {
     use crate::setup::Assembly;
     let world = World::new(TALK);
-    let nowhere = workspace::Workspace::open(workspace::Options {
+    let nowhere = workspace::Workspace::open(workspace::WorkspaceOptions {
         root: world.project.clone(),
         cwd: world.project.clone(),
-        ..workspace::Options::default()
+        ..workspace::WorkspaceOptions::default()
     });
     let nowhere = std::sync::Arc::new(nowhere.unwrap());
     let old = world.outside.memory(std::sync::Arc::clone(&nowhere));

@@ -2,7 +2,7 @@ use std::fs;
 
 use policy::Layer;
 use proto::record::Rules;
-use workspace::Options;
+use workspace::WorkspaceOptions;
 
 use super::*;
 
@@ -20,14 +20,14 @@ fn scene(with_temp: bool) -> Scene {
         fs::create_dir_all(at(dir)).unwrap();
     }
     fs::write(at("ws/.env"), "K=1").unwrap();
-    let workspace = Workspace::open(Options {
+    let workspace = Workspace::open(WorkspaceOptions {
         root: at("ws"),
         cwd: at("ws"),
         user_home: at("home"),
         masked: vec![at("base")],
         temp: with_temp.then(|| at("base/1")),
         deny_read: vec!["~/.ssh/**".into()],
-        ..Options::default()
+        ..WorkspaceOptions::default()
     })
     .unwrap();
     Scene {

@@ -1,5 +1,3 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -85,7 +83,7 @@ fn the_nearest_passage_is_shown() {
     assert!(matches!(
         error,
         EditError::Missing {
-            nearest: Some(Passage {
+            nearest: Some(SimilarPassage {
                 first_line: 5,
                 blanks_only: true,
                 ..
@@ -162,7 +160,7 @@ fn similar_code_is_not_an_omission_marker() {
     ] {
         assert!(edited("a\n", "a", line, false).is_ok(), "{line}");
     }
-    // A text about markers may keep its own.
+    // A text about placeholders may keep its own.
     let content = "x\n// ... existing code ...\ny\n";
     assert!(
         edited(
@@ -182,7 +180,7 @@ fn an_empty_or_unchanged_edit_is_refused() {
 }
 
 proptest! {
-    /// As `str::replace` for any text, where nothing special is going on.
+    /// Equals `str::replace` for any ordinary text.
     #[test]
     fn all_places_as_the_standard_library_has_it(content in "[abc\n]{0,40}", old in "[abc]{1,3}", new in "[xyz]{0,3}") {
         match edited(&content, &old, &new, true) {

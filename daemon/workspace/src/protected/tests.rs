@@ -1,5 +1,3 @@
-//! Scenes.
-
 use super::*;
 
 #[test]
@@ -30,7 +28,7 @@ fn files_that_run_something_later_are_protected() {
     }
 }
 
-/// The list as it was when its two readers had one each: neither may lose anything of it.
+/// The list as it was when files and commands had one each. Neither may lose an entry.
 fn was_protected(path: &Path) -> bool {
     let names: Vec<String> = path
         .components()
@@ -129,7 +127,7 @@ fn other_files_are_not() {
         ".reasonix/autoresearch/plan.md",
         "reasonix.toml/x",
     ] {
-        // A file's own name makes it so; a directory of that name does not exist in practice.
+        // The file's own name is protected. A directory of that name does not occur in practice.
         assert!(!is_protected(Path::new(path)), "{path}");
     }
 }
@@ -154,7 +152,7 @@ fn repositories_further_down_are_guarded_as_the_root_is() {
     ] {
         assert!(guarded.places.contains(&root.join(name)), "{name}");
     }
-    assert!(guarded.written.is_empty(), "nobody believes that file");
+    assert!(guarded.written.is_empty(), "that file is not trusted");
     let passed = root.join("node_modules");
     assert!(
         !guarded

@@ -1,5 +1,3 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -231,7 +229,7 @@ fn relative_paths_can_start_elsewhere() {
 }
 
 proptest! {
-    /// Whatever is written, and whatever links lie around, a place that may be written is below a root.
+    /// For any text and any links, a writable path is below a root.
     #[test]
     fn no_text_leads_outside(parts in prop::collection::vec(
         prop::sample::select(vec!["..", ".", "", "a", "sub", "inside", "up", "out", "rel", "~", "canary", "/"]), 0..12,
@@ -281,7 +279,7 @@ fn masking_through_a_link_masks_the_link_and_its_target() {
             "later/secret".into(),
         ];
     });
-    // A link that comes to be after the session has begun.
+    // A link created after the session started.
     scene.link("later", "late");
     for path in [
         "lit/secret",

@@ -1,8 +1,9 @@
-//! Where git would look for the config of a command at the workspace root: found as git finds it, no git is run.
+//! Where git would read the config of a command at the workspace root. Follows git's rules without
+//! running git.
 //!
-//! Trusts nothing that stands there, and finds too much rather than too little. Called by `session`, before commands of
-//! git that only read. Nothing is opened to anybody because of what is found here: that is for `repository`, which believes
-//! little.
+//! Trusts no file there, and reports too many directories rather than too few. `session` calls this
+//! before read-only git commands. It grants no access. `repository` does that, with stricter
+//! checks.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -11,41 +12,42 @@ use std::path::{Path, PathBuf};
 
 use crate::read::FileError;
 use crate::workspace::Workspace;
-use crate::worktree::Repository;
+use crate::worktree::SurveyedRepository;
 
-/// Bytes of a config, or of a file that leads to another directory.
+/// Maximum bytes of a config, or of a file that names another directory.
 const FILE_MAX: u64 = 1024 * 1024;
-/// Directories above the root that are looked at, and repositories within each other.
+/// Maximum number of parent directories and of nested repositories.
 const LEVELS_MAX: usize = 64;
-/// Repositories inside of the one of the root.
+/// Maximum number of repositories inside the root's repository.
 const INNER_MAX: usize = 256;
 
-/// A directory in which git keeps a repository.
+/// A git directory of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitDirectory {
-    /// The top of its work tree: where its hooks would run.
+    /// The top of its work tree, where its hooks would run.
     pub top: PathBuf,
-    /// What belongs to this work tree alone.
+    /// Data of this work tree only.
     pub own: PathBuf,
-    /// What all its work trees share; the same where there is but one.
+    /// Data shared by all work trees. Equal to `own` if there is only one.
     pub common: PathBuf,
-    /// It stands inside of another one, which tracks it: git asks it too.
+    /// It is inside another repository that tracks it, so git consults it too.
     pub inner: bool,
 }
 
 impl Workspace {
-    /// The repositories that a git command at the root is about: its own, and those inside that it tracks.
+    /// The repositories that a git command at the root uses: its own, and tracked ones inside.
     ///
     /// # Errors
-    /// In words: why not all of them are known.
+    /// Why some of them are unknown.
     pub fn git_directories(&self) -> Result<Vec<GitDirectory>, String> {
         let mut found: Vec<GitDirectory> = Vec::new();
         for top in self.root().ancestors().take(LEVELS_MAX) {
             let dot_git = top.join(".git");
-            let behind = self.git_directory(top, &dot_git, false);
-            // What is no repository to git has it look further up; a bare one may stand there itself.
-            let sound = behind.as_ref().is_some_and(|at| self.is_sound(&at.own));
-            found.extend(behind);
+            let git_dir = self.git_directory(top, &dot_git, false);
+            // Git continues its search above an invalid repository. The directory itself may be a
+            // bare one.
+            let sound = git_dir.as_ref().is_some_and(|at| self.is_sound(&at.own));
+            found.extend(git_dir);
             if sound {
                 break;
             }
@@ -63,7 +65,7 @@ impl Workspace {
         while let Some(outer) = found.get(at).cloned() {
             at += 1;
             for inner in self.inner_of(&outer)? {
-                // A way back through a link, or one more by another name.
+                // A link back, or the same repository under another name.
                 if found.iter().any(|at| self.same_place(&at.own, &inner.own)) {
                     continue;
                 }
@@ -76,10 +78,11 @@ impl Workspace {
         Ok(found)
     }
 
-    /// A small file of a repository's, or one that its config names; links are followed. `None`: there is none.
+    /// Reads a small file of a repository, or one that its config names. Follows links. Returns
+    /// `None` if it does not exist.
     ///
     /// # Errors
-    /// In words: it is closed to tools, no file, too large, or cannot be read.
+    /// It is denied to tools, is not a file, is too large, or cannot be read.
     pub fn git_file(&self, path: &Path) -> Result<Option<Vec<u8>>, String> {
         use std::io::ErrorKind::{NotADirectory, NotFound};
         let said = |why: &dyn std::fmt::Display| format!("{} cannot be read: {why}", name(path));
@@ -89,7 +92,7 @@ impl Workspace {
             Err(error) => return Err(said(&error)),
         };
         if self.is_masked(&real) || self.read_denied(&real).is_some() {
-            return Err(said(&"it is closed to tools"));
+            return Err(said(&"it is denied to tools"));
         }
         let open = match self.open_regular(&real) {
             Ok(open) => open,
@@ -108,20 +111,20 @@ impl Workspace {
         Ok(Some(bytes))
     }
 
-    /// Whether a file could be started.
+    /// Whether a file is executable.
     #[must_use]
     pub fn could_run(&self, path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
     }
 
-    /// Whether two paths lead to one place that is there.
+    /// Whether two paths lead to the same existing file.
     #[must_use]
     pub fn same_place(&self, one: &Path, other: &Path) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
         real(one).is_some_and(|place| real(other) == Some(place))
     }
 
-    /// What a `.git` leads to, if it leads anywhere.
+    /// The git directory that a `.git` entry leads to, if any.
     pub(crate) fn git_directory(
         &self,
         top: &Path,
@@ -145,7 +148,7 @@ impl Workspace {
         })
     }
 
-    /// The path that a file of git's holds.
+    /// The path in a git file.
     fn path_in(&self, file: &Path, before: &[u8]) -> Option<PathBuf> {
         let bytes = self.git_file(file).ok()??;
         let mut path = bytes.strip_prefix(before)?;
@@ -155,7 +158,7 @@ impl Workspace {
         Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
     }
 
-    /// Whether git would take a directory for a repository.
+    /// Whether git would accept a directory as a repository.
     fn is_sound(&self, dir: &Path) -> bool {
         let has = |name: &str| dir.join(name).is_dir();
         let objects = has("objects") || dir.join("commondir").exists();
@@ -171,7 +174,7 @@ impl Workspace {
     }
 
     fn inner_of(&self, outer: &GitDirectory) -> Result<Vec<GitDirectory>, String> {
-        let Some(repository) = Repository::of(self, outer) else {
+        let Some(repository) = SurveyedRepository::of(self, outer) else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
@@ -191,7 +194,7 @@ impl Workspace {
     }
 }
 
-/// The end of a path: enough for a person who knows what the command is about.
+/// The end of a path: enough for a user to recognise it.
 fn name(path: &Path) -> String {
     let parts: Vec<_> = path.components().rev().take(2).collect();
     let short: PathBuf = parts.into_iter().rev().collect();

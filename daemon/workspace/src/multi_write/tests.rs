@@ -1,13 +1,11 @@
-//! Scenes.
-
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::workspace::tests::Scene;
 
-/// One file is changed, one made, one deleted.
-fn scene() -> (Scene, Vec<Planned>) {
+/// One file is changed, one created, one deleted.
+fn scene() -> (Scene, Vec<PlannedWrite>) {
     let scene = Scene::new();
     for (name, text) in [("change", "old"), ("gone", "going")] {
         let path = scene.put(name, text);
@@ -15,7 +13,7 @@ fn scene() -> (Scene, Vec<Planned>) {
     }
     let plan = |name: &str, after: Option<&str>| {
         let at = scene.writing(name);
-        Planned {
+        PlannedWrite {
             before: at.kind().map(|_| scene.workspace.read(&at).unwrap()),
             at,
             after: after.map(|text| text.as_bytes().to_owned()),
@@ -50,7 +48,7 @@ fn files(scene: &Scene) -> Vec<(String, String, u32)> {
 #[test]
 fn all_writes_are_applied() {
     let (scene, planned) = scene();
-    let stamps = scene.workspace.write_together(&planned).unwrap();
+    let stamps = scene.workspace.write_all(&planned).unwrap();
     assert_eq!(stamps[0], None);
     assert_eq!(
         stamps[1],
@@ -72,11 +70,11 @@ fn all_writes_are_applied() {
 #[test]
 fn a_failure_at_any_step_of_any_file_puts_the_others_back() {
     let steps = [
-        Step::Made,
-        Step::Half,
-        Step::Written,
-        Step::Synced,
-        Step::Renamed,
+        WriteStep::Made,
+        WriteStep::Half,
+        WriteStep::Written,
+        WriteStep::Synced,
+        WriteStep::Renamed,
     ];
     for file in 0..3 {
         for fail in steps {
@@ -85,7 +83,7 @@ fn a_failure_at_any_step_of_any_file_puts_the_others_back() {
             let mut hit = false;
             let result = scene
                 .workspace
-                .write_together_in_steps(&planned, &mut |index, step| {
+                .write_all_in_steps(&planned, &mut |index, step| {
                     if index == file && step == fail {
                         hit = true;
                         return Err(io::ErrorKind::StorageFull.into());
@@ -107,18 +105,18 @@ fn a_failure_at_any_step_of_any_file_puts_the_others_back() {
 fn a_crash_at_any_step_leaves_each_file_old_or_new() {
     for file in 0..3 {
         for crash in [
-            Step::Made,
-            Step::Half,
-            Step::Written,
-            Step::Synced,
-            Step::Renamed,
+            WriteStep::Made,
+            WriteStep::Half,
+            WriteStep::Written,
+            WriteStep::Synced,
+            WriteStep::Renamed,
         ] {
             let (scene, planned) = scene();
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 scene
                     .workspace
-                    .write_together_in_steps(&planned, &mut |index, step| {
-                        assert!((index, step) != (file, crash), "the crash of this scene");
+                    .write_all_in_steps(&planned, &mut |index, step| {
+                        assert!((index, step) != (file, crash), "the simulated crash");
                         Ok(())
                     })
             }));
@@ -140,12 +138,12 @@ fn a_crash_at_any_step_leaves_each_file_old_or_new() {
 #[test]
 fn concurrent_changes_are_kept_and_files_that_cannot_be_restored_are_named() {
     let (scene, planned) = scene();
-    // Somebody writes to a file before its turn: nothing is done at all.
+    // Another program writes to a file before its turn: nothing is changed at all.
     let other = scene.ws("gone");
     let result = scene
         .workspace
-        .write_together_in_steps(&planned, &mut |index, step| {
-            if (index, step) == (1, Step::Renamed) {
+        .write_all_in_steps(&planned, &mut |index, step| {
+            if (index, step) == (1, WriteStep::Renamed) {
                 std::fs::write(&other, "theirs")?;
             }
             Ok(())
@@ -155,7 +153,7 @@ fn concurrent_changes_are_kept_and_files_that_cannot_be_restored_are_named() {
         matches!(failed.error, FileError::Changed { .. }),
         "{failed:?}"
     );
-    // Theirs stays; it was not ours to put back.
+    // The other program's content stays: it must not be overwritten.
     assert_eq!(failed.left, std::slice::from_ref(&other));
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "theirs");
     assert_eq!(std::fs::read_to_string(scene.ws("change")).unwrap(), "old");

@@ -3,7 +3,7 @@ use crate::workspace::tests::Scene;
 
 const HEAD: &str = "ref: refs/heads/main\n";
 
-/// Makes a directory what git takes for a repository.
+/// Creates a minimal valid git directory.
 fn repository(scene: &Scene, dir: &str) {
     for below in ["objects", "refs"] {
         std::fs::create_dir_all(scene.ws(&format!("{dir}/{below}"))).unwrap();
@@ -45,12 +45,12 @@ fn the_repository_of_the_root_is_found_whatever_its_git_is() {
     // A bare repository, as it may come with files.
     repository(&scene, ".");
     assert_eq!(tops(&scene), [""]);
-    // A `.git` before it, which is none: git looks further.
+    // An invalid `.git` before it: git continues its search.
     scene.put(".git/config", "");
     assert_eq!(tops(&scene), ["", ""]);
     repository(&scene, ".git");
     assert_eq!(tops(&scene), [""]);
-    // A file that leads elsewhere, and from there to what work trees share.
+    // A file that leads elsewhere, and from there to the shared directory.
     std::fs::remove_dir_all(scene.ws(".git")).unwrap();
     repository(&scene, "shared");
     scene.put("own/HEAD", HEAD);
@@ -76,7 +76,7 @@ fn tracked_repositories_and_their_own_are_found() {
     );
     put("a/.git/index", &[(0o160_000, "b")]);
     assert_eq!(tops(&scene), ["", "a", "a/b"]);
-    // A tracked directory that leads back to where it stands ends.
+    // A tracked directory that links back to its own parent ends the search.
     std::fs::remove_dir_all(scene.ws("a/b")).unwrap();
     std::os::unix::fs::symlink(scene.ws(""), scene.ws("a/b")).unwrap();
     assert_eq!(tops(&scene), ["", "a"]);

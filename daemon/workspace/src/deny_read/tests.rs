@@ -1,15 +1,15 @@
-//! What is compared as text is closed as by a set of globs.
+//! Text comparison denies the same paths as a glob set.
 
 use globset::GlobSetBuilder;
 use proptest::prelude::*;
 
 use super::*;
 
-fn closed(globs: &[&str]) -> Closed {
+fn closed(globs: &[&str]) -> DenyRead {
     let texts = globs
         .iter()
         .map(|glob| ((*glob).to_owned(), (*glob).to_owned()));
-    Closed::new(texts.collect()).expect("globs")
+    DenyRead::new(texts.collect()).expect("globs")
 }
 
 #[test]
@@ -60,12 +60,12 @@ proptest! {
         let globs: Vec<_> = globs.iter().map(|parts| format!("/{}", parts.join("/"))).collect();
         let mut set = GlobSetBuilder::new();
         for glob in &globs {
-            set.add(built(glob).expect("a glob"));
+            set.add(compile_glob(glob).expect("a glob"));
         }
         let set = set.build().expect("a set");
         let path = PathBuf::from(format!("/{}", path.join("/")));
         let texts = globs.iter().map(|glob| (glob.clone(), glob.clone())).collect();
-        let closed = Closed::new(texts).expect("globs");
+        let closed = DenyRead::new(texts).expect("globs");
         prop_assert_eq!(closed.at(&path), set.matches(&path).first().copied());
     }
 }

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::{Options, is_protected};
+use crate::{WorkspaceOptions, is_protected};
 
 fn workspace(dir: &Path, deny_read: &[&str]) -> Workspace {
     let root = dir.join("ws");
@@ -19,12 +19,12 @@ fn workspace(dir: &Path, deny_read: &[&str]) -> Workspace {
         fs::write(root.join(file), "x").unwrap();
     }
     std::os::unix::fs::symlink("a.txt", root.join("link.pem")).unwrap();
-    let options = Options {
+    let options = WorkspaceOptions {
         root: root.clone(),
         cwd: root,
         user_home: dir.join("home"),
         deny_read: deny_read.iter().map(|text| (*text).to_owned()).collect(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     };
     Workspace::open(options).unwrap()
 }
@@ -50,16 +50,16 @@ fn globs_expand_to_existing_paths() {
         "**/*.pem".to_owned(),
         "gone/file".to_owned(),
     ];
-    let closed = workspace.closed_to_reading(&patterns);
+    let closed = workspace.paths_denied_to_read(&patterns);
     let home = fs::canonicalize(dir.path()).unwrap().join("home/.ssh");
     let mut expected = vec![home.display().to_string()];
     expected.extend([".env", "secrets", "sub/.env", "sub/deep/key.pem"].map(str::to_owned));
     assert_eq!(
         below(&workspace, &closed.places),
         expected,
-        "a link and what is not there are no places"
+        "links and missing files are not listed"
     );
-    assert_eq!(closed.unsure, [""; 0]);
+    assert_eq!(closed.incomplete, [""; 0]);
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn a_glob_below_a_link_is_expanded_at_the_links_target() {
     for file in ["ws/real/sub/a.key", "ws/real/sub/a.txt", "home/real/b.key"] {
         fs::write(at(file), "x").unwrap();
     }
-    let closed = workspace.closed_to_reading(&["data/**/*.key".into()]);
+    let closed = workspace.paths_denied_to_read(&["data/**/*.key".into()]);
     let home = fs::canonicalize(at("home/real/b.key")).unwrap();
     assert_eq!(
         below(&workspace, &closed.places),
         [home.display().to_string(), "real/sub/a.key".to_owned()]
     );
-    assert_eq!(closed.unsure, [""; 0]);
+    assert_eq!(closed.incomplete, [""; 0]);
 }
 
 #[test]
@@ -91,13 +91,13 @@ fn too_many_paths_make_the_sandbox_incomplete() {
     for number in 0..1_000 {
         fs::write(workspace.root().join(format!("{number}.map")), "").unwrap();
     }
-    let closed = workspace.closed_to_reading(&["**/*.map".into(), "secrets/**".into()]);
-    assert_eq!(closed.unsure, ["**/*.map"]);
+    let closed = workspace.paths_denied_to_read(&["**/*.map".into(), "secrets/**".into()]);
+    assert_eq!(closed.incomplete, ["**/*.map"]);
     assert!(closed.places.len() < 600, "{}", closed.places.len());
     assert!(closed.places.contains(&workspace.root().join("secrets")));
 }
 
-/// Root lists everything: what this is about is not there for it.
+/// Root can list every directory, so these tests need an ordinary user.
 #[allow(clippy::print_stderr, reason = "a skip has to be seen")]
 fn as_ordinary_user() -> bool {
     let root = rustix::process::geteuid().is_root();
@@ -118,17 +118,20 @@ fn a_command_can_open_files_whose_owner_removed_permissions() {
     let secrets = workspace.root().join("secrets");
     fs::create_dir_all(secrets.join("deep")).unwrap();
     let patterns = ["**/key".to_owned(), "secrets/deep/key".to_owned()];
-    assert_eq!(workspace.closed_to_reading(&patterns).unsure, [""; 0]);
+    assert_eq!(
+        workspace.paths_denied_to_read(&patterns).incomplete,
+        [""; 0]
+    );
     assert!(crate::guarded(workspace.root()).whole);
     fs::set_permissions(&secrets, fs::Permissions::from_mode(0o000)).unwrap();
-    let closed = workspace.closed_to_reading(&patterns);
+    let closed = workspace.paths_denied_to_read(&patterns);
     let guarded = crate::guarded(workspace.root());
     fs::set_permissions(&secrets, fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(closed.unsure, patterns);
+    assert_eq!(closed.incomplete, patterns);
     assert!(!guarded.whole);
-    // What is not ours cannot be opened: the system's own directories are no reason to ask.
-    let others = workspace.closed_to_reading(&["/etc/ssl/private/**/id".into()]);
-    assert_eq!(others.unsure, [""; 0]);
+    // Directories of other owners stay closed: the system's own directories need no question.
+    let others = workspace.paths_denied_to_read(&["/etc/ssl/private/**/id".into()]);
+    assert_eq!(others.incomplete, [""; 0]);
 }
 
 #[test]
@@ -136,20 +139,20 @@ fn paths_that_may_be_created_later_make_the_sandbox_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &[]);
     let closed =
-        workspace.closed_to_changes(&["vendor/**".into(), "**/*.pem".into(), "a.txt".into()]);
+        workspace.paths_denied_to_edit(&["vendor/**".into(), "**/*.pem".into(), "a.txt".into()]);
     assert_eq!(
         below(&workspace, &closed.places),
         ["a.txt", "sub/deep/key.pem", "vendor"]
     );
-    assert_eq!(closed.unsure, ["**/*.pem"], "another one could be made");
+    assert_eq!(closed.incomplete, ["**/*.pem"], "another one could be made");
 }
 
 #[test]
 fn the_whole_file_system_is_not_walked() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = workspace(dir.path(), &[]);
-    let closed = workspace.closed_to_reading(&["/**/*.pem".into()]);
-    assert_eq!(closed.unsure, ["/**/*.pem"]);
+    let closed = workspace.paths_denied_to_read(&["/**/*.pem".into()]);
+    assert_eq!(closed.incomplete, ["/**/*.pem"]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The places that `deny_read` closes.
+//! Matches paths against the `deny_read` patterns.
 //!
-//! Most patterns name a place, or all that is below one: those are compared as text. A set of globs is made of the others
-//! alone, for to make one, and to keep it, costs more than all else of a workspace.
+//! Most patterns name one path or everything below it, and are compared as text. Only the others
+//! become a glob set, because building and keeping a glob set is the most expensive part of a
+//! workspace.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,37 +11,37 @@ use globset::{GlobBuilder, GlobSet};
 
 use crate::workspace::split_glob;
 
-/// What is closed, in the order in which it was given.
+/// The patterns, in the order in which they were given.
 #[derive(Debug, Default)]
-pub(crate) struct Closed {
-    /// Of each glob: the pattern that it is of, as it was given, and as it is compared.
+pub(crate) struct DenyRead {
+    /// For each glob: its pattern as written, and the absolute glob that is compared.
     texts: Vec<(String, String)>,
-    plain: Vec<Plain>,
+    plain: Vec<PlainGlob>,
     globs: GlobSet,
-    /// Which each of `globs` is.
+    /// For each glob in `globs`: its index in `texts`.
     glob_of: Vec<usize>,
 }
 
-/// A glob without wildcards but for what is below.
+/// A glob without wildcards, except for a trailing `/**`.
 #[derive(Debug)]
-struct Plain {
+struct PlainGlob {
     index: usize,
     place: PathBuf,
-    reach: Reach,
+    reach: GlobReach,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum GlobReach {
     Itself,
     Below,
 }
 
-impl Plain {
+impl PlainGlob {
     fn of(index: usize, glob: &str) -> Option<Self> {
         let (place, rest) = split_glob(glob);
         let reach = match rest.as_str() {
-            "" => Reach::Itself,
-            "**" => Reach::Below,
+            "" => GlobReach::Itself,
+            "**" => GlobReach::Below,
             _ => return None,
         };
         Some(Self {
@@ -52,29 +53,29 @@ impl Plain {
 
     fn matches(&self, path: &[u8]) -> bool {
         let place = self.place.as_os_str().as_bytes();
-        // Of the root alone the name ends with a slash.
+        // Only the root's name ends with a slash.
         let place = place.strip_suffix(b"/").unwrap_or(place);
         match (path.strip_prefix(place), self.reach) {
-            (Some([]), Reach::Itself) => true,
-            (Some([b'/', rest @ ..]), Reach::Below) => !rest.is_empty(),
+            (Some([]), GlobReach::Itself) => true,
+            (Some([b'/', rest @ ..]), GlobReach::Below) => !rest.is_empty(),
             _ => false,
         }
     }
 }
 
-impl Closed {
-    /// Each glob with the pattern that it is of.
+impl DenyRead {
+    /// Takes each pattern with its absolute glob.
     ///
     /// # Errors
-    /// The globs make no set.
+    /// The globs cannot be compiled.
     pub fn new(texts: Vec<(String, String)>) -> Result<Self, globset::Error> {
         let (mut plain, mut glob_of) = (Vec::new(), Vec::new());
         let mut globs = GlobSet::builder();
         for (index, (_, glob)) in texts.iter().enumerate() {
-            match Plain::of(index, glob) {
+            match PlainGlob::of(index, glob) {
                 Some(place) => plain.push(place),
                 None => {
-                    globs.add(built(glob)?);
+                    globs.add(compile_glob(glob)?);
                     glob_of.push(index);
                 }
             }
@@ -87,7 +88,7 @@ impl Closed {
         })
     }
 
-    /// The number of the first that an absolute path without links falls under.
+    /// The index of the first glob that matches an absolute path without links.
     pub fn at(&self, path: &Path) -> Option<usize> {
         let bytes = path.as_os_str().as_bytes();
         let plain = self.plain.iter().find(|plain| plain.matches(bytes));
@@ -100,17 +101,17 @@ impl Closed {
         plain.into_iter().chain(glob).min()
     }
 
-    /// Of each its pattern, as it was given, and the glob, as it is compared.
+    /// Each pattern as written, with the absolute glob that is compared.
     pub fn texts(&self) -> &[(String, String)] {
         &self.texts
     }
 }
 
-/// A glob whose `*` and `?` match no slash.
+/// Compiles a glob whose `*` and `?` match no slash.
 ///
 /// # Errors
-/// It is none.
-pub(crate) fn built(glob: &str) -> Result<globset::Glob, globset::Error> {
+/// The glob is invalid.
+pub(crate) fn compile_glob(glob: &str) -> Result<globset::Glob, globset::Error> {
     GlobBuilder::new(glob).literal_separator(true).build()
 }
 

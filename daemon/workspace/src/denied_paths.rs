@@ -1,6 +1,8 @@
-//! What of the file system commands are kept from, as places: the kernel knows no globs.
+//! Expands deny patterns into existing paths, because the kernel cannot match globs when it
+//! sandboxes commands.
 //!
-//! Called by the session before a command starts; blocks, looks at names and kinds only.
+//! The session calls this before a command starts. It blocks, and looks only at names and file
+//! kinds.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,108 +15,112 @@ use rustix::process::geteuid;
 use crate::resolve::PathError;
 use crate::workspace::{Workspace, absolute_globs, joined_glob, split_glob};
 
-/// Names that are looked at for all patterns together. More would make each command wait.
+/// How many names are checked for all patterns together. More would delay each command.
 const LOOKED_MAX: usize = 100_000;
-/// Places, with the directories on the way to them: each may be a mount, a file has a descriptor too, and bubblewrap
-/// takes no more than 9,000 words for all of them.
+/// The most paths, including their parent directories. Each may need a mount, each file also a
+/// descriptor, and bubblewrap accepts at most 9,000 arguments.
 const MOUNTS_MAX: usize = 600;
-/// So many of them are for patterns that need no looking, whatever the others find.
+/// How many of them are reserved for patterns without wildcards.
 const KEPT_FREE: usize = 100;
 
-/// Places that patterns name now.
+/// The existing paths that patterns match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Closing {
-    /// Absolute, free of links; what they hold is meant too.
+pub struct DeniedPaths {
+    /// Absolute and free of links. Their content is included.
     pub places: Vec<PathBuf>,
-    /// Patterns of which not every place is known: they name too much to look at, or also what is not there yet.
-    pub unsure: Vec<String>,
+    /// Patterns that are not fully expanded: they match too many names, or also paths that may be
+    /// created later.
+    pub incomplete: Vec<String>,
 }
 
-/// What is looked for.
+/// The kind of access that patterns deny.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closes {
-    /// Reading: what is not there has no content to hide.
+pub enum DeniedAccess {
+    /// Reading. A missing path has no content to hide.
     Read,
-    /// Changing: what is not there must not be made either.
+    /// Changing. A missing path must not be created either.
     Edit,
 }
 
 impl Workspace {
-    /// The places that `sandbox.deny_read` closes, and those of further patterns (of rules), in the same notation.
+    /// The paths that `sandbox.deny_read` and `patterns` of rules deny to read, in the same
+    /// notation.
     #[must_use]
-    pub fn closed_to_reading(&self, patterns: &[String]) -> Closing {
+    pub fn paths_denied_to_read(&self, patterns: &[String]) -> DeniedPaths {
         let own = self
             .closed_globs()
             .iter()
             .map(|(pattern, _)| pattern.clone());
         let mut all: Vec<String> = own.chain(patterns.iter().cloned()).collect();
         all.dedup();
-        self.closing(&all, Closes::Read)
+        self.expand_patterns(&all, DeniedAccess::Read)
     }
 
-    /// The places that patterns of rules close to changes.
+    /// The paths that `patterns` of rules deny to change.
     #[must_use]
-    pub fn closed_to_changes(&self, patterns: &[String]) -> Closing {
-        self.closing(patterns, Closes::Edit)
+    pub fn paths_denied_to_edit(&self, patterns: &[String]) -> DeniedPaths {
+        self.expand_patterns(patterns, DeniedAccess::Edit)
     }
 
-    fn closing(&self, patterns: &[String], closes: Closes) -> Closing {
-        let mut found = Found::default();
-        let mut unsure = Vec::new();
+    fn expand_patterns(&self, patterns: &[String], access: DeniedAccess) -> DeniedPaths {
+        let mut found = PathExpansion::default();
+        let mut incomplete = Vec::new();
         for pattern in patterns {
             let mut globs = absolute_globs(pattern, self.root(), &self.user_home);
-            // A directory before what is in it, which needs nothing more then.
+            // A directory comes before its content, which then needs nothing more.
             globs.sort_by_key(String::len);
-            let all = |sure, glob: &String| found.expand(glob, closes) && sure;
+            let all = |sure, glob: &String| found.expand(glob, access) && sure;
             if !globs.iter().fold(true, all) {
-                unsure.push(pattern.clone());
+                incomplete.push(pattern.clone());
             }
         }
         let mut places = Vec::new();
-        // What lies below another one is closed with it. Sorted, so that the one above came before.
+        // A path below another one is denied with it. The list is sorted, so the outer path came
+        // first.
         for place in found.places {
             if !places.iter().any(|above| place.starts_with(above)) {
                 places.push(place);
             }
         }
-        Closing { places, unsure }
+        DeniedPaths { places, incomplete }
     }
 }
 
-/// What patterns have named so far.
+/// The expansion so far.
 #[derive(Default)]
-struct Found {
-    /// Names that were looked at.
+struct PathExpansion {
+    /// Names checked so far.
     looked: usize,
     places: BTreeSet<PathBuf>,
-    /// The places with all directories on the way to them.
+    /// The paths and all their parent directories.
     mounts: BTreeSet<PathBuf>,
 }
 
-impl Found {
-    /// Adds the places of one absolute glob. Whether these are all that there can be.
-    fn expand(&mut self, glob: &str, closes: Closes) -> bool {
+impl PathExpansion {
+    /// Adds the paths of one absolute glob. Returns whether they are complete.
+    fn expand(&mut self, glob: &str, access: DeniedAccess) -> bool {
         let (fixed, rest) = split_glob(glob);
         let start = match crate::resolve::real(Path::new("/"), &fixed) {
             Ok(start) => start,
             Err(PathError::Io { path, .. }) => return !path.parent().is_some_and(may_be_opened),
-            // A loop of links, a file on the way: there is nothing to read. But it may be replaced.
-            Err(_) => return closes == Closes::Read,
+            // A loop of links, or a file in the path: there is nothing to read, but it may be
+            // replaced.
+            Err(_) => return access == DeniedAccess::Read,
         };
         if matches!(rest.as_str(), "" | "**") {
-            let needed = closes == Closes::Edit || start.symlink_metadata().is_ok();
+            let needed = access == DeniedAccess::Edit || start.symlink_metadata().is_ok();
             return !needed || self.add(start, MOUNTS_MAX);
         }
-        self.walk(&joined_glob(&start, &rest), &start) && closes == Closes::Read
+        self.walk(&joined_glob(&start, &rest), &start) && access == DeniedAccess::Read
     }
 
-    /// Goes through what is there. Links are passed by: what is read through one is judged by where it leads.
+    /// Walks the existing files. Skips links: reading through a link is judged by its target.
     fn walk(&mut self, glob: &str, start: &Path) -> bool {
         if start.parent().is_none() {
             return false;
         }
         let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
-            // It was reported when it was read, and closes nothing.
+            // An invalid glob was reported when it was parsed, and denies nothing.
             return true;
         };
         let glob = glob.compile_matcher();
@@ -147,7 +153,7 @@ impl Found {
         all
     }
 
-    /// Adds a place, if it can be held together with the others.
+    /// Adds a path if there is room for its mounts.
     fn add(&mut self, place: PathBuf, max: usize) -> bool {
         if place.ancestors().any(|above| self.places.contains(above)) {
             return true;
@@ -163,8 +169,8 @@ impl Found {
     }
 }
 
-/// Whether what could not be looked at may be there for a command: it can open again what it, or an earlier one, has
-/// closed.
+/// Whether a path that could not be listed may still be accessible to a command, because an earlier
+/// command may have removed its permissions.
 fn hides(error: &ignore::Error) -> bool {
     use ignore::Error::{WithDepth, WithLineNumber, WithPath};
     let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -178,7 +184,8 @@ fn hides(error: &ignore::Error) -> bool {
     }
 }
 
-/// Whether a directory that cannot be listed, or entered, is ours: then a command can change that.
+/// Whether a directory that cannot be listed or entered is ours. A command can then restore its
+/// permissions.
 pub(crate) fn may_be_opened(directory: &Path) -> bool {
     match directory.symlink_metadata() {
         Ok(found) => found.uid() == geteuid().as_raw(),
