@@ -479,8 +479,8 @@ pub fn check(
     open(entry, &model, settings, &means(procs)).map(|_| ())
 }
 
-fn means(procs: &Arc<procs::Procs>) -> providers::Means {
-    providers::Means {
+fn means(procs: &Arc<procs::Procs>) -> providers::ProviderContext {
+    providers::ProviderContext {
         spawn: Arc::clone(procs) as Arc<dyn Spawn>,
     }
 }
@@ -518,7 +518,7 @@ fn open(
     entry: &ProviderEntry,
     model: &str,
     settings: &Settings,
-    means: &providers::Means,
+    means: &providers::ProviderContext,
 ) -> Result<Opened, Failure> {
     let wrong = |why: String| {
         Failure::new(
@@ -540,7 +540,7 @@ fn open(
             cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
         ));
     }
-    let options = providers::Options {
+    let options = providers::ProviderOptions {
         name: entry.name.clone(),
         kind: entry.kind.clone(),
         base_url: entry.base_url.clone(),

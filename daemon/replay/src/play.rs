@@ -87,7 +87,7 @@ impl Player {
             }
             Fault::Garbage => (
                 Duration::ZERO,
-                "`replay` sent something that is no event".to_owned(),
+                "`replay` sent something that is not an event".to_owned(),
             ),
             Fault::Cut | Fault::Http { .. } => (
                 Duration::ZERO,

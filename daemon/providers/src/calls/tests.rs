@@ -1,4 +1,4 @@
-//! Calls out of pieces, in the ways of many servers.
+//! Assembling calls from fragments as many servers send them.
 
 use contract::provider::Part;
 
@@ -9,8 +9,8 @@ fn piece<'a>(
     id: &'a str,
     name: &'a str,
     arguments: &'a str,
-) -> Piece<'a> {
-    Piece {
+) -> CallFragment<'a> {
+    CallFragment {
         index: index.into(),
         id,
         name,
@@ -19,21 +19,21 @@ fn piece<'a>(
     }
 }
 
-fn collect(pieces: &[Piece<'_>]) -> Vec<(String, String, String)> {
+fn collect(pieces: &[CallFragment<'_>]) -> Vec<(String, String, String)> {
     let mut calls = Calls::new(4);
     for piece in pieces {
         calls
-            .take(*piece, &mut Batch::default())
+            .take(*piece, &mut PartBatch::default())
             .expect("few calls");
     }
-    let calls = calls.finish(Trust::Whole);
+    let calls = calls.finish(ArgumentTrust::Whole);
     calls
         .into_iter()
         .map(|call| (call.id.0, call.name, call.arguments))
         .collect()
 }
 
-fn check(pieces: &[Piece<'_>], expected: &[(&str, &str, &str)]) {
+fn check(pieces: &[CallFragment<'_>], expected: &[(&str, &str, &str)]) {
     let expected: Vec<_> = expected
         .iter()
         .map(|(id, name, arguments)| {
@@ -158,14 +158,14 @@ fn absurd_numbers_only_order_the_calls() {
 #[test]
 fn trust_decides_what_is_cut() {
     for (trust, expected) in [
-        (Trust::Whole, [false, false, false]),
-        (Trust::Parsed, [false, true, false]),
-        (Trust::AllButLast, [false, true, true]),
+        (ArgumentTrust::Whole, [false, false, false]),
+        (ArgumentTrust::Parsed, [false, true, false]),
+        (ArgumentTrust::AllButLast, [false, true, true]),
     ] {
         let mut calls = Calls::new(0);
         for (index, arguments) in [(0, "{}"), (1, "{\"a"), (2, "{}")] {
             calls
-                .take(piece(index, "", "x", arguments), &mut Batch::default())
+                .take(piece(index, "", "x", arguments), &mut PartBatch::default())
                 .expect("few calls");
         }
         let cut: Vec<_> = calls
@@ -180,20 +180,20 @@ fn trust_decides_what_is_cut() {
 #[test]
 fn too_many_calls_are_refused() {
     let mut calls = Calls::new(0);
-    let mut batch = Batch::default();
+    let mut batch = PartBatch::default();
     for index in 0..CALLS_MAX as u64 {
         assert_eq!(calls.take(piece(index, "", "x", "{}"), &mut batch), Ok(()));
     }
     assert_eq!(
         calls.take(piece(CALLS_MAX as u64, "", "x", "{}"), &mut batch),
-        Err(TooMany)
+        Err(TooManyCalls)
     );
 }
 
 #[test]
 fn partial_calls_have_an_id_and_a_name() {
     let mut calls = Calls::new(0);
-    let mut batch = Batch::default();
+    let mut batch = PartBatch::default();
     for piece in [
         piece(0, "a", "read", ""),
         piece(0, "", "", "{"),

@@ -1,17 +1,17 @@
-//! What statuses and vendors' words come to.
+//! Errors for statuses and vendors' messages.
 
 use super::*;
 
 const KEY: &str = "sk-acme-0123456789";
 
-fn site() -> Site {
-    let entry = Entry {
+fn site() -> ErrorContext {
+    let entry = EntryInfo {
         name: "acme".to_owned(),
         models: vec!["big".to_owned(), "small".to_owned()],
         key_env: Some("ACME_KEY".to_owned()),
         header_values: vec!["tenant-98765".to_owned(), "1".to_owned()],
     };
-    Site {
+    ErrorContext {
         entry: Arc::new(entry),
         key: Some(contract::Secret::new(format!("{KEY}\n"))),
     }

@@ -1,4 +1,4 @@
-//! Scenes of what vendors say about waiting.
+//! Waits as vendors request them.
 
 use super::*;
 

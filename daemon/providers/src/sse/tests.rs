@@ -1,15 +1,15 @@
-//! Events out of bytes that come as they like.
+//! Parsing events from arbitrary chunks.
 
 use proptest::prelude::*;
 
 use super::*;
 
-fn parse(chunks: &[&[u8]], cap: usize) -> Result<Vec<String>, TooLarge> {
+fn parse(chunks: &[&[u8]], cap: usize) -> Result<Vec<String>, EventTooLarge> {
     let mut found = Vec::new();
-    let mut events = Events::new(cap);
+    let mut events = SseParser::new(cap);
     let mut each = |data: &str| {
         found.push(data.to_owned());
-        Ok::<(), TooLarge>(())
+        Ok::<(), EventTooLarge>(())
     };
     for chunk in chunks {
         events.feed(chunk, &mut each)?;
@@ -56,11 +56,11 @@ fn a_line_end_may_be_cut_and_nothing_may_come_between() {
 #[test]
 fn an_event_beyond_the_cap_is_refused_however_it_grows() {
     let long = format!("data: {}\n\n", "x".repeat(100));
-    assert_eq!(parse(&[long.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[long.as_bytes()], 50), Err(EventTooLarge));
     let no_end = "y".repeat(100);
-    assert_eq!(parse(&[no_end.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[no_end.as_bytes()], 50), Err(EventTooLarge));
     let lines = "data: 12345678\n".repeat(10);
-    assert_eq!(parse(&[lines.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[lines.as_bytes()], 50), Err(EventTooLarge));
     let many = "data: 12345678\n\n".repeat(100);
     assert_eq!(
         parse(&[many.as_bytes()], 50).map(|events| events.len()),
@@ -89,16 +89,16 @@ fn a_failing_reader_ends_the_feeding() {
     let mut count = 0;
     let mut fail = |_: &str| {
         count += 1;
-        Err::<(), TooLarge>(TooLarge)
+        Err::<(), EventTooLarge>(EventTooLarge)
     };
     assert_eq!(
-        Events::new(99).feed(b"data: a\n\ndata: b\n\n", &mut fail),
-        Err(TooLarge)
+        SseParser::new(99).feed(b"data: a\n\ndata: b\n\n", &mut fail),
+        Err(EventTooLarge)
     );
     assert_eq!(count, 1);
 }
 
-/// The rules of the standard, written for clearness and not for speed.
+/// The rules of the standard, written for clarity and not for speed.
 fn reference(text: &str) -> Vec<String> {
     let text = text
         .strip_prefix('\u{feff}')

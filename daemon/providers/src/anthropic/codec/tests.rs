@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
@@ -93,7 +93,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Messages, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Messages, OpenError> {
     let mut options = fake::options("anthropic", "https://a.test");
     change(&mut options);
     Messages::new(&options)
@@ -188,11 +188,7 @@ fn unsupported_parameters_are_not_sent() {
         render(&assistant("", &[], &[thought("anthropic", "{}", 0, 0)])),
         None
     );
-    assert_eq!(
-        render(&assistant(" \n", &[], &[])),
-        None,
-        "a text without a word"
-    );
+    assert_eq!(render(&assistant(" \n", &[], &[])), None, "a blank text");
     assert_eq!(
         render(&assistant(
             "\n",
@@ -241,8 +237,9 @@ fn reasoning_is_sent_back_in_its_position_except_from_other_providers() {
 
 #[test]
 fn effort_and_length_are_sent_if_configured() {
-    let extra =
-        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+    let extra = |change: fn(&mut ProviderOptions)| {
+        codec(change).map(|codec| codec.prefix("m", "", &[]).extra)
+    };
     assert_eq!(
         extra(|options| {
             options.effort = Some("high".to_owned());
@@ -255,13 +252,14 @@ fn effort_and_length_are_sent_if_configured() {
             r#""max_tokens":8000,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"},"top_k":1"#
         )
     );
-    let refused = |change: fn(&mut Options)| extra(change).expect_err("a wrong entry").to_string();
+    let refused =
+        |change: fn(&mut ProviderOptions)| extra(change).expect_err("a wrong entry").to_string();
     assert_eq!(
         refused(|options| {
             options.effort = Some("hihg".to_owned());
             options.efforts = vec!["low".to_owned(), "high".to_owned()];
         }),
-        "provider `acme`: effort: `hihg` is not known to its models; they know low, high"
+        "provider `acme`: effort: its models do not support `hihg`; they support low, high"
     );
     assert!(
         refused(|options| {
@@ -277,7 +275,7 @@ fn effort_and_length_are_sent_if_configured() {
 }
 
 proptest! {
-    /// Whatever was said, the request is one that can be read, and nothing in it is a raw line end.
+    /// For any content, the request parses and contains no raw line end.
     #[test]
     fn any_item_is_json(text in "\\PC{0,20}|[\\n\\t\"\\\\]{0,5}", arguments in "\\PC{0,20}|\\{\"a\":[0-9 \\n]{1,4}\\}", at in 0_u64..30) {
         for item in [user(&text), tool("a", &text, CallStatus::Denied), assistant(&text, &[call("a", &arguments)], &[thought("anthropic", "{}", at, at)])] {

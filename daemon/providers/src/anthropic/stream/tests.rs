@@ -1,13 +1,13 @@
-//! What only this vendor says. What all say in their ways stands in `conformance`.
+//! Behaviour of this vendor only. `conformance` tests the common part.
 
 use contract::provider::ErrorKind;
 use proto::item::ToolCall;
 
-use crate::play::{Came, play};
+use crate::playback::{CollectedAnswer, play};
 
 use super::*;
 
-fn said(events: &[&str]) -> Came {
+fn said(events: &[&str]) -> CollectedAnswer {
     let stream: String = events
         .iter()
         .map(|event| format!("data: {event}\n\n"))
@@ -141,7 +141,7 @@ fn unsigned_thinking_is_not_sent_back() {
     let ended = r#"{"type":"content_block_stop","index":0}"#;
     let came = said(&[begun, ended, &stop("max_tokens"), LAST]);
     assert_eq!((came.reasoning.as_str(), came.thoughts), ("hm", Vec::new()));
-    // Some gateways sign nothing, and want it back all the same.
+    // Some gateways sign nothing, and still require it back.
     let came = said(&[begun, ended, &stop("end_turn"), LAST]);
     let data: Vec<_> = came
         .thoughts

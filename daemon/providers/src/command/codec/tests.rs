@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
@@ -93,7 +93,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Lines, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Lines, OpenError> {
     let mut options = fake::options("command", "");
     change(&mut options);
     Lines::new(&options)

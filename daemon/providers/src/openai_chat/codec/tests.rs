@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
@@ -11,7 +11,7 @@ use super::*;
 use crate::fake;
 
 fn chat(extra: &str, sends_reasoning: bool) -> Chat {
-    let options = Options {
+    let options = ProviderOptions {
         api_key_env: None,
         extra: extra.to_owned(),
         sends_reasoning,
@@ -22,7 +22,7 @@ fn chat(extra: &str, sends_reasoning: bool) -> Chat {
 
 #[test]
 fn effort_is_sent_and_an_unsupported_value_is_refused() {
-    let open = |change: fn(&mut Options)| {
+    let open = |change: fn(&mut ProviderOptions)| {
         let mut options = fake::options("openai", "http://127.0.0.1");
         change(&mut options);
         Chat::new(&options).map(|chat| chat.prefix("m", "", &[]).extra)
@@ -283,7 +283,7 @@ proptest! {
         prop_assert!(!long.contains('\n'));
     }
 
-    /// What a vendor reads is exactly what the model said.
+    /// A vendor receives exactly the model's own text.
     #[test]
     fn rendering_loses_nothing(item in any_item()) {
         let Some(rendered) = chat("", true).render(&item) else {

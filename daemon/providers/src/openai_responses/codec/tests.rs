@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 use contract::tool::Family;
@@ -93,7 +93,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Responses, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Responses, OpenError> {
     let mut options = fake::options("openai-responses", "https://a.test");
     change(&mut options);
     Responses::new(&options)
@@ -159,8 +159,9 @@ fn reasoning_is_sent_back_only_with_its_result() {
 
 #[test]
 fn effort_length_and_include_are_sent_if_configured() {
-    let extra =
-        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+    let extra = |change: fn(&mut ProviderOptions)| {
+        codec(change).map(|codec| codec.prefix("m", "", &[]).extra)
+    };
     assert_eq!(
         extra(|options| {
             options.effort = Some("low".to_owned());

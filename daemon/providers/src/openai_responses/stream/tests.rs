@@ -1,12 +1,12 @@
-//! What only this vendor says. What all say in their ways stands in `conformance`.
+//! Behaviour of this vendor only. `conformance` tests the common part.
 
 use contract::provider::ErrorKind;
 
-use crate::play::{Came, play};
+use crate::playback::{CollectedAnswer, play};
 
 use super::*;
 
-fn said(events: &[&str]) -> Came {
+fn said(events: &[&str]) -> CollectedAnswer {
     let stream: String = events
         .iter()
         .map(|event| format!("data: {event}\n\n"))
@@ -55,7 +55,7 @@ fn reasoning_is_sent_back_unchanged_in_its_position() {
             (reasoning.replace("rs_1", "rs_2"), 3, 0),
             (reasoning.replace("rs_1", "rs_3"), 3, 1),
         ],
-        "byte for byte; one that stands in the vendor's store is of no use"
+        "byte for byte; one in the vendor's store is useless"
     );
     assert!(came.reasoning.starts_with("A.\n\nB."), "{}", came.reasoning);
     assert_eq!(came.text, "hé");

@@ -1,14 +1,14 @@
-//! What a user message says to a model, in the same words for every kind.
+//! The text of a user message for the model, the same for every kind.
 
 use proto::item::{UserMessage, Voice};
 
-/// What stands before words of a person that came while the model worked.
+/// Precedes a message that the user sent while the model worked.
 const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
-/// What stands before words that no person said.
+/// Precedes a message that did not come from the user.
 const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
 
-/// The words of a message, with what is told besides.
-pub(crate) fn words(message: &UserMessage) -> String {
+/// The text of a message, with its context.
+pub(crate) fn render(message: &UserMessage) -> String {
     let mut words = String::new();
     if let Some(context) = &message.context {
         words.push_str("<context>\n");

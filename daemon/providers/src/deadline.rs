@@ -1,7 +1,7 @@
-//! Waiting for a vendor until a deadline, in a process that may not have run meanwhile.
+//! Waiting for a vendor until a deadline, although this process may have been suspended meanwhile.
 //!
-//! Who was stopped, frozen with its group or starved finds the deadline gone when it goes on, and what the vendor has sent
-//! long ago still unread: that is no silence of the vendor's.
+//! A process that was stopped, frozen or starved finds its deadline passed while the vendor's data
+//! is still unread. That is not silence of the vendor.
 
 use std::future::Future;
 use std::pin::pin;
@@ -10,15 +10,16 @@ use std::time::Duration;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// A wait that ends so long after its deadline was not watched over.
+/// If a wait ends this long after its deadline, the process was not running.
 const LATE: Duration = Duration::from_millis(250);
-/// How long is listened once more then: what has come meanwhile is there in moments.
+/// How long to wait again in that case. Data that arrived meanwhile is available within moments.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What comes of `future` by `deadline`, or in a moment more where nobody was awake at the deadline.
+/// Waits for `future` until `deadline`, or a moment longer if the process was not running at the
+/// deadline.
 ///
 /// # Errors
-/// Nothing came.
+/// The future did not complete.
 pub(crate) async fn until<F: Future>(deadline: Instant, future: F) -> Result<F::Output, Elapsed> {
     let mut future = pin!(future);
     match timeout_at(deadline, &mut future).await {
@@ -39,7 +40,8 @@ mod tests {
             let first = heard.recv();
             until(deadline, first).await
         };
-        // The thread that runs it sleeps over the deadline; what comes is there only when others have run.
+        // The runtime's thread sleeps past the deadline. The data arrives only after other tasks
+        // have run.
         let others = async {
             std::thread::sleep(Duration::from_millis(400));
             tokio::task::yield_now().await;

@@ -1,4 +1,5 @@
-//! Plays bytes as the answer of a vendor: what they come to, by the way that answers go. For tests and fuzzing.
+//! Plays bytes as a vendor's response and collects the answer through the real code. For tests and
+//! fuzzing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,14 +9,14 @@ use contract::provider::{ErrorKind, Part, ProviderError, Reported};
 use futures::stream::{self, BoxStream, StreamExt};
 use proto::item::{Finish, Thought, ToolCall};
 
-use crate::failure::{Entry, Site};
-use crate::fake::{self, Programs};
+use crate::failure::{EntryInfo, ErrorContext};
+use crate::fake::{self, FakeProgram};
 use crate::options::Timeouts;
 use crate::read;
 
-/// What an answer came to, whatever the pieces were.
+/// The collected answer, independent of chunking.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Came {
+pub(crate) struct CollectedAnswer {
     pub reasoning: String,
     pub text: String,
     pub calls: Vec<ToolCall>,
@@ -26,14 +27,14 @@ pub(crate) struct Came {
     pub thoughts: Vec<Thought>,
 }
 
-/// Puts parts together, and checks what holds for every stream of parts.
-pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
-    let mut came = Came::default();
+/// Joins parts, and checks properties of every stream of parts.
+pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
+    let mut came = CollectedAnswer::default();
     let mut shown = BTreeMap::<String, String>::new();
     for part in parts {
         assert!(
             came.done.is_none() && came.error.is_none(),
-            "a part behind the end"
+            "a part after the end"
         );
         match part {
             Ok(Part::Text(text)) => came.text.push_str(&text),
@@ -57,7 +58,7 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
         assert_eq!(
             shown.get(&call.id.0),
             Some(&call.arguments),
-            "what was shown is what came"
+            "deltas equal the final answer"
         );
     }
     for thought in &came.thoughts {
@@ -68,14 +69,14 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
     came
 }
 
-fn site() -> Site {
-    let entry = Entry {
+fn site() -> ErrorContext {
+    let entry = EntryInfo {
         name: "acme".to_owned(),
         models: Vec::new(),
         key_env: None,
         header_values: Vec::new(),
     };
-    Site {
+    ErrorContext {
         entry: Arc::new(entry),
         key: None,
     }
@@ -89,10 +90,11 @@ thread_local! {
         .expect("a runtime");
 }
 
-/// What comes of a stream of this kind in these pieces, behind which the connection ends in good order.
-pub(crate) fn play(kind: &str, pieces: &[&[u8]]) -> Came {
+/// Collects the answer of a stream of this kind in these chunks. The connection then closes
+/// normally.
+pub(crate) fn play(kind: &str, pieces: &[&[u8]]) -> CollectedAnswer {
     let owned: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
-    // One for all plays of a test: there are a hundred thousand.
+    // One runtime for all plays of a test: there are a hundred thousand.
     RUNTIME.with(|runtime| came(runtime.block_on(async { parts(kind, owned).collect().await })))
 }
 
@@ -100,7 +102,7 @@ fn parts(kind: &str, pieces: Vec<Vec<u8>>) -> BoxStream<'static, Result<Part, Pr
     if kind == "command" {
         let mut options = fake::options(kind, "");
         options.api_key_env = None;
-        let (means, _) = Programs::saying(pieces, 0);
+        let (means, _) = FakeProgram::saying(pieces, 0);
         let (_, provider) = crate::open(options, &means).expect("a good entry");
         return provider.stream(fake::request());
     }
