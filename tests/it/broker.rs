@@ -97,8 +97,8 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     until("a wait that is told", || {
         let listed = house.reasonix(&["ps", "--json"]).out;
         let told = [
-            "vendor asks to wait: 1 s, ",
-            " sessions are before this one",
+            "vendor asks to wait 1 s, ",
+            " sessions are ahead of this one",
         ];
         told.iter()
             .all(|words| listed.contains(words))

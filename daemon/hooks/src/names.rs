@@ -1,11 +1,11 @@
-//! The names that a tool is known by, and whether a hook is for it.
+//! The names of a tool, and whether a hook matches it.
 
 use regex::{Regex, RegexBuilder};
 
-/// Longer patterns than any that means something are not compiled.
+/// Larger compiled patterns are refused.
 const COMPILED_MAX: usize = 256 * 1024;
 
-/// Tool, its name in Claude Code, and the names that it had.
+/// Tool, its name in Claude Code, and its former names.
 const KNOWN: &[(&str, &str, &[&str])] = &[
     ("bash", "Bash", &["shell", "run_command"]),
     ("bash_output", "BashOutput", &[]),
@@ -14,7 +14,7 @@ const KNOWN: &[(&str, &str, &[&str])] = &[
     ("write_file", "Write", &[]),
     ("edit_file", "Edit", &[]),
     ("multi_edit", "MultiEdit", &[]),
-    // What guards edits by that name is to see these as well.
+    // A hook that guards edits must see these tools too.
     ("apply_patch", "Edit", &[]),
     ("glob", "Glob", &["search_files"]),
     ("grep", "Grep", &["search_content"]),
@@ -27,49 +27,49 @@ const KNOWN: &[(&str, &str, &[&str])] = &[
     ("task", "Task", &[]),
 ];
 
-/// What Claude Code calls the tool; a tool that it does not have keeps its own name.
+/// The tool's name in Claude Code, or its own name if it has none there.
 #[must_use]
 pub fn claude(tool: &str) -> &str {
     let known = KNOWN.iter().find(|(id, _, _)| *id == tool);
     known.map_or(tool, |(_, claude, _)| claude)
 }
 
-/// Every name that a pattern is tried on.
+/// Every name that a pattern is matched against.
 pub fn all(tool: &str) -> impl Iterator<Item = &str> {
     let known = KNOWN.iter().find(|(id, _, _)| *id == tool);
     let others = known.map(|(_, claude, old)| std::iter::once(*claude).chain(old.iter().copied()));
     std::iter::once(tool).chain(others.into_iter().flatten())
 }
 
-/// Which tools a hook is for.
+/// The tools that a hook matches.
 #[derive(Clone, Debug)]
-pub enum Match {
+pub enum ToolMatch {
     All,
     Named(Regex),
 }
 
-impl Match {
-    /// Reads a `match`: absent, empty or `*` is all.
+impl ToolMatch {
+    /// Parses a `match`. Absent, empty or `*` matches all tools.
     ///
     /// # Errors
-    /// It is no regular expression, or too large a one: why, in one line.
+    /// The regular expression is invalid or too large: why, in one line.
     pub fn read(written: Option<&str>) -> Result<Self, String> {
         let Some(written) = written.filter(|text| !matches!(*text, "" | "*")) else {
             return Ok(Self::All);
         };
-        // By itself first: what is wrong alone must not become right between our brackets.
+        // Compiled alone first: an invalid pattern could become valid inside our brackets.
         let compiled = build(written).and_then(|_| build(&format!("^(?:{written})$")));
         compiled.map(Self::Named).map_err(|error| {
             let text = error.to_string();
             let last = text.lines().last().unwrap_or_default();
             format!(
-                "`match` is no regular expression: {}",
+                "`match` is not a regular expression: {}",
                 last.trim_start_matches("error: ")
             )
         })
     }
 
-    /// Whether it is for this tool, by any of its names.
+    /// Whether it matches this tool, by any of its names.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
         match self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Account, Bounds, Brokered, Brokers};
+use broker::{Account, Brokered, Brokers, GateTiming};
 use contract::{Codec, Provider, Spawn};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -497,7 +497,7 @@ fn account(entry: &ProviderEntry, settings: &Settings) -> Account {
         max_concurrent: limit
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(MAX_CONCURRENT),
-        bounds: Bounds {
+        bounds: GateTiming {
             base_ms: settings.retry_base_ms,
             cap_ms: settings.retry_cap_ms,
             closed_max_ms: settings.queue_ms,

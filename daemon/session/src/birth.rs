@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks::What;
+use hooks::HookPayload;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, SessionCreated};
@@ -155,7 +155,7 @@ impl Supervisor {
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
         let mut told = Vec::new();
         if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
-            let what = What::Prompt { text: &prompt.text };
+            let what = HookPayload::Prompt { text: &prompt.text };
             let chain = asker.ask(what, &actor.ended).await.unwrap_or_default();
             if let Some(failure) = hooked::refused(&chain) {
                 drop((actor, handle));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::Outcome;
-use hooks::{Chain, Hooks};
+use hooks::{HookChain, Hooks};
 use proto::hook::HookFinished;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
@@ -251,7 +251,7 @@ pub enum Happened {
     /// Hooks have run, and nothing waits for them.
     HooksRan(Vec<HookFinished>),
     /// Hooks have spoken about the first prompt that waits for them.
-    PromptAsked(Chain),
+    PromptAsked(HookChain),
     /// Hooks have been told of the turn's end.
     EndTold(Vec<HookFinished>),
     /// Settings were read again.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use contract::Outcome;
 use futures::FutureExt as _;
-use hooks::{Chain, Ground, Hooks, Told, What, run_all};
+use hooks::{HookChain, HookEnvironment, HookPayload, HookSession, Hooks, run_all};
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use proto::item::{CallStatus, ToolCall};
 use proto::params::hook::{HookStatus, LastRun, ListOutput};
@@ -96,13 +96,13 @@ impl Gated {
 #[derive(Clone)]
 pub struct Asker {
     set: Arc<Hooks>,
-    ground: Ground,
-    told: Told,
+    ground: HookEnvironment,
+    told: HookSession,
 }
 
 impl Asker {
     /// Asks all that are for this. `None`: it was stopped.
-    pub async fn ask(&self, what: What<'_>, stop: &CancellationToken) -> Option<Chain> {
+    pub async fn ask(&self, what: HookPayload<'_>, stop: &CancellationToken) -> Option<HookChain> {
         let asked = run_all(&self.ground, &self.set, &self.told, what, stop);
         let asked = AssertUnwindSafe(asked).catch_unwind().await;
         // Somebody waits for the answer, and would wait for ever.
@@ -110,7 +110,7 @@ impl Asker {
     }
 
     /// What nobody could be asked about is not let through, where asking lets through.
-    fn crashed(&self, what: &What<'_>) -> Chain {
+    fn crashed(&self, what: &HookPayload<'_>) -> HookChain {
         let event = what.event();
         let hook = self.set.on(event, what.tool()).next();
         let finished = HookFinished {
@@ -127,7 +127,7 @@ impl Asker {
             duration_ms: 0,
             call: what.call().cloned(),
         };
-        Chain {
+        HookChain {
             finished: vec![finished],
         }
     }
@@ -149,7 +149,7 @@ pub fn blocked(why: &str) -> Outcome {
 }
 
 /// A prompt that hooks do not let through.
-pub fn refused(chain: &Chain) -> Option<Failure> {
+pub fn refused(chain: &HookChain) -> Option<Failure> {
     let why = chain.why_blocked()?;
     let source = chain.blocked().map(|hook| hook.source.clone());
     Some(
@@ -174,14 +174,14 @@ impl Actor {
         let workspace = &self.bench.workspace;
         Some(Asker {
             set: Arc::clone(&self.hooked.set),
-            ground: Ground {
+            ground: HookEnvironment {
                 spawn: Arc::clone(&self.bench.spawn),
                 session: self.bench.session,
                 env: Arc::clone(&self.bench.env),
                 cwd: workspace.cwd().to_path_buf(),
                 root: workspace.root().to_path_buf(),
             },
-            told: Told {
+            told: HookSession {
                 session: self.id,
                 pid: self.bench.session,
                 cwd: workspace.cwd().to_path_buf(),
@@ -279,7 +279,7 @@ impl Actor {
             let (stop, happened) = (self.ended.child_token(), self.happened.clone());
             self.hooked.gate.asking = Some(stop.clone());
             tokio::spawn(async move {
-                let chain = asker.ask(What::Prompt { text: &text }, &stop).await;
+                let chain = asker.ask(HookPayload::Prompt { text: &text }, &stop).await;
                 // Where it was stopped, what waited has been answered.
                 if let Some(chain) = chain {
                     let _ = happened.send(Happened::PromptAsked(chain));
@@ -303,7 +303,7 @@ impl Actor {
     }
 
     /// Hooks have spoken about the first prompt that waits.
-    pub(crate) fn prompt_asked(&mut self, chain: Chain) {
+    pub(crate) fn prompt_asked(&mut self, chain: HookChain) {
         if self.hooked.gate.asking.take().is_none() {
             return;
         }
@@ -372,7 +372,7 @@ impl Actor {
             let mut finished = Vec::new();
             if let (Some(asker), Some(ended)) = (asker, ended) {
                 let outcome = serde_json::to_value(ended.outcome).unwrap_or_default();
-                let what = What::Stop {
+                let what = HookPayload::Stop {
                     last_text: &ended.text,
                     turn,
                     outcome: outcome.as_str().unwrap_or_default(),
@@ -416,7 +416,7 @@ impl Actor {
         };
         let (stop, happened) = (self.ended.child_token(), self.happened.clone());
         tokio::spawn(async move {
-            let what = What::Waits {
+            let what = HookPayload::Waits {
                 message: &message,
                 kind,
             };
@@ -487,8 +487,8 @@ pub struct Seen {
 
 impl Seen {
     /// As it is before it runs.
-    pub fn before(&self) -> What<'_> {
-        What::Call {
+    pub fn before(&self) -> HookPayload<'_> {
+        HookPayload::Call {
             call: &self.call,
             tool: &self.tool,
             arguments: &self.arguments,
@@ -496,8 +496,8 @@ impl Seen {
     }
 
     /// As it is when it has its result.
-    pub fn after<'a>(&'a self, outcome: &'a Outcome, status: &'a str) -> What<'a> {
-        What::Result {
+    pub fn after<'a>(&'a self, outcome: &'a Outcome, status: &'a str) -> HookPayload<'a> {
+        HookPayload::Result {
             call: &self.call,
             tool: &self.tool,
             arguments: &self.arguments,

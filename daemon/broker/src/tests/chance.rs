@@ -1,22 +1,23 @@
-//! Whatever sessions and vendor do: never too many at a time, one probe before a gate that was closed, and everybody's turn.
+//! For any events of sessions and vendor: limits hold, a closed gate is probed once, and every
+//! request gets its turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proto::Pid;
 
-use crate::gate::{Bounds, Failure, Gate, Ticket, Why};
+use crate::gate::{Gate, GateTiming, Ticket, VendorFailure, WaitReason};
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: GateTiming = GateTiming {
     base_ms: 500,
     cap_ms: 30_000,
     closed_max_ms: 600_000,
 };
 
-/// Something that can happen. Numbers choose among what there is.
+/// An event. Numbers select among the existing items.
 #[derive(Clone, Debug)]
 enum Event {
-    /// A session, and which of the limits.
+    /// A session, and the index of a limit.
     Enter(u64, usize),
     LeaveWaiting(usize),
     LeaveUnderWay(usize),
@@ -38,19 +39,20 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A gate with those around it.
-struct World {
+/// A gate, with a model of its surroundings.
+struct GateModel {
     gate: Gate,
-    /// Of providers with the same key.
+    /// Limits of providers with the same key.
     limits: [usize; 2],
     now_ms: u64,
-    /// With their limits.
+    /// Waiting requests with their limits.
     waiting: BTreeMap<Ticket, usize>,
     under_way: BTreeSet<Ticket>,
-    /// Those sent before the newest closing.
+    /// Requests sent before the latest closing.
     old: BTreeSet<Ticket>,
     closed: bool,
-    /// Since the newest closing nothing has been taken: at most this one is under way besides the old.
+    /// No request has been accepted since the latest closing. Besides the old ones, at most this
+    /// one is in flight.
     probe: Option<Ticket>,
 }
 
@@ -60,7 +62,7 @@ fn pick<T: Copy>(from: impl ExactSizeIterator<Item = T>, at: usize) -> Option<T>
     from.nth(at.checked_rem(len)?)
 }
 
-impl World {
+impl GateModel {
     fn new(limits: [usize; 2]) -> Self {
         Self {
             gate: Gate::new(BOUNDS),
@@ -103,12 +105,12 @@ impl World {
                 }
             }
             Event::Busy(at, retry_after_ms) => {
-                let failure = Failure::Busy {
+                let failure = VendorFailure::Busy {
                     retry_after_ms: *retry_after_ms,
                 };
                 self.fail(*at, failure);
             }
-            Event::Down(at) => self.fail(*at, Failure::Down),
+            Event::Down(at) => self.fail(*at, VendorFailure::Down),
             Event::Later(ms) => self.now_ms += ms,
         }
         self.advance();
@@ -122,18 +124,18 @@ impl World {
         }
     }
 
-    fn fail(&mut self, at: usize, failure: Failure) {
+    fn fail(&mut self, at: usize, failure: VendorFailure) {
         let Some(ticket) = pick(self.under_way.iter().copied(), at) else {
             return;
         };
         let news = !self.old.contains(&ticket);
         self.end(ticket);
         self.gate.failed(ticket, failure, self.now_ms);
-        // Whether it has closed shows in what it says to one more that would come.
+        // Whether it closed shows in the position of one more request.
         let look = self.gate.enter(Pid(99), usize::MAX);
         let why = self.gate.standing(look).expect("it waits").why;
         self.gate.leave(look, self.now_ms);
-        if news && matches!(why, Why::Busy | Why::Down) {
+        if news && matches!(why, WaitReason::Busy | WaitReason::Down) {
             self.closed = true;
             self.probe = None;
             self.old = self.under_way.clone();
@@ -144,15 +146,19 @@ impl World {
         for ticket in self.gate.advance(self.now_ms) {
             let limit = self.waiting.remove(&ticket).expect("it waited");
             self.under_way.insert(ticket);
-            assert!(self.under_way.len() <= limit, "never more than may be");
+            assert!(self.under_way.len() <= limit, "the limit holds");
             if self.closed {
                 assert_eq!(self.probe, None, "one probe until it answers");
                 self.probe = Some(ticket);
             }
         }
         assert_eq!(self.gate.under_way(), self.under_way.len());
-        assert_eq!(self.gate.advance(self.now_ms), [], "whoever may go is gone");
-        // Else those who wait for that time would look, and look again.
+        assert_eq!(
+            self.gate.advance(self.now_ms),
+            [],
+            "all possible requests were released"
+        );
+        // Otherwise waiting requests would poll repeatedly.
         let due_ms = self.gate.due_ms();
         assert!(
             due_ms.is_none_or(|due_ms| due_ms > self.now_ms),
@@ -167,15 +173,15 @@ proptest! {
         limits in [1_usize..6, 1_usize..6],
         events in proptest::collection::vec(event(), 0..200),
     ) {
-        let mut world = World::new(limits);
+        let mut world = GateModel::new(limits);
         for event in &events {
             world.play(event);
         }
-        // Peace: the vendor takes everything, requests end, time passes.
+        // Quiet phase: the vendor accepts everything, requests end, time passes.
         let mut rounds = 0;
         while !(world.waiting.is_empty() && world.under_way.is_empty()) {
             rounds += 1;
-            assert!(rounds < 2_000, "nobody waits for ever");
+            assert!(rounds < 2_000, "no request waits forever");
             world.play(&Event::Later(1_000));
             world.play(&Event::Taken(rounds));
             world.play(&Event::LeaveUnderWay(rounds));
@@ -207,7 +213,7 @@ proptest! {
     }
 }
 
-/// Enters and lets go as many as may.
+/// Queues requests and releases as many as possible.
 fn sent(gate: &mut Gate, count: u64, now_ms: u64) -> Vec<Ticket> {
     for session in 0..count {
         gate.enter(Pid(session), 16);
@@ -228,8 +234,8 @@ fn a_request_at_its_own_limit_does_not_block_larger_limits() {
     gate.leave(large, 0);
     assert_eq!(gate.advance(0), []);
     assert_eq!(
-        gate.standing(small).map(|stands| stands.why),
-        Some(Why::Full)
+        gate.standing(small).map(|position| position.why),
+        Some(WaitReason::Full)
     );
 }
 
@@ -238,19 +244,19 @@ fn time_wakes_no_request_that_is_at_its_own_limit() {
     let mut gate = Gate::new(BOUNDS);
     let first = sent(&mut gate, 3, 0);
     let small = gate.enter(Pid(10), SMALL);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: Some(1_000),
     };
     gate.failed(first[0], busy, 0);
     assert_eq!((gate.advance(2_000), gate.due_ms()), (vec![], None));
     let standing = gate.standing(small).expect("it waits");
-    assert_eq!((standing.why, standing.due_ms), (Why::Full, None));
-    // One of a larger limit is the probe.
+    assert_eq!((standing.why, standing.due_ms), (WaitReason::Full, None));
+    // A request with a larger limit is the probe.
     let large = gate.enter(Pid(11), LARGE);
     assert_eq!(gate.due_ms(), Some(1_000));
     assert_eq!(gate.advance(2_000), [large]);
     gate.leave(large, 2_000);
-    // The small one is, as soon as there is room for it.
+    // The request with the small limit is next as soon as there is room for it.
     gate.leave(first[1], 3_000);
     assert_eq!(gate.advance(3_000), [small]);
 }
@@ -270,13 +276,13 @@ fn a_small_limit_gets_its_turn_although_a_larger_one_is_always_full() {
             return;
         }
     }
-    panic!("it waits for ever");
+    panic!("it waits forever");
 }
 
 #[test]
 fn the_gate_opens_gradually_after_a_successful_probe() {
     let mut gate = Gate::new(BOUNDS);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: Some(1_000),
     };
     let first = sent(&mut gate, 40, 0);
@@ -303,7 +309,7 @@ fn the_gate_opens_gradually_after_a_successful_probe() {
 #[test]
 fn without_a_retry_time_each_closing_is_twice_as_long() {
     let mut gate = Gate::new(BOUNDS);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: None,
     };
     let (mut now_ms, mut waits) = (0, Vec::new());
@@ -333,12 +339,12 @@ fn five_consecutive_failures_close_the_gate_for_all_sessions() {
             gate.taken(ticket);
             gate.leave(ticket, 0);
         } else {
-            gate.failed(ticket, Failure::Down, 0);
+            gate.failed(ticket, VendorFailure::Down, 0);
         }
     }
     let ticket = gate.enter(Pid(9), 16);
     assert_eq!(gate.advance(0), [ticket], "four and four");
-    gate.failed(ticket, Failure::Down, 0);
+    gate.failed(ticket, VendorFailure::Down, 0);
     gate.enter(Pid(1), 16);
     assert_eq!(gate.advance(7_999), []);
     assert_eq!(gate.advance(8_000).len(), 1);
@@ -348,7 +354,7 @@ fn five_consecutive_failures_close_the_gate_for_all_sessions() {
 fn a_vendor_cannot_close_the_gate_beyond_the_maximum() {
     let mut gate = Gate::new(BOUNDS);
     let ticket = sent(&mut gate, 1, 0)[0];
-    let year = Failure::Busy {
+    let year = VendorFailure::Busy {
         retry_after_ms: Some(u64::MAX),
     };
     gate.failed(ticket, year, 5);

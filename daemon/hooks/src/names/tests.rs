@@ -1,7 +1,7 @@
 use super::*;
 
 fn fits(written: &str, tool: &str) -> bool {
-    Match::read(Some(written)).unwrap().fits(tool)
+    ToolMatch::read(Some(written)).unwrap().fits(tool)
 }
 
 #[test]
@@ -33,16 +33,16 @@ fn a_pattern_is_anchored_and_tried_on_every_name() {
     for (written, tool, wanted) in table {
         assert_eq!(fits(written, tool), wanted, "{written} on {tool}");
     }
-    assert!(Match::read(None).unwrap().fits("anything"));
+    assert!(ToolMatch::read(None).unwrap().fits("anything"));
 }
 
 #[test]
 fn an_invalid_pattern_is_reported_in_one_line() {
     let huge = format!("({}){{1000}}", ".{1000}");
     for wrong in ["[unclosed", "(", ")|(", "a{", "*x", "\\", huge.as_str()] {
-        let why = Match::read(Some(wrong)).unwrap_err();
+        let why = ToolMatch::read(Some(wrong)).unwrap_err();
         assert!(
-            why.starts_with("`match` is no regular expression: "),
+            why.starts_with("`match` is not a regular expression: "),
             "{why}"
         );
         assert!(!why.contains('\n'), "{why}");

@@ -2,11 +2,11 @@ use proto::hook::HookEvent;
 
 use super::*;
 
-fn read(text: &str) -> Read {
+fn read(text: &str) -> ParsedHooks {
     super::read(
         text,
         Path::new("/proj/.reasonix/settings.json"),
-        Scope::Project,
+        HookScope::Project,
     )
 }
 
@@ -25,7 +25,7 @@ fn both_forms_are_read_in_the_order_of_the_file() {
         }}"#,
     );
     assert_eq!(read.problem, None);
-    let told: Vec<_> = read
+    let kept: Vec<_> = read
         .hooks
         .iter()
         .map(|hook| {
@@ -38,7 +38,7 @@ fn both_forms_are_read_in_the_order_of_the_file() {
         })
         .collect();
     assert_eq!(
-        told,
+        kept,
         [
             ("PreToolUse", "first", 1500, false),
             ("PreToolUse", "two", 3000, true),

@@ -1,4 +1,4 @@
-//! Scenes of playing a script.
+//! Playing scripts.
 
 use contract::codec::{Asked, Fragment, FragmentRole, ToolChoice};
 use contract::{Codec, Prefix};
@@ -7,7 +7,7 @@ use proto::ItemId;
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 
 use super::*;
-use crate::codec::Plain;
+use crate::codec::ReplayCodec;
 
 fn user(text: &str) -> Item {
     Item::User(UserMessage {
@@ -52,7 +52,7 @@ fn body(items: &[Item]) -> Vec<u8> {
         .map(|item| {
             (
                 FragmentRole::of(item),
-                Plain.render(item).expect("rendered"),
+                ReplayCodec.render(item).expect("rendered"),
             )
         })
         .collect();
@@ -69,7 +69,7 @@ fn body(items: &[Item]) -> Vec<u8> {
         tool_choice: ToolChoice::Auto,
         cache_key: "k",
     };
-    Plain.assemble(&asked)
+    ReplayCodec.assemble(&asked)
 }
 
 fn request(items: &[Item], attempt: u32) -> Request {
@@ -233,7 +233,7 @@ async fn a_condition_looks_at_what_came_since_the_last_answer() {
     assert_eq!(
         text(&play(script, request(&items, 1)).await),
         "done",
-        "the zebra line is not taken up again"
+        "the zebra line is not used again"
     );
     items[2] = tool("exit code 1");
     assert_eq!(text(&play(script, request(&items, 1)).await), "failed");
@@ -253,7 +253,7 @@ async fn a_truncated_answer_is_ignored() {
     if let Item::Assistant(said) = &mut cut {
         said.finish = Finish::Interrupted;
     }
-    // As after a restart in the middle of the first answer.
+    // As after a restart during the first answer.
     let mut asked = request(&[user("rain"), cut, user("go on")], 1);
     asked.answered = 0;
     assert_eq!(text(&play(script, asked).await), "umbrella");

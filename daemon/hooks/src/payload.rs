@@ -1,5 +1,5 @@
-//! What a hook is told: one line of JSON. Each thing has our name and that of Claude Code, so that hooks which were
-//! written for that work here.
+//! The input of a hook: one line of JSON. Each value has our name and Claude Code's, so hooks
+//! written for either work.
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,26 @@ use serde_json::{Map, Value, json};
 
 use crate::names;
 
-/// The longest line, in bytes. What is longer a gating hook cannot be asked about.
+/// Maximum bytes of a line. A blocking hook cannot check a longer one.
 pub const LINE_MAX: usize = 8 * 1024 * 1024;
 
-/// The longest text in a line that had to be cut, in bytes.
+/// Maximum bytes of a text in a truncated line.
 const CUT: usize = 64 * 1024;
 
-/// Tools of which a hook hears the name and no more: what is remembered is the person's own.
+/// Tools of which a hook receives only the name, because remembered texts are private.
 const PRIVATE: &[&str] = &["remember", "forget"];
 
-/// Whom it is told of.
+/// The session that an event belongs to.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct HookSession {
     pub session: SessionId,
     pub pid: Pid,
     pub cwd: PathBuf,
 }
 
-/// What has happened, or is about to.
+/// An event that has happened or is about to.
 #[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
+pub enum HookPayload<'a> {
     Call {
         call: &'a CallId,
         tool: &'a str,
@@ -38,9 +38,9 @@ pub enum What<'a> {
         call: &'a CallId,
         tool: &'a str,
         arguments: &'a Map<String, Value>,
-        /// What the model will read.
+        /// The model's view of the result.
         result: &'a str,
-        /// How it went: `ok`, `failed`, …
+        /// The status: `ok`, `failed`, …
         status: &'a str,
     },
     Prompt {
@@ -52,15 +52,15 @@ pub enum What<'a> {
         outcome: &'a str,
     },
     Waits {
-        /// For whom it waits and for what, in words.
+        /// Whom and what the session waits for.
         message: &'a str,
         /// For programs: `approval`, `question`, `credentials`.
         kind: &'a str,
     },
 }
 
-impl What<'_> {
-    /// The event that tells it.
+impl HookPayload<'_> {
+    /// The event's name.
     #[must_use]
     pub fn event(&self) -> HookEvent {
         match self {
@@ -72,7 +72,7 @@ impl What<'_> {
         }
     }
 
-    /// The tool that it is about.
+    /// The event's tool.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
         match self {
@@ -81,7 +81,7 @@ impl What<'_> {
         }
     }
 
-    /// The call that it is about.
+    /// The event's call.
     #[must_use]
     pub fn call(&self) -> Option<&CallId> {
         match self {
@@ -91,10 +91,11 @@ impl What<'_> {
     }
 }
 
-impl Told {
-    /// The line, with its end. `None`: it is too long for what must be told whole.
+impl HookSession {
+    /// The input line, including its line end. `None` if it is too long for an event that must be
+    /// complete.
     #[must_use]
-    pub fn line(&self, what: &What<'_>) -> Option<String> {
+    pub fn line(&self, what: &HookPayload<'_>) -> Option<String> {
         let mut value = self.value(what);
         let mut line = value.to_string();
         if line.len() >= LINE_MAX {
@@ -109,7 +110,7 @@ impl Told {
         (line.len() <= LINE_MAX).then_some(line)
     }
 
-    fn value(&self, what: &What<'_>) -> Value {
+    fn value(&self, what: &HookPayload<'_>) -> Value {
         let event = what.event().as_str();
         let session = self.session.to_string();
         let mut value = json!({
@@ -123,12 +124,12 @@ impl Told {
             }
         };
         match what {
-            What::Call {
+            HookPayload::Call {
                 call,
                 tool,
                 arguments,
             } => add(self.call(call, tool, arguments)),
-            What::Result {
+            HookPayload::Result {
                 call,
                 tool,
                 arguments,
@@ -141,8 +142,8 @@ impl Told {
                 }
                 add(json!({"toolStatus": status, "tool_status": status}));
             }
-            What::Prompt { text } => add(json!({"prompt": text})),
-            What::Stop {
+            HookPayload::Prompt { text } => add(json!({"prompt": text})),
+            HookPayload::Stop {
                 last_text,
                 turn,
                 outcome,
@@ -150,7 +151,7 @@ impl Told {
                 "lastAssistantText": last_text, "last_assistant_message": last_text,
                 "turn": turn, "outcome": outcome, "stop_hook_active": false,
             })),
-            What::Waits { message, kind } => {
+            HookPayload::Waits { message, kind } => {
                 add(
                     json!({"message": message, "notificationType": kind, "notification_type": kind}),
                 );
@@ -172,7 +173,7 @@ impl Told {
     }
 }
 
-/// The arguments as Claude Code has them: the file's absolute path has another name there.
+/// The arguments in Claude Code's format, where the file's absolute path has another name.
 fn with_file_path(arguments: &Map<String, Value>, cwd: &Path) -> Map<String, Value> {
     let mut input = arguments.clone();
     if let Some(path) = arguments.get("path").and_then(Value::as_str) {
@@ -182,7 +183,7 @@ fn with_file_path(arguments: &Map<String, Value>, cwd: &Path) -> Map<String, Val
     input
 }
 
-/// Cuts every long text.
+/// Truncates every long text.
 fn cut(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > CUT => {

@@ -1,7 +1,7 @@
 use super::*;
 
-fn told() -> Told {
-    Told {
+fn session() -> HookSession {
+    HookSession {
         session: SessionId(uuid()),
         pid: Pid(7),
         cwd: PathBuf::from("/proj"),
@@ -12,8 +12,8 @@ fn uuid() -> uuid::Uuid {
     uuid::Uuid::nil()
 }
 
-fn line(what: &What<'_>) -> Value {
-    let line = told().line(what).unwrap();
+fn line(what: &HookPayload<'_>) -> Value {
+    let line = session().line(what).unwrap();
     assert_eq!(line.matches('\n').count(), 1, "{line}");
     assert!(line.ends_with('\n'));
     serde_json::from_str(&line).unwrap()
@@ -27,7 +27,7 @@ fn arguments(value: Value) -> Map<String, Value> {
 fn a_call_is_matched_by_our_names_and_those_of_claude_code() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"path": "src/a.rs", "old": "x\ny"}));
-    let value = line(&What::Call {
+    let value = line(&HookPayload::Call {
         call: &call,
         tool: "edit_file",
         arguments: &arguments,
@@ -56,7 +56,7 @@ fn a_call_is_matched_by_our_names_and_those_of_claude_code() {
 fn the_other_events_have_their_fields() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"command": "ls"}));
-    let value = line(&What::Result {
+    let value = line(&HookPayload::Result {
         call: &call,
         tool: "bash",
         arguments: &arguments,
@@ -66,12 +66,12 @@ fn the_other_events_have_their_fields() {
     assert_eq!(value["toolResult"], "a\nb");
     assert_eq!(value["tool_response"], "a\nb");
     assert_eq!(value["toolStatus"], "ok");
-    let value = line(&What::Prompt { text: "do it" });
+    let value = line(&HookPayload::Prompt { text: "do it" });
     assert_eq!(
         (&value["event"], &value["prompt"]),
         (&json!("UserPromptSubmit"), &json!("do it"))
     );
-    let value = line(&What::Stop {
+    let value = line(&HookPayload::Stop {
         last_text: "Done.",
         turn: 3,
         outcome: "completed",
@@ -81,7 +81,7 @@ fn the_other_events_have_their_fields() {
         (&value["turn"], &value["outcome"]),
         (&json!(3), &json!("completed"))
     );
-    let value = line(&What::Waits {
+    let value = line(&HookPayload::Waits {
         message: "May `bash` run?",
         kind: "approval",
     });
@@ -93,17 +93,17 @@ fn the_other_events_have_their_fields() {
 fn a_hook_receives_only_the_name_of_a_remembered_rule() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"content": "private"}));
-    let what = What::Result {
+    let what = HookPayload::Result {
         call: &call,
         tool: "remember",
         arguments: &arguments,
         result: "private",
         status: "ok",
     };
-    let told = told().line(&what).unwrap();
+    let line = session().line(&what).unwrap();
     assert!(
-        told.contains("remember") && !told.contains("private"),
-        "{told}"
+        line.contains("remember") && !line.contains("private"),
+        "{line}"
     );
 }
 
@@ -111,13 +111,13 @@ fn a_hook_receives_only_the_name_of_a_remembered_rule() {
 fn oversized_payloads_are_refused_for_blocking_hooks_and_truncated_for_notifications() {
     let call = CallId("c1".to_owned());
     let arguments = arguments(json!({"content": "ä".repeat(LINE_MAX / 3)}));
-    let asked = What::Call {
+    let asked = HookPayload::Call {
         call: &call,
         tool: "write_file",
         arguments: &arguments,
     };
-    assert_eq!(told().line(&asked), None);
-    let value = line(&What::Result {
+    assert_eq!(session().line(&asked), None);
+    let value = line(&HookPayload::Result {
         call: &call,
         tool: "write_file",
         arguments: &arguments,

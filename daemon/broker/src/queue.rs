@@ -1,7 +1,8 @@
-//! Who is next: round robin over sessions, in the order of arrival within one.
+//! The queue of waiting requests: round robin over sessions, first in first out within a session.
 //!
-//! Providers with one key may have different limits. Whose own limit is reached is passed over, and keeps its place; so
-//! many times, then all wait until there is room for it: else it would wait for ever behind those of a larger limit.
+//! Providers with one key may have different limits. A request at its own limit is skipped and
+//! keeps its position. After several skips, all others wait until it has room. Otherwise it could
+//! wait forever behind requests with a larger limit.
 
 use std::collections::VecDeque;
 
@@ -9,27 +10,27 @@ use proto::Pid;
 
 use crate::gate::Ticket;
 
-/// How many times one is passed over: about as often as all places of the usual limit are given away once.
+/// How often a request may be skipped: about once per place of the default limit.
 const PASSED_OVER_MAX: u32 = 16;
 
-/// Requests that wait.
+/// The waiting requests.
 #[derive(Debug, Default)]
-pub struct Line {
-    /// Sessions in the order of their turns; none is without a request.
-    sessions: VecDeque<(Pid, VecDeque<Waiter>)>,
+pub struct RequestQueue {
+    /// Sessions in the order of their turns, each with at least one request.
+    sessions: VecDeque<(Pid, VecDeque<QueuedRequest>)>,
 }
 
-/// One of them.
+/// A waiting request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiter {
+pub struct QueuedRequest {
     pub ticket: Ticket,
-    /// How many requests may be under way with it.
+    /// It may be sent while fewer requests than this are in flight.
     pub limit: usize,
-    /// How many times one behind it has gone first.
+    /// How often a later request went first.
     passed_over: u32,
 }
 
-impl Waiter {
+impl QueuedRequest {
     pub fn new(ticket: Ticket, limit: usize) -> Self {
         Self {
             ticket,
@@ -39,16 +40,16 @@ impl Waiter {
     }
 }
 
-impl Line {
-    pub fn push(&mut self, session: Pid, waiter: Waiter) {
+impl RequestQueue {
+    pub fn push(&mut self, session: Pid, waiter: QueuedRequest) {
         match self.sessions.iter_mut().find(|(pid, _)| *pid == session) {
             Some((_, waiters)) => waiters.push_back(waiter),
             None => self.sessions.push_back((session, VecDeque::from([waiter]))),
         }
     }
 
-    /// Who is next where so many requests are under way.
-    pub fn next(&self, under_way: usize) -> Option<Waiter> {
+    /// The next request while this many are in flight.
+    pub fn next(&self, under_way: usize) -> Option<QueuedRequest> {
         for (_, waiters) in &self.sessions {
             let Some(first) = waiters.front() else {
                 continue;
@@ -63,8 +64,8 @@ impl Line {
         None
     }
 
-    /// Takes who is next; its session is last now.
-    pub fn take_next(&mut self, under_way: usize) -> Option<Waiter> {
+    /// Removes the next request. Its session moves to the end.
+    pub fn take_next(&mut self, under_way: usize) -> Option<QueuedRequest> {
         let next = self.next(under_way)?;
         let (at, _) = self.place(next.ticket)?;
         for (_, waiters) in self.sessions.iter_mut().take(at) {
@@ -80,7 +81,7 @@ impl Line {
         Some(next)
     }
 
-    /// Whether this one waits, and its own limit is reached where so many requests are under way.
+    /// Whether this request waits and is at its own limit.
     pub fn is_at_limit(&self, ticket: Ticket, under_way: usize) -> bool {
         self.place(ticket).is_some_and(|(at, place)| {
             let (_, waiters) = &self.sessions[at];
@@ -88,7 +89,7 @@ impl Line {
         })
     }
 
-    /// Takes this one out. True where it was there.
+    /// Removes a request. Returns whether it was queued.
     pub fn remove(&mut self, ticket: Ticket) -> bool {
         let Some((at, place)) = self.place(ticket) else {
             return false;
@@ -101,7 +102,7 @@ impl Line {
         true
     }
 
-    /// How many other sessions have a request that goes before this one.
+    /// Number of other sessions with a request ahead of this one.
     pub fn sessions_before(&self, ticket: Ticket) -> Option<usize> {
         let (at, place) = self.place(ticket)?;
         Some(if place == 0 {
