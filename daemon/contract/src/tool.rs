@@ -11,8 +11,8 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
+use crate::sandbox_spec::SandboxSpec;
 use crate::spawn::Spawn;
-use crate::walls::Walls;
 
 /// What the model is told of a tool, and what the scheduler and the policy look at.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct Outcome {
     pub known: Vec<KnownFile>,
     /// The list of what is to be done, where the call wrote it anew.
     pub todos: Option<Vec<Todo>>,
-    /// Why its walls seem to have stopped it, for people. A call outside of them might do it.
+    /// Why the sandbox seems to have stopped it, as a text for users. It may work unsandboxed.
     pub blocked: Option<String>,
 }
 
@@ -128,7 +128,7 @@ pub struct CallContext {
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
-    pub walls: Option<Arc<Walls>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// The session's side of commands in the background: their numbers, and the word that they came and went.

@@ -144,7 +144,7 @@ fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
         title: format!("{} hook: {}", hook.event.as_str(), hook.name()),
         number: None,
         // A hook is the user's own program, so it is not sandboxed.
-        walls: None,
+        sandbox: None,
         stdin: Some(line),
     }
 }

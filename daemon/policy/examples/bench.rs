@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use clock::worked;
 use contract::Family;
-use contract::Strength;
+use contract::SandboxStrength;
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
 use proto::state::Posture;
@@ -107,7 +107,7 @@ fn main() {
                     masked: Vec::new(),
                     posture: Posture::Yolo,
                     stance: contract::Stance::default(),
-                    sandbox: Strength::None,
+                    sandbox: SandboxStrength::None,
                     leaks: false,
                     unconfined: None,
                     trusted: true,

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use contract::{Basis, Family, Strength};
+use contract::{Basis, Family, SandboxStrength};
 use proto::record::{Rules, Verdict};
 use proto::state::Posture;
 use serde_json::{Map, Value};
@@ -215,7 +215,7 @@ pub fn explained(case: &Value, is_protected: IsProtected) -> Option<Explanation>
             _ => Posture::Ask,
         },
         stance: contract::Stance::default(),
-        sandbox: Strength::Full,
+        sandbox: SandboxStrength::Full,
         leaks: false,
         unconfined: None,
         masked: Vec::new(),

@@ -13,7 +13,7 @@ use proto::state::Posture;
 use crate::budget::Budget;
 use crate::call::{Call, Subjects, about, is_mcp};
 use crate::command;
-use contract::Strength;
+use contract::SandboxStrength;
 
 use crate::context::Context;
 use crate::explain::{ExplainedPart, Explanation};
@@ -274,8 +274,10 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
         Family::Read | Family::Edit | Family::Bash if is_mcp(case.call.tool) => Confinement::None,
         Family::Read | Family::Edit => Confinement::Files,
         Family::Bash => match case.context.sandbox {
-            Strength::None => Confinement::None,
-            strength @ (Strength::Partial | Strength::Full) => Confinement::Walls(strength),
+            SandboxStrength::None => Confinement::None,
+            strength @ (SandboxStrength::Partial | SandboxStrength::Full) => {
+                Confinement::Sandbox(strength)
+            }
         },
     };
     let refused = case.context.stance.refuses().filter(|_| !read_only);
@@ -354,7 +356,7 @@ fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static
     match case.context.posture {
         Posture::Ask => None,
         Posture::Auto => {
-            let held = !is_command(case.call) || case.context.sandbox == Strength::Full;
+            let held = !is_command(case.call) || case.context.sandbox == SandboxStrength::Full;
             (suffices && held).then_some("posture `auto`")
         }
         Posture::Yolo => Some("posture `yolo`"),

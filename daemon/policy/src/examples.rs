@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::call::{Call, subjects};
-use contract::{Stance, Strength};
+use contract::{SandboxStrength, Stance};
 
 use crate::context::{Context, ResolvedPath};
 use crate::decide::decide;
@@ -145,7 +145,7 @@ fn context(call: &Call<'_>) -> Context {
         masked: Vec::new(),
         posture: Posture::Ask,
         stance: Stance::default(),
-        sandbox: Strength::Full,
+        sandbox: SandboxStrength::Full,
         leaks: false,
         unconfined: None,
         trusted: true,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use contract::{Basis, Confinement, Decision, Family, Stance, Strength};
+use contract::{Basis, Confinement, Decision, Family, SandboxStrength, Stance};
 use proto::record::{Rules, Verdict};
 use proto::state::{OnAsk, Posture};
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ struct Scene {
     rules: Rules,
     posture: Posture,
     stance: Stance,
-    sandbox: Strength,
+    sandbox: SandboxStrength,
     leaks: bool,
     unconfined: Option<String>,
     git_programs: Vec<String>,
@@ -47,7 +47,7 @@ fn scene(rules: &str) -> Scene {
         rules: read_rules(rules),
         posture: Posture::Ask,
         stance: Stance::default(),
-        sandbox: Strength::None,
+        sandbox: SandboxStrength::None,
         leaks: false,
         unconfined: None,
         git_programs: Vec::new(),
@@ -82,7 +82,7 @@ impl Scene {
         self
     }
 
-    fn sandbox(mut self, sandbox: Strength) -> Self {
+    fn sandbox(mut self, sandbox: SandboxStrength) -> Self {
         self.sandbox = sandbox;
         self
     }

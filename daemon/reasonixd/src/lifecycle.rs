@@ -125,7 +125,7 @@ pub struct Start {
     /// The file mode mask of commands.
     pub umask: u32,
     /// What may hold commands. A test's own binary is no helper, and must not be started as one.
-    pub layers: procs::Layers,
+    pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
 }
 
@@ -233,10 +233,10 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let started = Instant::now();
     let hold = Hold::of(&home.lock())?;
     let socket = Socket::bind(&start.paths.socket)?;
-    let procs = procs::Procs::start(procs::Options {
+    let procs = procs::Procs::start(procs::ProcsOptions {
         umask: Some(start.umask),
         layers: start.layers,
-        ..procs::Options::of_this_binary()?
+        ..procs::ProcsOptions::of_this_binary()?
     })?;
     let temporary = Temporary::make(home).inspect_err(|error| {
         tracing::error!(%error, "no directory for temporary files: commands cannot be held");

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Family, Outcome, Spawn, Stance, Tool, Walls};
+use contract::{Family, Outcome, SandboxSpec, Spawn, Stance, Tool};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::state::Posture;
 use proto::{ErrorName, Failure};
@@ -84,7 +84,7 @@ pub struct Judged {
     /// What stands now where it may change something, unless it is a command.
     pub places: Places,
     /// What its command may touch.
-    pub walls: Option<Arc<Walls>>,
+    pub walls: Option<Arc<SandboxSpec>>,
 }
 
 impl<'a> Surroundings<'a> {

@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Strength, Walls};
+use contract::{SandboxSpec, SandboxStrength};
 use policy::{Access, RuleSet};
 use workspace::Workspace;
 
@@ -40,8 +40,8 @@ pub enum Demand {
 /// What holds one command.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
-    pub walls: Option<Arc<Walls>>,
-    pub strength: Strength,
+    pub walls: Option<Arc<SandboxSpec>>,
+    pub strength: SandboxStrength,
     /// Not everything that is closed to tools is closed by the walls.
     pub leaks: bool,
     /// Why it would run held by less than is demanded.
@@ -54,7 +54,7 @@ pub struct Around<'a> {
     pub confine: &'a Confine,
     /// The agent's own directories.
     pub masked: &'a [PathBuf],
-    pub strength: Strength,
+    pub strength: SandboxStrength,
     /// The environment of the command.
     pub env: &'a [(String, String)],
 }
@@ -66,10 +66,10 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         return Held::default();
     }
     let made = match about.strength {
-        Strength::None => {
+        SandboxStrength::None => {
             Err("no layer of the sandbox works here (`reasonix doctor` says why)".to_owned())
         }
-        Strength::Partial | Strength::Full => temp_of(about),
+        SandboxStrength::Partial | SandboxStrength::Full => temp_of(about),
     };
     let temp = match made {
         Ok(temp) => temp,
@@ -120,7 +120,7 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     // Only what could be written needs it.
     let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
     // Without mounts nothing is closed within what may be written.
-    let open_within = about.strength == Strength::Partial && closed.iter().any(inside);
+    let open_within = about.strength == SandboxStrength::Partial && closed.iter().any(inside);
     protected.extend(changes.places.into_iter().filter(inside));
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
@@ -132,7 +132,7 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         && !everything
         && !open_within;
     Held {
-        walls: Some(Arc::new(Walls {
+        walls: Some(Arc::new(SandboxSpec {
             write,
             protected,
             masked,

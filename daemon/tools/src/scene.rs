@@ -73,7 +73,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
-            walls: None,
+            sandbox: None,
         };
         Self {
             _dir: dir,

@@ -203,7 +203,7 @@ async fn a_projects_hook_runs_in_the_project_directory() {
     let command = &started[0];
     assert_eq!(command.argv, ["/bin/sh", "-c", "1"]);
     assert_eq!(command.cwd, Path::new("/proj"));
-    assert!(command.walls.is_none());
+    assert!(command.sandbox.is_none());
     assert_eq!(
         command.env,
         [

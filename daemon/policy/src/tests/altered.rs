@@ -96,7 +96,11 @@ fn a_harmless_variable_changes_nothing() {
 
 #[test]
 fn full_walls_stand_in_under_a_changed_variable_where_no_rule_is_about_commands() {
-    let full = |rules| scene(rules).sandbox(Strength::Full).posture(Posture::Auto);
+    let full = |rules| {
+        scene(rules)
+            .sandbox(SandboxStrength::Full)
+            .posture(Posture::Auto)
+    };
     for command in ["make", "ls", "git status"] {
         let held = within(full(""), &["PATH"], command);
         assert_eq!(held.verdict, Verdict::Allow, "{command}: {}", held.rule);

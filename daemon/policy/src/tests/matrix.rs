@@ -77,7 +77,7 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn decided(kind: &Kind, posture: Posture, stance: Stance, sandbox: Strength) -> Decision {
+fn decided(kind: &Kind, posture: Posture, stance: Stance, sandbox: SandboxStrength) -> Decision {
     let scene = scene(kind.rules).posture(posture).stance(stance);
     scene
         .sandbox(sandbox)
@@ -105,11 +105,11 @@ fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
         question        | allow allow allow allow allow | allow allow
         plan            | ask   ask   ask   ask   ask   | ask   ask";
     let columns = [
-        (Posture::Ask, NORMAL, Strength::None),
-        (Posture::Auto, NORMAL, Strength::Partial),
-        (Posture::Auto, NORMAL, Strength::Full),
-        (Posture::Yolo, NORMAL, Strength::None),
-        (Posture::Ask, WINDOW, Strength::None),
+        (Posture::Ask, NORMAL, SandboxStrength::None),
+        (Posture::Auto, NORMAL, SandboxStrength::Partial),
+        (Posture::Auto, NORMAL, SandboxStrength::Full),
+        (Posture::Yolo, NORMAL, SandboxStrength::None),
+        (Posture::Ask, WINDOW, SandboxStrength::None),
     ];
     let mut rows = table.lines().filter(|line| !line.trim().is_empty());
     for kind in kinds() {
@@ -130,7 +130,7 @@ fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
                 ..stance
             };
             let all = [Posture::Ask, Posture::Auto, Posture::Yolo]
-                .map(|posture| decided(&kind, posture, window, Strength::Full));
+                .map(|posture| decided(&kind, posture, window, SandboxStrength::Full));
             let [ask, auto, yolo] = all;
             assert_eq!(ask.verdict == Verdict::Deny, auto.verdict == Verdict::Deny);
             assert_eq!(ask.verdict == Verdict::Deny, yolo.verdict == Verdict::Deny);
@@ -188,14 +188,14 @@ fn every_ask_has_its_answer_under_every_on_ask() {
             }
         };
         let found = [
-            under(OnAsk::Sandboxed, Strength::None, true),
-            under(OnAsk::Sandboxed, Strength::Partial, false),
-            under(OnAsk::Sandboxed, Strength::Partial, true),
-            under(OnAsk::Sandboxed, Strength::Full, false),
+            under(OnAsk::Sandboxed, SandboxStrength::None, true),
+            under(OnAsk::Sandboxed, SandboxStrength::Partial, false),
+            under(OnAsk::Sandboxed, SandboxStrength::Partial, true),
+            under(OnAsk::Sandboxed, SandboxStrength::Full, false),
             "|",
-            under(OnAsk::Allow, Strength::None, false),
-            under(OnAsk::Deny, Strength::Full, true),
-            under(OnAsk::Wait, Strength::Full, true),
+            under(OnAsk::Allow, SandboxStrength::None, false),
+            under(OnAsk::Deny, SandboxStrength::Full, true),
+            under(OnAsk::Wait, SandboxStrength::Full, true),
         ];
         let wanted: Vec<_> = cells.split_whitespace().collect();
         assert_eq!(found.to_vec(), wanted, "{name}");
@@ -221,11 +221,14 @@ fn walls_that_hold_in_part_are_named_in_the_reason() {
         Unattended::Deny(words) => words,
         other => panic!("{other:?}"),
     };
-    assert!(words(Strength::Partial).contains("`sandbox.accept_partial = true`"));
-    assert!(!words(Strength::None).contains("accept_partial"));
-    assert_eq!(command(Strength::None).confinement, Confinement::None);
+    assert!(words(SandboxStrength::Partial).contains("`sandbox.accept_partial = true`"));
+    assert!(!words(SandboxStrength::None).contains("accept_partial"));
     assert_eq!(
-        command(Strength::Full).confinement,
-        Confinement::Walls(Strength::Full)
+        command(SandboxStrength::None).confinement,
+        Confinement::None
+    );
+    assert_eq!(
+        command(SandboxStrength::Full).confinement,
+        Confinement::Sandbox(SandboxStrength::Full)
     );
 }

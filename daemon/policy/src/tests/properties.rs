@@ -80,20 +80,20 @@ fn a_call() -> impl Strategy<Value = (&'static str, Family, Value)> {
     ]
 }
 
-fn a_posture() -> impl Strategy<Value = (Posture, Strength)> {
+fn a_posture() -> impl Strategy<Value = (Posture, SandboxStrength)> {
     (
         prop_oneof![Just(Posture::Ask), Just(Posture::Auto), Just(Posture::Yolo)],
         prop_oneof![
-            Just(Strength::None),
-            Just(Strength::Partial),
-            Just(Strength::Full)
+            Just(SandboxStrength::None),
+            Just(SandboxStrength::Partial),
+            Just(SandboxStrength::Full)
         ],
     )
 }
 
 fn decided(
     rules: &Rules,
-    (posture, sandbox): (Posture, Strength),
+    (posture, sandbox): (Posture, SandboxStrength),
     call: &(&'static str, Family, Value),
 ) -> Decision {
     let scene = Scene {
@@ -171,7 +171,7 @@ proptest! {
         let rules = read_rules("allow Bash / deny Bash(rm -rf*)");
         let line = format!("{before}; rm -rf x; {after}");
         let call = ("bash", Family::Bash, json!({ "command": line }));
-        prop_assert_eq!(decided(&rules, (Posture::Yolo, Strength::Full), &call).verdict, Verdict::Deny);
+        prop_assert_eq!(decided(&rules, (Posture::Yolo, SandboxStrength::Full), &call).verdict, Verdict::Deny);
     }
 
     #[test]

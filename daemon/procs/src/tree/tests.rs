@@ -1,4 +1,4 @@
-//! Scenes of reading `/proc`, and of blows that hit only whom they mean.
+//! Reading `/proc`, and signalling only the intended processes.
 
 use rustix::process::{Pid, getpid};
 
@@ -31,7 +31,7 @@ fn an_incomplete_line_is_not_a_process() {
     assert_eq!(parse(one(), b"7 (sh) S 1 2 3 4 5 6"), None);
 }
 
-/// A shell in a session of its own, with a sleeper below it.
+/// A shell in its own Unix session, with a `sleep` below it.
 struct Family {
     shell: std::process::Child,
 }

@@ -1,4 +1,4 @@
-//! Nothing is left behind, whatever a command does to be forgotten.
+//! No process is left behind, whatever a command does to detach it.
 
 use super::*;
 
@@ -145,7 +145,7 @@ async fn a_killed_daemon_leaves_no_stopped_helper() {
 
 #[tokio::test]
 async fn a_process_outside_the_tree_that_holds_the_pipe_does_not_delay_the_exit() {
-    // A pipe opened by its name in `/proc` stands for a server that was handed the descriptor.
+    // A pipe opened by name in `/proc` represents a server that received the descriptor.
     let procs = procs();
     let child = procs.spawn(SESSION, sh("sleep 1000")).await.unwrap();
     let pipe = std::fs::OpenOptions::new()

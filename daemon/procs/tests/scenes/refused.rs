@@ -1,4 +1,4 @@
-//! What cannot be started, and how that is told.
+//! Commands that cannot be started, and their errors.
 
 use std::path::Path;
 

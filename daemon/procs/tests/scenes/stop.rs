@@ -1,4 +1,4 @@
-//! Stops.
+//! Stopping commands.
 
 use super::*;
 
@@ -85,16 +85,19 @@ async fn a_stopped_command_receives_the_term_signal() {
 #[tokio::test]
 async fn a_burst_of_forks_does_not_outrun_the_kill() {
     let mark = mark(11);
-    // Four loops of 400, and none starts another: should the kill fail, the machine hardly notices.
-    let storm = format!(
-        "trap '' TERM; storm() {{ i=0; while [ $i -lt 400 ]; do i=$((i+1)); (sleep {mark} &) ; done; }}; \
+    // Four loops of 400, and none starts another: if the kill fails, the machine hardly notices.
+    let bomb = format!(
+        "trap '' TERM; bomb() {{ i=0; while [ $i -lt 400 ]; do i=$((i+1)); (sleep {mark} &) ; done; }}; \
          setsid sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); (setsid sleep {mark} &); done' & \
-         (storm &) ; (storm &) ; echo ready; storm; sleep {mark}"
+         (bomb &) ; (bomb &) ; echo ready; bomb; sleep {mark}"
     );
     let procs = procs();
-    let mut child = procs.spawn(SESSION, sh(&storm)).await.unwrap();
+    let mut child = procs.spawn(SESSION, sh(&bomb)).await.unwrap();
     line(&mut child).await;
-    until("the storm has grown", || with_argument(&mark).len() > 150).await;
+    until("the fork bomb has grown", || {
+        with_argument(&mark).len() > 150
+    })
+    .await;
     let begun = Instant::now();
     child.control.stop(0);
     let done = finish(child).await;
@@ -151,7 +154,7 @@ async fn a_command_completes_after_its_control_is_dropped() {
         control,
     } = procs.spawn(SESSION, sh("echo on; exit 6")).await.unwrap();
     drop(control);
-    let nothing = Box::new(Deaf);
+    let nothing = Box::new(NoControl);
     let done = finish(Child {
         os_pid,
         events,
@@ -161,8 +164,8 @@ async fn a_command_completes_after_its_control_is_dropped() {
     assert_eq!((done.out.as_str(), code(&done)), ("on\n", Some(6)));
 }
 
-struct Deaf;
+struct NoControl;
 
-impl contract::spawn::ChildControl for Deaf {
+impl contract::spawn::ChildControl for NoControl {
     fn stop(&self, _grace_ms: u64) {}
 }

@@ -123,7 +123,7 @@ async fn a_flood_waits_for_a_slow_reader_and_costs_no_memory() {
         .await
         .unwrap();
     let before = resident();
-    // Nobody reads: what was written stays below pipe and queue, and stops growing.
+    // Nothing reads: the written amount stays below pipe and queue size, and stops growing.
     let written = || {
         let io = std::fs::read_to_string(format!("/proc/{}/io", child.os_pid)).unwrap();
         io.lines()
@@ -133,7 +133,7 @@ async fn a_flood_waits_for_a_slow_reader_and_costs_no_memory() {
             .unwrap()
     };
     let (mut last, mut same) = (0, 0);
-    until("the flood stands", || {
+    until("the flood stops", || {
         let now = written();
         same = if now == last && now > 0 { same + 1 } else { 0 };
         last = now;

@@ -106,7 +106,7 @@ impl Run {
             title: format!("provider: {}", self.site.entry.name),
             number: None,
             // The user's own program needs the network and its login files, so it is not sandboxed.
-            walls: None,
+            sandbox: None,
             stdin: Some(String::from_utf8_lossy(&request.body).into_owned()),
         };
         let starting = spawn.spawn(request.ground.session, command);

@@ -61,7 +61,7 @@ async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer()
         command.env,
         env.map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
-    assert!(command.walls.is_none());
+    assert!(command.sandbox.is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -309,7 +309,7 @@ impl Keeper {
             env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             title: "git (checkpoint)".into(),
             number: None,
-            walls: None,
+            sandbox: None,
             stdin: None,
         };
         let run = collect(self.spawn.spawn(self.session, command));

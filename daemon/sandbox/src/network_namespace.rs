@@ -1,5 +1,5 @@
-//! Namespaces that outlive the process that opened them, as open files: the loopback that the commands of one
-//! session share.
+//! Namespaces that outlive the process that opened them, as file descriptors: the loopback that a
+//! session's commands share.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,28 +10,28 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags, fstat, open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// A network namespace, with the user namespace that it belongs to. Whoever is in it keeps it; when nobody is and
-/// this is dropped, it is gone.
+/// A network namespace and its user namespace. It exists while a process is in it or this value is
+/// alive.
 #[derive(Debug)]
-pub struct Place {
-    /// `None`: that of everybody here.
+pub struct NetworkNamespace {
+    /// `None`: the user namespace of this process.
     user: Option<OwnedFd>,
     network: OwnedFd,
 }
 
-impl Place {
-    /// The namespaces of the calling process, to be handed over: network and user.
+impl NetworkNamespace {
+    /// The network and user namespaces of the calling process, to be handed over.
     ///
     /// # Errors
-    /// What the system says.
+    /// The operating system's error.
     pub fn own() -> io::Result<[OwnedFd; 2]> {
         Ok([own("net")?, own("user")?])
     }
 
-    /// The place that was handed over.
+    /// Wraps namespaces that were handed over.
     ///
     /// # Errors
-    /// It is where we are already: nobody has opened anything.
+    /// They are the current ones: no new namespace was opened.
     pub fn of(network: OwnedFd, user: OwnedFd) -> io::Result<Self> {
         if is_same(&network, &own("net")?)? {
             return Err(io::Error::other("no network namespace was opened"));
@@ -42,7 +42,7 @@ impl Place {
     }
 
     fn enter(&self) -> io::Result<()> {
-        // The user namespace first: in it we have the right to enter the other.
+        // Enters the user namespace first: it grants the right to enter the other one.
         if let Some(user) = &self.user {
             enter(user.as_fd(), LinkNameSpaceType::User)?;
         }
@@ -50,14 +50,14 @@ impl Place {
     }
 }
 
-/// Has the command started in this place.
+/// Starts the command in this namespace.
 #[allow(
     unsafe_code,
     reason = "the standard library has no other way into a child"
 )]
-pub fn enter_on_start(command: &mut Command, place: Arc<Place>) {
-    // SAFETY: between fork and exec it makes two system calls on descriptors that `place` keeps open, and allocates
-    // nothing: an error of the system is a number.
+pub fn enter_on_start(command: &mut Command, place: Arc<NetworkNamespace>) {
+    // SAFETY: between fork and exec this makes two system calls on descriptors that `place` keeps
+    // open. It allocates nothing: a system error is a number.
     unsafe {
         command.pre_exec(move || place.enter());
     }

@@ -1,4 +1,4 @@
-//! Places that must not come to exist are held by directories on the host, which go again.
+//! Directories on the host reserve paths that must not be created, and are removed again.
 
 use super::*;
 
@@ -38,8 +38,8 @@ async fn the_next_command_removes_a_stub_left_by_a_killed_daemon() {
         .filter(|room| room.user == User::Own)
     {
         let mut daemon = std::process::Command::new(env!("CARGO_BIN_EXE_procs-probe"))
-            .args(["walled", &format!("{WAY:?}")])
-            .arg(serde_json::to_string(&room.walls).unwrap())
+            .args(["sandboxed", &format!("{WAY:?}")])
+            .arg(serde_json::to_string(&room.sandbox).unwrap())
             .arg("touch started; exec sleep 1000")
             .spawn()
             .unwrap();
@@ -71,7 +71,7 @@ async fn a_file_that_the_user_put_in_place_of_a_stub_stays() {
         child.control.stop(0);
         finish(child).await;
         assert_eq!(room.text("ws/.reasonix/notes"), "mine");
-        // And an empty directory of a person's own is no stub.
+        // A user's own empty directory is not a stub.
         std::fs::create_dir(room.ws(".mcp.json")).unwrap();
         room.sh("true").await;
         assert!(room.ws(".mcp.json").is_dir());
@@ -119,6 +119,9 @@ async fn a_dangling_link_in_a_protected_place_is_refused_with_the_reason() {
             panic!("it started")
         };
         let text = error.to_string();
-        assert!(text.contains("is a link that cannot be held"), "{text}");
+        assert!(
+            text.contains("is a link that cannot be protected"),
+            "{text}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Capabilities: what root keeps of its might, and how the rest is given up.
+//! Capabilities: those that root keeps, and how the others are dropped.
 
 use rustix::io::Errno;
 use rustix::thread::{
@@ -6,8 +6,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
 
-/// Files of whatever user, other users' numbers, its own children. Nothing that reaches the kernel, its devices, its
-/// mounts or processes of others.
+/// Files of any user, other users' ids, its own children. None that reaches the kernel, its
+/// devices, its mounts or processes of others.
 pub(crate) const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -18,10 +18,10 @@ pub(crate) const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::NET_BIND_SERVICE)
     .union(CapabilitySet::SETPCAP);
 
-/// Keeps of the calling thread's capabilities only these, for good: nothing it starts can have others.
-pub(crate) fn give_up(kept: CapabilitySet) -> rustix::io::Result<()> {
+/// Drops all other capabilities of the calling thread permanently, also for its children.
+pub(crate) fn keep_only(kept: CapabilitySet) -> rustix::io::Result<()> {
     set_no_new_privs(true)?;
-    // Fails where the set is not known: then there is nothing in it.
+    // Fails if the kernel does not know the set. It is then empty.
     let _ = clear_ambient_capability_set();
     for bit in 0..u64::BITS {
         let one = CapabilitySet::from_bits_retain(1 << bit);
@@ -29,7 +29,7 @@ pub(crate) fn give_up(kept: CapabilitySet) -> rustix::io::Result<()> {
             continue;
         }
         match remove_capability_from_bounding_set(one) {
-            // Without the right to do so, or past the last one: what is not permitted below cannot come back.
+            // Not permitted, or past the last one. Capabilities removed below cannot come back.
             Ok(()) | Err(Errno::PERM | Errno::INVAL) => {}
             Err(error) => return Err(error),
         }

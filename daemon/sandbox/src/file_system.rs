@@ -1,44 +1,44 @@
-//! What a plan asks about the file system it is made for. Links are never followed unless it says so.
+//! The file system queries of a plan. Links are not followed unless stated.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// What stands at a path.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     Directory,
-    /// Anything that is neither a directory nor a link.
+    /// Neither a directory nor a link.
     File,
     Link,
-    /// An empty directory of ours, or a file that says nothing, which only keeps the place from being taken.
+    /// Our placeholder: an empty directory, or a file with neutral content.
     Stub,
 }
 
-/// Answers about paths.
-pub trait Look {
-    /// What stands there. `None`: nothing that can be seen.
-    fn kind(&self, path: &Path) -> Option<Kind>;
-    /// The path without links. `None`: it leads nowhere.
+/// Queries about paths.
+pub trait FileSystem {
+    /// The file type. `None` if it cannot be determined.
+    fn kind(&self, path: &Path) -> Option<FileKind>;
+    /// The path with links resolved. `None` if it leads nowhere.
     fn real(&self, path: &Path) -> Option<PathBuf>;
-    /// Where a link says that it leads.
+    /// The target text of a link.
     fn link(&self, path: &Path) -> Option<PathBuf>;
-    /// The names in a directory. `None`: it cannot be listed, or there are more than `most`.
+    /// The names in a directory. `None` if it cannot be listed, or has more than `most`.
     fn names(&self, path: &Path, most: usize) -> Option<Vec<OsString>>;
 }
 
 /// The file system of this machine.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Host;
+pub struct HostFileSystem;
 
-impl Look for Host {
-    fn kind(&self, path: &Path) -> Option<Kind> {
+impl FileSystem for HostFileSystem {
+    fn kind(&self, path: &Path) -> Option<FileKind> {
         let found = path.symlink_metadata().ok()?;
         Some(match found.file_type() {
-            kind if kind.is_symlink() => Kind::Link,
-            _ if is_stub(&found) => Kind::Stub,
-            kind if kind.is_dir() => Kind::Directory,
-            _ => Kind::File,
+            kind if kind.is_symlink() => FileKind::Link,
+            _ if is_stub(&found) => FileKind::Stub,
+            kind if kind.is_dir() => FileKind::Directory,
+            _ => FileKind::File,
         })
     }
 

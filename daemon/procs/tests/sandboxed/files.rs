@@ -1,10 +1,10 @@
-//! What can be read and written.
+//! Reading and writing files.
 
 use std::path::Path;
 
 use super::*;
 
-/// Runs each script in each room; what it prints must be `no`, for what must not work.
+/// Runs each script in each room. It must print `no`, because its attempt must fail.
 async fn all_fail(scripts: &[&str]) {
     for room in rooms().await {
         for script in scripts {
@@ -45,7 +45,7 @@ async fn nothing_outside_can_be_changed() {
         "echo x > /proc/$PPID/root$base/outside/file",
         "touch /etc/x || touch /usr/x || touch /x || touch /var/tmp/x || touch /sys/x",
         "touch /run/x || mkdir /run/user",
-        // What it says already: a hole must not change the machine.
+        // Writes the current value: a hole must not change the machine.
         "now=$(cat /proc/sys/kernel/core_pattern); echo \"$now\" > /proc/sys/kernel/core_pattern",
         "now=$(cat /proc/sys/net/ipv4/ip_forward); echo \"$now\" > /proc/sys/net/ipv4/ip_forward",
         "echo h > /proc/sysrq-trigger",
@@ -90,7 +90,7 @@ async fn only_named_exceptions_of_a_masked_directory_are_readable() {
             std::fs::create_dir(room.at(name)).unwrap();
             std::fs::write(room.at(name).join("out"), name).unwrap();
         }
-        room.walls.readable = vec![room.at("secrets/own"), room.at("secrets/none")];
+        room.sandbox.readable = vec![room.at("secrets/own"), room.at("secrets/none")];
         room.give();
         let done = room
             .sh("cat $base/secrets/own/out; echo; ls -A $base/secrets; { echo x > $base/secrets/own/out; touch $base/secrets/own/new; } 2>/dev/null || echo no")
@@ -182,7 +182,7 @@ END"
 #[tokio::test]
 async fn with_network_access_local_ports_are_reachable() {
     for mut room in rooms().await {
-        room.walls.network = true;
+        room.sandbox.network = true;
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = tcp.local_addr().unwrap().port();
         let script = format!(

@@ -1,8 +1,8 @@
-//! The daemon's parent process as the one that adopts: whatever outlives its helper ends up below it.
+//! The daemon's parent as supervisor process: it adopts processes that outlive their helper.
 //!
-//! The parent side starts the daemon, reaps what is handed to it, and when the daemon has ended kills all
-//! that is left. The daemon's side knows from it where orphans of a killed helper are to be looked for.
-//! Never used by a process that may have children of its own.
+//! The parent starts the daemon, reaps adopted processes, and kills all remaining ones when the
+//! daemon has ended. The daemon uses it to find orphans of a killed helper. Never use it in a
+//! process that may have other children.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -17,36 +17,36 @@ use rustix::process::{
 
 use crate::tree;
 
-/// How the daemon is told whose child it is: number and time of start, which must fit its real parent.
-const VARIABLE: &str = "REASONIXD_WARDEN";
-/// The longest time that killing what is left may take.
+/// Tells the daemon the id and start time of its supervisor, which must match its real parent.
+const VARIABLE: &str = "REASONIXD_SUPERVISOR";
+/// Time limit for killing the remaining processes.
 const BURIAL: Duration = Duration::from_secs(5);
-/// Between two looks whether all of it has ended.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What the daemon knows of its warden.
+/// The supervisor process, as the daemon knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Warden {
+pub struct SupervisorProcess {
     pid: Pid,
 }
 
-impl Warden {
-    /// The parent of this process, where that is one.
+impl SupervisorProcess {
+    /// The parent of this process, if it is a supervisor.
     #[must_use]
     pub fn of_this_process() -> Option<Self> {
-        let told = std::env::var(VARIABLE).ok()?;
+        let given = std::env::var(VARIABLE).ok()?;
         let pid = getppid()?;
-        (told == name(pid)?).then_some(Self { pid })
+        (given == name(pid)?).then_some(Self { pid })
     }
 
-    /// Its process id. What descends from it is the daemon and what the daemon has started, alone.
+    /// Its process id. Its descendants are only the daemon and the daemon's processes.
     #[must_use]
     pub fn pid(self) -> u32 {
         tree::raw(self.pid)
     }
 
-    /// Kills what was handed to it, with all below; never the caller, nor what the caller has started and
-    /// holds. How many those were. Blocks.
+    /// Kills adopted processes and their descendants, but not the caller and its own children.
+    /// Returns how many were killed. Blocks.
     pub(crate) fn kill_orphans(self) -> u32 {
         // After its death we have another parent, whose children are not ours to kill.
         if getppid() != Some(self.pid) {
@@ -56,7 +56,7 @@ impl Warden {
     }
 }
 
-/// The process of this number, by a name that no other ever has.
+/// A unique name of the process with this id.
 fn name(pid: Pid) -> Option<String> {
     #[cfg(target_os = "linux")]
     return tree::read(pid).map(|process| format!("{pid}:{}", process.started));
@@ -65,16 +65,16 @@ fn name(pid: Pid) -> Option<String> {
 }
 
 /// The parent's side: one daemon at a time.
-pub struct Ward {
-    /// All that are handed over are ours.
+pub struct DaemonSupervisor {
+    /// All adopted processes are ours.
     adopts: bool,
-    /// The daemon, until it is reaped: as long as it stands here, its number is its own.
+    /// The daemon, until it is reaped: so long its process id is not reused.
     daemon: Mutex<Option<Pid>>,
 }
 
-impl Ward {
-    /// Makes the calling process the one that adopts, if it can be one: the system's first process and a
-    /// process that has children already would be handed those of others.
+impl DaemonSupervisor {
+    /// Makes the calling process adopt orphans, if it may: the system's first process, or a process
+    /// with other children, would adopt processes of others.
     #[must_use]
     pub fn begin() -> Self {
         let childless = matches!(wait_for_any(WaitIdOptions::NOHANG), Err(Errno::CHILD));
@@ -88,33 +88,33 @@ impl Ward {
     /// Starts the daemon.
     ///
     /// # Errors
-    /// What the system says when it cannot be started.
+    /// The system's error if it cannot be started.
     pub fn start(&self, mut command: Command) -> io::Result<()> {
         command.env_remove(VARIABLE);
         if let Some(name) = Some(getpid()).filter(|_| self.adopts).and_then(name) {
             command.env(VARIABLE, name);
         }
         let mut daemon = self.lock();
-        // Reaped by `wait` below, by its number.
+        // `wait` below reaps it by its id.
         *daemon = tree::pid(command.spawn()?.id());
         Ok(())
     }
 
-    /// Signals the daemon, if it has not ended. May be called by another thread.
+    /// Signals the daemon if it has not ended. May be called from another thread.
     pub fn signal(&self, signal: Signal) {
         if let Some(daemon) = *self.lock() {
-            // It may be a zombie already: then there is nobody to hear it.
+            // It may already be a zombie.
             let _ = kill_process(daemon, signal);
         }
     }
 
-    /// Returns when the daemon has ended. All others that end meanwhile are taken in.
+    /// Waits for the end of the daemon. Reaps all other processes that end meanwhile.
     ///
     /// # Errors
-    /// Where there is no child to wait for.
+    /// There is no child to wait for.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         loop {
-            // Looked at first, and reaped behind the lock: nobody signals a number that is free.
+            // Checked first and reaped under the lock, so that no free process id is signalled.
             match wait_for_any(WaitIdOptions::empty()) {
                 Ok(()) => {}
                 Err(Errno::INTR) => continue,
@@ -130,20 +130,20 @@ impl Ward {
         }
     }
 
-    /// Kills all that the daemon has left, once it has ended. Whether nothing is left: false where
-    /// something runs with other rights, or hangs in the kernel.
+    /// Kills all remaining processes of an ended daemon. Returns false if a process is left because
+    /// it has other rights or hangs in the kernel.
     #[must_use]
     pub fn bury(&self) -> bool {
         let end = Instant::now() + BURIAL;
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                // Somebody lives. Where it may be anybody's child, it is not ours to kill.
+                // A process lives. If it may belong to others, it is not ours to kill.
                 Ok(None) if !self.adopts => return false,
                 Ok(None) if Instant::now() >= end => return false,
                 Ok(None) => {
                     tree::kill_below(getpid(), None);
-                    // They need a moment to end, and we would take the processor from them.
+                    // They need a moment to end, and polling would take processor time from them.
                     std::thread::sleep(PAUSE);
                 }
                 // No children.
@@ -157,7 +157,7 @@ impl Ward {
     }
 }
 
-/// Returns when a child has ended, and leaves it as it is.
+/// Waits until a child has ended, without reaping it.
 fn wait_for_any(how: WaitIdOptions) -> Result<(), Errno> {
     waitid(
         WaitId::All,

@@ -1,8 +1,8 @@
-//! The loopback that the commands of one session share: what one of them serves, the next one reaches.
+//! The loopback that a session's commands share, so that they reach each other's servers.
 //!
-//! A process is started that has a network namespace of its own, sends us the handles, and ends. We keep the
-//! handles: there is no process that could be left behind, and with the daemon's end they are gone. Used only by
-//! the thread that starts everything; others may only forget.
+//! A process opens a network namespace, sends us its handles and exits. We keep the handles. So no
+//! process is left behind, and the namespace disappears with the daemon. Only the spawner thread
+//! opens namespaces. Others may only remove them.
 
 use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -18,82 +18,83 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use sandbox::Place;
+use sandbox::NetworkNamespace;
 
-use crate::recipe::{Around, Purpose, Recipe};
+use crate::recipe::{NamespaceOptions, Purpose, Recipe};
 
-/// An answer that takes longer is none.
+/// Time limit for the answer.
 const DEADLINE: Duration = Duration::from_secs(5);
-/// Sessions whose place is kept while nothing of them runs; each costs two descriptors.
+/// How many sessions keep their network while they run nothing. Each costs two descriptors.
 const KEPT: usize = 64;
 
-/// The places of all sessions.
+/// The networks of all sessions.
 #[derive(Clone, Default)]
-pub(crate) struct Places(Arc<Shelf<Place>>);
+pub(crate) struct SessionNetworks(Arc<SessionCache<NetworkNamespace>>);
 
-impl Places {
-    /// That of a session, opened where there is none yet. Blocks for some milliseconds then.
-    pub fn of(&self, session: Pid, recipe: &Recipe) -> io::Result<Arc<Place>> {
+impl SessionNetworks {
+    /// Returns a session's network, opening it if needed. Opening blocks for some milliseconds.
+    pub fn of(&self, session: Pid, recipe: &Recipe) -> io::Result<Arc<NetworkNamespace>> {
         self.0.of(session, || open(recipe))
     }
 
-    /// What still runs in it keeps it; a later command gets another one. Does not wait for one that is being opened.
+    /// Removes a session's network. Running commands keep it, and a later command gets a new one.
+    /// Does not wait for one that is being opened.
     pub fn forget(&self, session: Pid) {
         self.0.forget(session);
     }
 
-    /// Forgets all of them.
+    /// Removes all of them.
     pub fn clear(&self) {
         let mut kept = self.0.lock();
-        kept.opening = None;
+        kept.setup = None;
         kept.all.clear();
     }
 }
 
-/// What is kept for each session, up to a bound.
-struct Shelf<T>(Mutex<Kept<T>>);
+/// A bounded cache with one value per session.
+struct SessionCache<T>(Mutex<CacheState<T>>);
 
-struct Kept<T> {
+struct CacheState<T> {
     /// With the number of its last use.
     all: HashMap<Pid, (u64, Arc<T>)>,
     uses: u64,
-    /// For whom one is being opened and is to be kept.
-    opening: Option<Pid>,
+    /// The session whose value is being opened and will be stored.
+    setup: Option<Pid>,
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for SessionCache<T> {
     fn default() -> Self {
-        Self(Mutex::new(Kept {
+        Self(Mutex::new(CacheState {
             all: HashMap::new(),
             uses: 0,
-            opening: None,
+            setup: None,
         }))
     }
 }
 
-impl<T> Shelf<T> {
-    fn lock(&self) -> MutexGuard<'_, Kept<T>> {
+impl<T> SessionCache<T> {
+    fn lock(&self) -> MutexGuard<'_, CacheState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn forget(&self, session: Pid) {
         let mut kept = self.lock();
-        kept.opening.take_if(|opening| *opening == session);
+        kept.setup.take_if(|setup| *setup == session);
         kept.all.remove(&session);
     }
 
-    /// Opened outside of the lock, which those who forget take too and must not wait for.
+    /// Opens outside the lock, because `forget` takes the lock too and must not wait.
     fn of(&self, session: Pid, open: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
         let mut kept = self.lock();
         if let Some(known) = kept.used(session) {
             return Ok(known);
         }
-        kept.opening = Some(session);
+        kept.setup = Some(session);
         drop(kept);
         let opened = open();
         let mut kept = self.lock();
-        // Where the session has ended meanwhile, this one is for what is being started alone.
-        let wanted = kept.opening.take() == Some(session);
+        // If the session has ended meanwhile, the value is only used for the current start.
+        let wanted = kept.setup.take() == Some(session);
         let opened = Arc::new(opened?);
         if wanted {
             kept.put(session, &opened);
@@ -102,7 +103,7 @@ impl<T> Shelf<T> {
     }
 }
 
-impl<T> Kept<T> {
+impl<T> CacheState<T> {
     fn used(&mut self, session: Pid) -> Option<Arc<T>> {
         self.uses += 1;
         let (used, known) = self.all.get_mut(&session)?;
@@ -110,7 +111,7 @@ impl<T> Kept<T> {
         Some(Arc::clone(known))
     }
 
-    /// The one that was used longest ago makes room.
+    /// Removes the least recently used value if there are too many.
     fn put(&mut self, session: Pid, opened: &Arc<T>) {
         if self.all.len() >= KEPT {
             let oldest = self.all.iter().min_by_key(|(_, (used, _))| *used);
@@ -121,10 +122,10 @@ impl<T> Kept<T> {
     }
 }
 
-/// Opens a place that nobody is in.
-pub(crate) fn open(recipe: &Recipe) -> io::Result<Place> {
+/// Opens an empty network namespace.
+pub(crate) fn open(recipe: &Recipe) -> io::Result<NetworkNamespace> {
     let (ours, theirs) = UnixStream::pair()?;
-    let around = Around::default();
+    let around = NamespaceOptions::default();
     let mut opener = recipe
         .command(Purpose::Place, &around)
         .env_clear()
@@ -136,11 +137,11 @@ pub(crate) fn open(recipe: &Recipe) -> io::Result<Place> {
     let taken = recipe
         .instruct(&ours, Purpose::Place, &around)
         .and_then(|()| take(&ours));
-    // It has answered, or it will not.
+    // It has answered, or never will.
     let _ = opener.kill();
     let _ = opener.wait();
     let (network, user) = taken?;
-    Place::of(network, user)
+    NetworkNamespace::of(network, user)
 }
 
 fn take(from: &UnixStream) -> io::Result<(OwnedFd, OwnedFd)> {
@@ -149,7 +150,7 @@ fn take(from: &UnixStream) -> io::Result<(OwnedFd, OwnedFd)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC;
-    // The end of another child of ours may come in between.
+    // SIGCHLD of another child may interrupt it.
     rustix::io::retry_on_intr(|| {
         recvmsg(from, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)
     })?;
@@ -163,9 +164,9 @@ fn take(from: &UnixStream) -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// The other side: hands over where it is, and ends. Standard input is the channel.
+/// The child's side: hands over its namespaces and exits. Standard input is the channel.
 pub(crate) fn give() -> i32 {
-    let given = Place::own().and_then(|handles| {
+    let given = NetworkNamespace::own().and_then(|handles| {
         let handles = handles.each_ref().map(AsFd::as_fd);
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -188,30 +189,30 @@ mod tests {
 
     #[test]
     fn forgetting_does_not_wait_for_opening_and_wins() {
-        let places = Shelf::default();
-        let first = places.of(Pid(1), || {
-            assert!(places.0.try_lock().is_ok(), "nobody holds it meanwhile");
-            places.forget(Pid(1));
+        let networks = SessionCache::default();
+        let first = networks.of(Pid(1), || {
+            assert!(networks.0.try_lock().is_ok(), "nobody holds it meanwhile");
+            networks.forget(Pid(1));
             Ok("first")
         });
         assert_eq!(*first.unwrap(), "first");
-        assert_eq!(*places.of(Pid(1), || Ok("second")).unwrap(), "second");
-        assert_eq!(*places.of(Pid(1), || Ok("third")).unwrap(), "second");
-        let failed = places.of(Pid(2), || Err(io::ErrorKind::TimedOut.into()));
+        assert_eq!(*networks.of(Pid(1), || Ok("second")).unwrap(), "second");
+        assert_eq!(*networks.of(Pid(1), || Ok("third")).unwrap(), "second");
+        let failed = networks.of(Pid(2), || Err(io::ErrorKind::TimedOut.into()));
         assert!(failed.is_err());
-        assert_eq!(*places.of(Pid(2), || Ok("again")).unwrap(), "again");
+        assert_eq!(*networks.of(Pid(2), || Ok("again")).unwrap(), "again");
     }
 
     #[test]
     fn if_there_are_too_many_the_least_recently_used_one_is_dropped() {
-        let places = Shelf::default();
+        let networks = SessionCache::default();
         let most = u64::try_from(KEPT).unwrap();
         for number in 0..most {
-            places.of(Pid(number), || Ok(number)).unwrap();
+            networks.of(Pid(number), || Ok(number)).unwrap();
         }
-        places.of(Pid(0), || Ok(1_000)).unwrap();
-        places.of(Pid(most), || Ok(most)).unwrap();
-        let now = |number| *places.of(Pid(number), || Ok(1_000)).unwrap();
+        networks.of(Pid(0), || Ok(1_000)).unwrap();
+        networks.of(Pid(most), || Ok(most)).unwrap();
+        let now = |number| *networks.of(Pid(number), || Ok(1_000)).unwrap();
         for kept in (2..=most).chain([0]) {
             assert_eq!(now(kept), kept);
         }

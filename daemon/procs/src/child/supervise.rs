@@ -1,10 +1,11 @@
-//! The first stage: starts the command through the second stage, and stays until nothing of it is left.
+//! The first stage: starts the command through the second stage, and stays until all its processes
+//! are gone.
 //!
 //! ```text
-//! Waiting for work ─▶ Starting (second stage runs) ─▶ Holding (command runs, or TERM was sent) ─▶ Sweeping ─▶ gone
+//!     Waiting for work ─▶ Starting (second stage runs) ─▶ Supervising (command runs, or TERM was sent) ─▶ Sweeping ─▶ gone
 //! ```
-//! The end of the control channel and TERM to this process both mean: sweep now. Prints nothing; the
-//! daemon is told everything through the control channel.
+//! The end of the control channel, and TERM to this process, both mean: kill everything now. Prints
+//! nothing. The daemon is informed through the control channel.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,57 +20,60 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::reap::{End, Reaper};
-use super::signals::{Heard, Signals};
+use super::reap::{CommandEnd, Reaper};
+use super::signals::{SignalEvent, Signals};
 use super::{SECOND_STAGE, nothing};
 use crate::options::this_binary;
 use crate::tree::Tree;
-use crate::wire::{self, Ended, Order, Status};
+use crate::wire::{self, CommandExit, HelperOrder, HelperStatus};
 
-/// How long a sweep goes on against processes that do not die.
+/// Maximum duration of a sweep against processes that do not die.
 const SWEEP: Duration = Duration::from_secs(5);
-/// Between two blows of a sweep, unless all are gone earlier.
+/// Pause between two rounds of a sweep, unless all processes end earlier.
 const BLOW: Duration = Duration::from_millis(50);
-/// The longest reason of a failed start that is passed on.
+/// Maximum length of the reason of a failed start.
 const REASON: u64 = 4096;
 
-/// Where this process stands.
+/// The position of this process.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// Among all processes of the system: it adopts as a subreaper.
+pub(super) enum Placement {
+    /// Among all processes of the system: it adopts orphans as a subreaper.
     Outside,
-    /// The first process of a namespace, which adopts by nature, and may give out so many process numbers.
+    /// The first process of a namespace, which adopts orphans automatically. `numbers` limits the
+    /// namespace's process ids.
     Inside { numbers: u32 },
 }
 
-pub(super) fn main(arguments: Vec<OsString>, place: Place) -> i32 {
+pub(super) fn main(arguments: Vec<OsString>, place: Placement) -> i32 {
     let held = prepare(place)
         .and_then(|(runtime, control)| runtime.block_on(hold(control, arguments, place)));
     match held {
         Ok(()) => 0,
-        // The daemon sees that we ended without a word, and says so.
+        // The daemon notices that we ended without a status.
         Err(_) => 1,
     }
 }
 
-/// Makes this process the one that adopts, apart from the daemon's session, and closed to the command.
-fn prepare(place: Place) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
-    // Fails only for a leader of a process group: then somebody has called us by hand.
+/// Makes this process adopt orphans, detached from the daemon's session and inaccessible to the
+/// command.
+fn prepare(place: Placement) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
+    // Fails only for the leader of a process group. Then a user started us directly.
     let _ = setsid();
-    // Our own are closed by exec anyway; whoever started the daemon may have left others open.
+    // Exec closes our own descriptors. The process that started the daemon may have left others
+    // open.
     close_fds::set_fds_cloexec(3, &[]);
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
         match place {
-            // That it dies with who opened the namespace, it was given on the way in.
-            Place::Inside { numbers } => {
+            // The opener's death signal was set when the process was started.
+            Placement::Inside { numbers } => {
                 super::inside::enter(numbers)?;
             }
-            Place::Outside => {
+            Placement::Outside => {
                 set_child_subreaper(Some(getpid()))?;
-                // CONT and not TERM: a helper that its command has stopped would not hear a TERM. Awake, it
-                // sees the end of the channel, or that it has another parent.
+                // CONT and not TERM: a helper stopped by its command would not receive a TERM.
+                // After CONT it sees that the channel has closed, or that its parent has changed.
                 set_parent_process_death_signal(Some(Signal::CONT))?;
             }
         }
@@ -88,16 +92,16 @@ fn prepare(place: Place) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
     Ok((runtime, control))
 }
 
-async fn hold(control: StdStream, arguments: Vec<OsString>, place: Place) -> io::Result<()> {
+async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) -> io::Result<()> {
     let parent = getppid();
     let signals = Signals::take()?;
     let (orders, mut status) = UnixStream::from_std(control)?.into_split();
-    let mut ears = Ears {
+    let mut control_input = ControlInput {
         orders: BufReader::new(orders).lines(),
         signals,
         parent,
     };
-    let Some(work) = ears.orders.next_line().await? else {
+    let Some(work) = control_input.orders.next_line().await? else {
         return Ok(());
     };
     let (command, link) = match launch(arguments) {
@@ -105,38 +109,38 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Place) -> io:
         Err(error) => {
             return say(
                 &mut status,
-                &Status::Failed(format!("its second stage did not start: {error}")),
+                &HelperStatus::Failed(format!("its second stage did not start: {error}")),
             )
             .await;
         }
     };
-    let mut holder = Holder {
-        ears,
+    let mut holder = Supervisor {
+        control_input,
         reaper: Reaper::new(command),
         tree: match place {
-            Place::Outside => Tree::new(getpid(), command),
-            Place::Inside { .. } => Tree::of_namespace(command),
+            Placement::Outside => Tree::new(getpid(), command),
+            Placement::Inside { .. } => Tree::of_namespace(command),
         },
         due: None,
     };
     let begun = holder.begin(link, work).await;
     if let Err(reason) = begun {
-        // It may have got anywhere.
+        // Its processes may be anywhere.
         holder.sweep().await;
-        return say(&mut status, &Status::Failed(reason)).await;
+        return say(&mut status, &HelperStatus::Failed(reason)).await;
     }
-    // A daemon that is gone does not hear it, but the rest must still be done.
+    // If the daemon is gone, this fails, but the rest must still be done.
     let _ = say(
         &mut status,
-        &Status::Started(command.as_raw_nonzero().get().unsigned_abs()),
+        &HelperStatus::Started(command.as_raw_nonzero().get().unsigned_abs()),
     )
     .await;
     holder.until_due().await;
     let (swept, left) = holder.sweep().await;
-    let End { code, signal } = holder.reaper.end().unwrap_or_default();
+    let CommandEnd { code, signal } = holder.reaper.end().unwrap_or_default();
     let _ = say(
         &mut status,
-        &Status::Exited(Ended {
+        &HelperStatus::Exited(CommandExit {
             code,
             signal,
             swept,
@@ -147,12 +151,12 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Place) -> io:
     Ok(())
 }
 
-async fn say(status: &mut OwnedWriteHalf, what: &Status) -> io::Result<()> {
+async fn say(status: &mut OwnedWriteHalf, what: &HelperStatus) -> io::Result<()> {
     status.write_all(&wire::line(what)?).await
 }
 
-/// Starts the second stage, with our output as its output, and lets go of that output: the pipes must end
-/// with the last process of the command, not with us.
+/// Starts the second stage with our output as its output, and closes our copy: the pipes must end
+/// with the command's last process, not with us.
 fn launch(arguments: Vec<OsString>) -> io::Result<(Pid, UnixStream)> {
     let (ours, theirs) = StdStream::pair()?;
     ours.set_nonblocking(true)?;
@@ -171,56 +175,56 @@ fn launch(arguments: Vec<OsString>) -> io::Result<(Pid, UnixStream)> {
     Ok((pid, UnixStream::from_std(ours)?))
 }
 
-/// Where we are told things.
-struct Ears {
+/// Input of the first stage.
+struct ControlInput {
     orders: Lines<BufReader<OwnedReadHalf>>,
     signals: Signals,
-    /// The daemon, as it was when we began.
+    /// The daemon's process id when we started.
     parent: Option<Pid>,
 }
 
-enum Told {
-    /// A child may have ended, or nothing has happened.
+enum ControlMessage {
+    /// A child may have ended, or nothing happened.
     Child,
-    /// End it all, after this grace.
+    /// End everything after this grace period.
     Stop(Duration),
 }
 
-impl Ears {
-    /// The next thing we are told. Cancel-safe.
-    async fn listen(&mut self) -> Told {
+impl ControlInput {
+    /// The next message. Cancel-safe.
+    async fn listen(&mut self) -> ControlMessage {
         tokio::select! {
-            line = self.orders.next_line() => Told::Stop(match line {
+            line = self.orders.next_line() => ControlMessage::Stop(match line {
                 Ok(Some(line)) => match serde_json::from_str(&line) {
-                    Ok(Order::Stop(grace_ms)) => Duration::from_millis(grace_ms),
-                    // The daemon writes whole orders only; anything else is not the daemon.
+                    Ok(HelperOrder::Stop(grace_ms)) => Duration::from_millis(grace_ms),
+                    // The daemon writes only whole orders. Anything else is not from the daemon.
                     Err(_) => Duration::ZERO,
                 },
                 Ok(None) | Err(_) => Duration::ZERO,
             }),
             heard = self.signals.any() => match heard {
-                Heard::GoOn if getppid() != self.parent => Told::Stop(Duration::ZERO),
-                Heard::Child | Heard::GoOn => Told::Child,
-                Heard::End => Told::Stop(Duration::ZERO),
+                SignalEvent::GoOn if getppid() != self.parent => ControlMessage::Stop(Duration::ZERO),
+                SignalEvent::Child | SignalEvent::GoOn => ControlMessage::Child,
+                SignalEvent::End => ControlMessage::Stop(Duration::ZERO),
             },
         }
     }
 }
 
-struct Holder {
-    ears: Ears,
+struct Supervisor {
+    control_input: ControlInput,
     reaper: Reaper,
     tree: Tree,
-    /// Set by the first stop: when the grace is over.
+    /// Set by the first stop: the end of the grace period.
     due: Option<Instant>,
 }
 
-impl Holder {
-    /// Hands the work to the second stage, and returns when that has become the command.
+impl Supervisor {
+    /// Passes the command to the second stage. Returns when that has become the command.
     async fn begin(&mut self, mut link: UnixStream, mut work: String) -> Result<(), String> {
         work.push('\n');
         let talk = async {
-            // When it cannot be written, the other side is gone: what it said before can be read.
+            // If writing fails, the other side is gone. Its earlier message can still be read.
             let _ = link.write_all(work.as_bytes()).await;
             let mut reason = String::new();
             match link.take(REASON).read_to_string(&mut reason).await {
@@ -233,26 +237,29 @@ impl Holder {
         loop {
             tokio::select! {
                 said = &mut talk => return said,
-                told = self.ears.listen() => match told {
-                    // Seen again by `until_due`: the reaper asks the kernel, not the signal.
-                    Told::Child => {}
-                    Told::Stop(_) => return Err("it was stopped before it ran".to_owned()),
+                message = self.control_input.listen() => match message {
+                    // `until_due` sees it again: the reaper asks the kernel, not the signal.
+                    ControlMessage::Child => {}
+                    ControlMessage::Stop(_) => return Err("it was stopped before it ran".to_owned()),
                 },
             }
         }
     }
 
-    /// Returns when it is time to sweep: the command has ended by itself, the grace is over, or nothing is left.
+    /// Returns when it is time to sweep: the command has ended, the grace period is over, or no
+    /// process is left.
     async fn until_due(&mut self) {
         loop {
             if !self.reaper.reap() || (self.reaper.end().is_some() && self.due.is_none()) {
                 return;
             }
-            let told = tokio::select! {
-                told = self.ears.listen() => told,
+            let message = tokio::select! {
+                message = self.control_input.listen() => message,
                 () = until(self.due) => return,
             };
-            let Told::Stop(grace) = told else { continue };
+            let ControlMessage::Stop(grace) = message else {
+                continue;
+            };
             if grace.is_zero() {
                 return;
             }
@@ -267,7 +274,8 @@ impl Holder {
         }
     }
 
-    /// Kills until nothing is left. How many were killed besides the command, and how many could not be.
+    /// Kills until no process is left. Returns how many were killed besides the command, and how
+    /// many could not be.
     async fn sweep(&mut self) -> (u32, u32) {
         let end = Instant::now() + SWEEP;
         while self.reaper.reap() {
@@ -277,15 +285,15 @@ impl Holder {
             self.tree.kill();
             let next = Instant::now() + BLOW;
             while self.reaper.reap() && Instant::now() < next {
-                // Whether a child ended or the time is up is the same to the loop.
-                let _ = timeout(next - Instant::now(), self.ears.signals.child()).await;
+                // The loop treats an ended child and the timeout the same way.
+                let _ = timeout(next - Instant::now(), self.control_input.signals.child()).await;
             }
         }
         (self.tree.killed(), 0)
     }
 }
 
-/// No grace is longer: a moment further away cannot be told to the clock.
+/// Maximum grace period, because the clock cannot represent a much later time.
 const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 async fn until(at: Option<Instant>) {

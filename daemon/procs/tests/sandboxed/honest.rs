@@ -1,4 +1,4 @@
-//! Honest programs do their work within walls.
+//! Ordinary programs work in the sandbox.
 
 use super::*;
 

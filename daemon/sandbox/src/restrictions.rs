@@ -1,40 +1,41 @@
-//! What the process that will become the command does to itself, last of all: Landlock and a filter of system
-//! calls. Both hold for everything it starts, and neither can be taken back.
+//! Restrictions that a process applies to itself just before it becomes the command: Landlock and a
+//! system call filter. Both apply to all its children and cannot be removed.
 
 use std::path::{Path, PathBuf};
 
-use contract::Walls;
+use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Step};
+use crate::plan::{MountPlan, MountStep};
 
-/// What is held from the inside.
+/// The restrictions of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inner {
-    /// Where may be written.
+pub struct ProcessRestrictions {
+    /// Writable directories.
     pub write: Vec<PathBuf>,
-    /// What may not be read: only where no mounts hide it.
+    /// Unreadable paths, if no mounts hide them.
     pub masked: Vec<PathBuf>,
-    /// What of it may be read all the same.
+    /// Readable exceptions of them.
     pub readable: Vec<PathBuf>,
-    /// Whether the network of the machine is within the walls.
+    /// Whether the machine's network is accessible.
     pub network: bool,
-    /// Nothing else holds: no mounts, no namespaces.
+    /// There are no mounts and no namespaces.
     pub alone: bool,
-    /// What was mounted to be written has to be this. A command that runs already could have put a link in the place of
-    /// a directory of the workspace while the mounts were made, and so something else would have been mounted.
-    pub same: Vec<Same>,
+    /// Files that were mounted writable must be these. While the mounts were set up, a running
+    /// command could have replaced a workspace directory by a link, so that another file was
+    /// mounted.
+    pub same: Vec<PathIdentity>,
 }
 
-/// A place as it was when the walls were planned.
+/// The identity of a path when the sandbox was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Same {
+pub struct PathIdentity {
     pub path: PathBuf,
-    /// Device and inode. `None`: it was gone already, or behind a link.
+    /// Device and inode. `None`: it was missing or reached through a link.
     pub was: Option<(u64, u64)>,
 }
 
-impl Same {
+impl PathIdentity {
     fn of(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -66,19 +67,19 @@ impl Same {
             return Ok(());
         }
         Err(format!(
-            "`{}` was replaced while the walls were built: try again",
+            "`{}` was replaced while the sandbox was set up: try again",
             self.path.display()
         ))
     }
 }
 
-impl Inner {
-    /// What it would be here: for a person.
+impl ProcessRestrictions {
+    /// The layers that are available here, as texts for the user.
     #[must_use]
     pub fn layers() -> Vec<String> {
         #[cfg(target_os = "linux")]
         {
-            let landlock = crate::beneath::version();
+            let landlock = crate::landlock_rules::version();
             let named = (landlock > 0).then(|| format!("Landlock ABI {landlock}"));
             let filter = filters().then(|| "seccomp".to_owned());
             named.into_iter().chain(filter).collect()
@@ -87,39 +88,40 @@ impl Inner {
         Vec::new()
     }
 
-    /// Whether it keeps a command from abstract Unix sockets where that has the network of the machine.
+    /// Whether Landlock blocks abstract Unix sockets when a command uses the machine's network.
     #[must_use]
     pub fn holds_abstract_sockets() -> bool {
         #[cfg(target_os = "linux")]
-        return crate::beneath::version() >= crate::beneath::SCOPES;
+        return crate::landlock_rules::version() >= crate::landlock_rules::SCOPES;
         #[cfg(not(target_os = "linux"))]
         false
     }
 
-    /// Whether it can be the only wall here.
+    /// Whether these restrictions suffice as the only layer here.
     #[must_use]
     pub fn can_be_alone() -> bool {
         #[cfg(target_os = "linux")]
-        return crate::beneath::version() > 0 && filters();
+        return crate::landlock_rules::version() > 0 && filters();
         #[cfg(not(target_os = "linux"))]
         false
     }
 
-    /// Binds the calling thread, and all that it will start. The process must have no other thread.
+    /// Restricts the calling thread and all its future children. The process must have no other
+    /// thread.
     ///
     /// # Errors
-    /// What could not be set up, for a person. Then the command must not run.
+    /// The restriction that failed, as a text for the user. The command must not run then.
     pub fn bind(&self) -> Result<(), String> {
-        self.same.iter().try_for_each(Same::check)?;
+        self.same.iter().try_for_each(PathIdentity::check)?;
         #[cfg(target_os = "linux")]
         {
             if self.alone {
-                crate::might::give_up(crate::might::KEPT)
+                crate::capabilities::keep_only(crate::capabilities::KEPT)
                     .map_err(|error| format!("capabilities: {error}"))?;
             }
-            crate::beneath::restrict(self)?;
-            // With a network namespace around it, or the network allowed, it is not the filter that holds it.
-            let program = crate::calls::program(!self.alone || self.network);
+            crate::landlock_rules::restrict(self)?;
+            // With a network namespace or an allowed network, the filter need not restrict sockets.
+            let program = crate::syscall_filter::program(!self.alone || self.network);
             match seccompiler::apply_filter(&program) {
                 Err(error) if self.alone || filters() => Err(format!("seccomp: {error}")),
                 _ => Ok(()),
@@ -129,17 +131,17 @@ impl Inner {
         Err("there is no sandbox for this system".to_owned())
     }
 
-    /// The second wall, within mounts and namespaces.
+    /// The second layer, inside mounts and namespaces.
     #[must_use]
-    pub fn behind(plan: &Plan) -> Self {
+    pub fn inside_mounts(plan: &MountPlan) -> Self {
         let written = plan.steps.iter().filter_map(|step| match step {
-            Step::Bind { from, to, writable } if *writable && from == to => {
+            MountStep::Bind { from, to, writable } if *writable && from == to => {
                 to.parent().and(Some(to))
             }
             _ => None,
         });
         Self {
-            same: written.map(|path| Same::of(path)).collect(),
+            same: written.map(|path| PathIdentity::of(path)).collect(),
             write: plan.write.clone(),
             masked: Vec::new(),
             readable: Vec::new(),
@@ -148,23 +150,23 @@ impl Inner {
         }
     }
 
-    /// The only wall.
+    /// The only layer.
     #[must_use]
-    pub fn alone(walls: &Walls) -> Self {
-        let mut write = walls.write.clone();
-        write.push(walls.temp.clone());
+    pub fn without_mounts(spec: &SandboxSpec) -> Self {
+        let mut write = spec.write.clone();
+        write.push(spec.temp.clone());
         Self {
             same: Vec::new(),
             write,
-            masked: walls.masked.clone(),
-            readable: walls.readable.clone(),
-            network: walls.network,
+            masked: spec.masked.clone(),
+            readable: spec.readable.clone(),
+            network: spec.network,
             alone: true,
         }
     }
 }
 
-/// Whether the kernel takes filters of system calls.
+/// Whether the kernel supports system call filters.
 #[cfg(target_os = "linux")]
 fn filters() -> bool {
     std::path::Path::new("/proc/sys/kernel/seccomp").exists()
@@ -181,7 +183,7 @@ mod tests {
         for name in ["a/b", "other/b"] {
             std::fs::create_dir_all(at(name)).unwrap();
         }
-        let places = [at("a"), at("a/b")].map(|path| Same::of(&path));
+        let places = [at("a"), at("a/b")].map(|path| PathIdentity::of(&path));
         assert!(places.iter().all(|place| place.check().is_ok()));
         std::fs::rename(at("a"), at("away")).unwrap();
         std::os::unix::fs::symlink("away", at("a")).unwrap();
@@ -195,6 +197,9 @@ mod tests {
             places.iter().all(|place| place.check().is_err()),
             "by another"
         );
-        assert!(Same::of(&at("none")).check().is_err(), "gone before");
+        assert!(
+            PathIdentity::of(&at("none")).check().is_err(),
+            "gone before"
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! Landlock: what may be written, and where no mounts hide anything, what may be read.
+//! Landlock rules: what may be written, and without mounts also what may be read.
 //!
-//! It knows only "this directory with all below it", and nothing can be taken out of that. So what is masked is left
-//! out by naming everything around it, a directory at a time from the root down. In a directory that may be written
-//! it can hold neither a mask nor a place that must stay as it is: what is made there later has no name yet.
+//! Landlock can only allow a directory with everything below it, and cannot exclude anything. So a
+//! masked path is excluded by allowing all its siblings, directory by directory from the root. In a
+//! writable directory Landlock can neither mask nor protect a path, because files created later
+//! have no name yet.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +12,20 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use crate::inner::Inner;
+use crate::restrictions::ProcessRestrictions;
 
-/// The newest that we know how to use.
+/// The newest ABI that this code uses.
 const NEWEST: ABI = ABI::V7;
-/// Before the second one, nothing could be moved from one directory to another.
+/// Before the second ABI, no file could be moved to another directory.
 const USEFUL: u32 = 2;
-/// Since then it knows abstract sockets, and signals.
+/// From this ABI on, Landlock restricts abstract sockets and signals.
 pub(crate) const SCOPES: u32 = 6;
-/// The machine's, not the command's. (`/proc/kmsg` needs a capability that no command has.)
+/// The machine's log, not the command's. (`/proc/kmsg` needs a capability that no command has.)
 const KERNEL_LOG: &str = "/dev/kmsg";
-/// The most names in the directories around what is masked: each costs two system calls a command.
+/// Maximum names in the directories around masked paths. Each costs two system calls per command.
 const NAMES: usize = 20_000;
 
-/// The version that the kernel has; 0 for none.
+/// The kernel's ABI version, 0 if it has no Landlock.
 #[allow(
     unsafe_code,
     reason = "there is no safe call that only asks for the version"
@@ -32,7 +33,7 @@ const NAMES: usize = 20_000;
 pub(crate) fn version() -> u32 {
     /// `LANDLOCK_CREATE_RULESET_VERSION`
     const ASK: libc::c_uint = 1;
-    // SAFETY: with this flag the kernel reads no memory of ours; null and zero are what it wants.
+    // SAFETY: with this flag the kernel reads none of our memory. It requires null and zero.
     let version = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,
@@ -44,13 +45,13 @@ pub(crate) fn version() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// Binds this thread and what it starts. Where Landlock is only the second wall, what the kernel does not know is
-/// left out.
-pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
+/// Restricts this thread and the processes that it starts. If Landlock is only the second layer,
+/// ignores features that the kernel lacks.
+pub(crate) fn restrict(inner: &ProcessRestrictions) -> Result<(), String> {
     if !inner.alone && version() < USEFUL {
         return Ok(());
     }
-    let told = |error: landlock::RulesetError| format!("Landlock: {error}");
+    let failed = |error: landlock::RulesetError| format!("Landlock: {error}");
     let writing = AccessFs::from_write(NEWEST);
     let handled = if inner.alone {
         AccessFs::from_all(NEWEST)
@@ -62,18 +63,18 @@ pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
         .handle_access(handled)
         .and_then(|ruleset| ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal))
         .and_then(Ruleset::create)
-        .map_err(told)?;
+        .map_err(failed)?;
     let mut write = inner.write.clone();
     write.push("/proc".into());
     let devices = Path::new("/dev");
     match inner.alone {
         true => around(devices, &[KERNEL_LOG.into()], &mut write),
-        // Behind mounts there is nothing of the machine's in it.
+        // Inside mounts it contains nothing of the machine.
         false => write.push(devices.into()),
     }
     let mut ruleset = ruleset
         .add_rules(path_beneath_rules(write, writing))
-        .map_err(told)?;
+        .map_err(failed)?;
     if inner.alone {
         let names: BitFlags<AccessFs> = AccessFs::ReadDir.into();
         ruleset = ruleset
@@ -85,16 +86,16 @@ pub(crate) fn restrict(inner: &Inner) -> Result<(), String> {
                 read.extend(inner.readable.iter().filter(|path| path.is_dir()).cloned());
                 ruleset.add_rules(path_beneath_rules(read, AccessFs::from_read(NEWEST)))
             })
-            .map_err(told)?;
+            .map_err(failed)?;
     }
-    let status = ruleset.restrict_self().map_err(told)?;
+    let status = ruleset.restrict_self().map_err(failed)?;
     if inner.alone && status.ruleset == RulesetStatus::NotEnforced {
         return Err("Landlock does not work here".to_owned());
     }
     Ok(())
 }
 
-/// All that may be read: as few names as leave out what is masked.
+/// All readable paths: the fewest that exclude the masked ones.
 fn readable(masked: &[PathBuf]) -> Vec<PathBuf> {
     let masked: Vec<_> = masked
         .iter()
@@ -110,7 +111,7 @@ fn around(directory: &Path, masked: &[PathBuf], open: &mut Vec<PathBuf>) {
         open.push(directory.to_path_buf());
         return;
     }
-    // What cannot be listed is not read: too little rather than too much.
+    // A directory that cannot be listed is not readable: rather too little than too much.
     let Ok(entries) = std::fs::read_dir(directory) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! A namespace seen from outside: its first process, held by a handle, and the numbers that count out here.
+//! The first process of a namespace, seen from outside: a handle, and process ids outside.
 
 use std::io;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::tree;
 
-/// The first process of a namespace. When it has ended, the kernel has ended all the others before.
-pub(crate) struct First {
+/// The first process of a namespace. When it has ended, the kernel has already killed all others.
+pub(crate) struct InitProcess {
     pid: Pid,
     #[cfg(target_os = "linux")]
     handle: std::os::fd::OwnedFd,
 }
 
-impl First {
-    /// The one that this process has opened a namespace for. `None`: it has ended already, or the system
-    /// does not tell.
+impl InitProcess {
+    /// The first process in the namespace that this opener created. `None` if it has already ended,
+    /// or the system does not report it.
     pub fn below(opener: Pid) -> Option<Self> {
         let pid = tree::children(opener).into_iter().next()?;
         Self::hold(opener, pid).ok().flatten()
@@ -27,7 +27,8 @@ impl First {
     #[cfg(target_os = "linux")]
     fn hold(opener: Pid, pid: Pid) -> io::Result<Option<Self>> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // The opener has one child in its life: if it is its child still, the handle is of the same one.
+        // The opener has only one child in its life: if this is still its child, the handle refers
+        // to the right process.
         let same = tree::read(pid).is_some_and(|now| now.parent == opener.as_raw_nonzero().get());
         if !same || tree::inner_number(pid) != Some(1) {
             return Ok(None);
@@ -41,32 +42,33 @@ impl First {
         Ok(None)
     }
 
-    /// Its number out here.
+    /// Its process id outside.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The number out here of the process that has this one in there, if it is a child of the first.
+    /// The process id outside of a child of the first process, by its id inside.
     pub fn child(&self, inner: u32) -> Option<Pid> {
         tree::children(self.pid)
             .into_iter()
             .find(|child| tree::inner_number(*child) == Some(inner))
     }
 
-    /// Lets it go on, where somebody out here has stopped it.
+    /// Resumes it if a process outside has stopped it.
     pub fn wake(&self) {
         #[cfg(target_os = "linux")]
-        // A failure means that it has ended.
+        // An error means that it has ended.
         let _ = pidfd_send_signal(&self.handle, Signal::CONT);
     }
 
-    /// Blocks until nothing is left in the namespace, but not longer than this.
+    /// Blocks until the namespace is empty, up to this duration.
     pub fn ended(&self, within: Duration) {
         #[cfg(target_os = "linux")]
         {
             use rustix::event::{PollFd, PollFlags, Timespec, poll};
             let within = Timespec::try_from(within).ok();
-            // Nothing but the end wakes it, or the time: either way there is no more to wait for.
+            // Returns when it ends or the time is up. In both cases there is nothing more to wait
+            // for.
             let _ = poll(
                 &mut [PollFd::new(&self.handle, PollFlags::IN)],
                 within.as_ref(),

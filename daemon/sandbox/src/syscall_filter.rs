@@ -1,8 +1,10 @@
-//! The filter of system calls: those that reach past mounts, namespaces and other processes, and those that much
-//! of what goes wrong in kernels goes wrong in. A list of what is refused: programs must keep working.
+//! The filter of system calls. Refuses calls that bypass mounts, namespaces and process isolation,
+//! and calls with many past kernel bugs. It lists refused calls, because programs must keep
+//! working.
 //!
-//! Written as instructions here, because one program gives different answers: "not permitted" to what is refused,
-//! "no such call" to what libraries then do in an older way that can be looked at.
+//! The filter is written as BPF instructions, because it returns different errors: "not permitted"
+//! for refused calls, and "no such call" if libraries then fall back to an older call that can be
+//! checked.
 
 use seccompiler::{BpfProgram, sock_filter};
 
@@ -11,9 +13,9 @@ const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: u32 = 0xc000_00b7;
 
-/// Refused whatever is asked.
+/// Refused with any arguments.
 const REFUSED: &[libc::c_long] = &[
-    // Into other processes.
+    // Access to other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -32,9 +34,9 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_setns,
-    // Files by number, past every directory.
+    // Files by handle, which bypasses directories.
     libc::SYS_open_by_handle_at,
-    // Keys of the user, which no namespace parts.
+    // The user's keys, which no namespace separates.
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -63,27 +65,29 @@ const REFUSED: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_modify_ldt,
 ];
-/// Not there: callers have another way.
+/// Reported as missing: callers have an alternative.
 const ABSENT: &[libc::c_long] = &[
-    // Its flags lie in memory, where a filter cannot look.
+    // Its flags are in memory, which a filter cannot read.
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
 ];
-/// Sockets that a network namespace and the walls hold. Others reach the machine below or have no namespaces.
+/// Socket families that a network namespace and the sandbox cover. Others reach the machine or
+/// ignore namespaces.
 const FAMILIES: &[libc::c_int] = &[
     libc::AF_UNIX,
     libc::AF_INET,
     libc::AF_INET6,
     libc::AF_NETLINK,
 ];
-/// Sockets that reach nothing but this machine's files.
+/// Socket families that reach only this machine's files.
 const FAMILIES_ALONE: &[libc::c_int] = &[libc::AF_UNIX];
-/// Ways of execution that programs ask for: Linux, 32 bits, names as of 2.6, no random addresses, "what is it?".
+/// Execution domains that programs request: Linux, 32 bits, 2.6 version names, no address
+/// randomisation, and queries.
 const PERSONALITIES: &[u32] = &[0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xffff_ffff];
 
-// Of classic BPF, and of what a seccomp program is given and answers.
+// Constants of classic BPF and of seccomp's data and results.
 const LOAD: u16 = 0x20;
 const EQUAL: u16 = 0x15;
 const ANY_OF: u16 = 0x45;
@@ -93,15 +97,15 @@ const ARCH: u32 = 4;
 const ALLOW: u32 = 0x7fff_0000;
 const KILL: u32 = 0x8000_0000;
 const ERROR: u32 = 0x0005_0000;
-/// The bit of call numbers of the x32 interface, which has a number of its own for every call.
+/// The bit in call numbers of the x32 interface, which has a separate number for every call.
 #[cfg(target_arch = "x86_64")]
 const X32: u32 = 0x4000_0000;
 
-/// The program. `network`: whether sockets to anywhere are held by something else, or are allowed.
+/// The filter program. `network`: sockets are restricted by something else, or allowed.
 pub(crate) fn program(network: bool) -> BpfProgram {
     let mut all = Program(Vec::new());
     all.load(ARCH);
-    // Calls of another architecture have other numbers.
+    // System calls of another architecture have other numbers.
     all.unless_equal(ARCHITECTURE, KILL);
     all.load(NUMBER);
     #[cfg(target_arch = "x86_64")]
@@ -120,7 +124,7 @@ pub(crate) fn program(network: bool) -> BpfProgram {
         part.if_any(user, error(libc::EPERM))
     });
     all.of(libc::SYS_ioctl, 1, |part| {
-        // To type into a terminal on behalf of the person.
+        // Typing into a terminal for the user.
         part.if_equal(0x5412, error(libc::EPERM));
         part.if_equal(0x541c, error(libc::EPERM));
     });
@@ -150,7 +154,7 @@ fn error(number: libc::c_int) -> u32 {
     ERROR | number.unsigned_abs()
 }
 
-/// Numbers of calls are small.
+/// System call numbers are small.
 fn number(call: libc::c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }
@@ -185,11 +189,11 @@ impl Program {
         self.answer(answer);
     }
 
-    /// A part for one call, about the lower half of one of its arguments: of none that stands here does the kernel
-    /// look at more.
+    /// Checks the lower half of one argument of a call. The kernel reads no more of any argument
+    /// checked here.
     fn of(&mut self, call: libc::c_long, argument: u32, part: impl FnOnce(&mut Self)) {
         let mut inner = Self(Vec::new());
-        // The arguments begin at 16, with eight bytes each, the lower half first.
+        // The arguments begin at offset 16, with eight bytes each, the lower half first.
         inner.load(16 + 8 * argument);
         part(&mut inner);
         inner.load(NUMBER);
