@@ -140,7 +140,7 @@ fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
     let error = &second.result["error"];
     let message = error["message"].as_str().unwrap_or_default();
     assert!(
-        message.contains("not sent within 1 s") && message.contains("(1) are under way"),
+        message.contains("not sent within 1 s") && message.contains("(1) is reached"),
         "{error}"
     );
     assert_eq!(error["tries"], 0, "it was no try");
