@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use client::{CallError, Client};
+use client::{CallError, Client, DecodedEvent};
 use proto::methods::{
     ApprovalAnswer, ApprovalList, ConfigCheck, HookList, HookReload, PlanAnswer, PlanList,
     ProcessKill, ProcessList, ProviderList, QuestionAnswer, QuestionList, RulesList, RulesRevoke,
@@ -20,7 +20,7 @@ use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
 use proto::params::{approval, config, plan, question};
 use proto::state::{Kind, OnAsk};
-use proto::{Event as Record, RequestId, Seq};
+use proto::{RequestId, Seq, SessionOptions};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
@@ -179,9 +179,12 @@ async fn prompt(
         // A person is here now: it does not exit after each turn, and its questions wait.
         let set = SetParams {
             session: params.session.clone(),
-            kind: Some(Kind::Interactive),
-            on_ask: Some(OnAsk::Wait),
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                kind: Some(Kind::Interactive),
+                on_ask: Some(OnAsk::Wait),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         client.call::<SessionSet>(&set).await?;
@@ -249,7 +252,7 @@ async fn read(
     session: &str,
     from: Seq,
     count: u64,
-) -> Result<Vec<Record>, CallError> {
+) -> Result<Vec<DecodedEvent>, CallError> {
     let mut events = Vec::new();
     let taken = client.read(session, from, Some(count), |event| {
         events.push(event);

@@ -33,9 +33,9 @@ pub use files::{
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptUnqueued};
 pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
-    SessionSuspended,
+    SessionSuspended, SessionTools,
 };
-pub use used::{CacheMiss, MissCause, Purpose, ReasoningHarvested, Usage};
+pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 
 /// A record of a session's log, without its place in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +137,7 @@ bodies! {
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
     CallsRepaired(CallsRepaired) = "calls.repaired";
-    ReasoningHarvested(ReasoningHarvested) = "reasoning.harvested";
+    ReasoningExtracted(ReasoningExtracted) = "reasoning.extracted";
 }
 
 impl PartialEq for Body {

@@ -1,7 +1,7 @@
 //! `reasonix ls`: stored sessions.
 
 use clap::ValueEnum;
-use client::transcript::outcome_words;
+use client::transcript::words;
 use proto::Stamp;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
@@ -10,6 +10,7 @@ use proto::state::{Mode, State};
 use super::Listing;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::LANGUAGE;
 use crate::reach;
 
 /// List stored sessions, newest first. `-v` shows more columns.
@@ -101,7 +102,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
         let rows: Vec<_> = sessions.iter().map(long_row).collect();
         return output::table(
             [
-                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "POSTURE",
+                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "APPROVAL",
                 "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "LAST",
             ],
             &rows,
@@ -147,7 +148,7 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         tokens,
         output::cost(&session.usage),
         context(session),
-        session.posture.name().to_owned(),
+        session.approval_mode.name().to_owned(),
         minute(session.created_at),
         minute(session.active_at),
         session.attached.to_string(),
@@ -185,7 +186,7 @@ pub fn held(session: &SessionSummary) -> &'static str {
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
         None => "idle".to_owned(),
-        Some(outcome) => format!("idle: {}", outcome_words(outcome, None)),
+        Some(outcome) => format!("idle: {}", words::outcome(LANGUAGE, outcome, None)),
     }
 }
 

@@ -16,9 +16,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, Seq, SessionId, Stamp};
 
 use crate::messages::Language;
@@ -135,8 +136,8 @@ pub struct Place {
     pub template: CreateParams,
     /// What this client may do.
     pub role: Role,
-    /// The posture that a new session gets where the template says none.
-    pub posture: Posture,
+    /// The approval mode that a new session gets where the template says none.
+    pub approval_mode: ApprovalMode,
     /// The model that a new session gets, for the status line; empty where it is not known.
     pub model: String,
 }
@@ -151,7 +152,7 @@ impl Place {
             home: None,
             template: CreateParams::default(),
             role: Role::Drive,
-            posture: Posture::default(),
+            approval_mode: ApprovalMode::default(),
             model: String::new(),
         }
     }
@@ -182,15 +183,6 @@ pub struct Toast {
     pub until: Instant,
     /// The question that it speaks of: when that is open on the screen, or answered, it is not so any more.
     pub about: Option<approval::Asked>,
-}
-
-/// How much a line of ours matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tone {
-    Info,
-    Good,
-    Warning,
-    Error,
 }
 
 /// What lies over the composer, or over all. The composer's draft stays.
@@ -267,9 +259,10 @@ impl Model {
 
     /// A failure above the composer, with what to do about it.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+        let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
-            true => trouble.what.clone(),
-            false => format!("{} · {}", trouble.what, trouble.hint),
+            true => what.into_owned(),
+            false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
         let words = self.calls(&words);
         self.toast(Tone::Error, words);
@@ -291,26 +284,33 @@ impl Model {
     /// The mode that is in force, or that a new session will get.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.mode, |session| session.mode)
+        self.session.as_ref().map_or(
+            self.place.template.options.mode.unwrap_or_default(),
+            |session| session.mode,
+        )
     }
 
     /// Whether the session, or the one that will be made, changes nothing.
     #[must_use]
     pub fn only_reads(&self) -> bool {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.read_only, |session| session.only_reads)
+        self.session.as_ref().map_or(
+            self.place.template.options.read_only.unwrap_or_default(),
+            |session| session.only_reads,
+        )
     }
 
-    /// The posture that is in force, or that a new session will get.
+    /// The approval mode that is in force, or that a new session will get.
     #[must_use]
-    pub fn posture(&self) -> Posture {
-        let template = self.place.template.posture.unwrap_or(self.place.posture);
+    pub fn approval_mode(&self) -> ApprovalMode {
+        let template = self
+            .place
+            .template
+            .options
+            .approval_mode
+            .unwrap_or(self.place.approval_mode);
         self.session
             .as_ref()
-            .map_or(template, |session| session.posture)
+            .map_or(template, |session| session.approval_mode)
     }
 
     /// What this client may do in the session that it follows.

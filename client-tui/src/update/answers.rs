@@ -1,7 +1,7 @@
 //! What became of effects.
 
 use client::amounts;
-use client::transcript::compacted_words;
+use client::transcript::words;
 use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
 use proto::params::compact::{CompactOutput, CompactParams};
@@ -140,7 +140,7 @@ fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Done {
             what: Call::Set(ref params),
             result: Ok(()),
-        } if params.budget.is_some() => {
+        } if params.options.budget.is_some() => {
             let part = InspectPart::Budget;
             let session = params.session.clone();
             commands::called(Call::Inspect(InspectParams { session, part }))
@@ -310,7 +310,7 @@ fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
     let language = model.look.language;
     match (what, result) {
         (Call::Set(params), Ok(())) => {
-            if let Some(name) = &params.name {
+            if let Some(name) = &params.options.name {
                 let words = language.fill(Msg::Renamed, &[&client::text::line(name)]);
                 model.toast(Tone::Good, words);
             }
@@ -353,7 +353,7 @@ fn confirm(model: &mut Model, params: &SetParams, trouble: &Trouble) {
 fn compacted(model: &mut Model, params: &CompactParams, result: Result<CompactOutput, Trouble>) {
     match result {
         Ok(done) if params.preview || done.why.is_some() => {
-            let words = compacted_words(params.preview, params.undo, &done);
+            let words = words::compacted(model.look.language, params.preview, params.undo, &done);
             model.transcript.say(Tone::Info, words);
         }
         Ok(_) => {}

@@ -11,8 +11,8 @@ use proto::params::history::{
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{FileState, RewoundFile, RewoundResult};
-use proto::state::{Mode, Posture};
-use proto::{RequestId, SessionId};
+use proto::state::{ApprovalMode, Mode};
+use proto::{RequestId, SessionId, SessionOptions};
 
 use super::{daemon, everywhere, hooks, list, pager, permissions, submit};
 use crate::effect::{Call, Effect};
@@ -22,7 +22,7 @@ use crate::messages::app::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
-use crate::model::transcript::What as Said;
+use crate::model::transcript::EntryKind;
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
@@ -43,10 +43,10 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     }
     let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
     let wrong = match row.command {
-        Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
+        Command::ApprovalMode => !arguments.is_empty() && ApprovalMode::named(arguments).is_none(),
         Command::Safe => !matches!(arguments, "" | "off"),
-        Command::Harvest => !matches!(arguments, "on" | "off"),
-        Command::Branch => !matches!(arguments.parse(), Ok(1..=8_u32)),
+        Command::ExtractReasoning => !matches!(arguments, "on" | "off"),
+        Command::Samples => !matches!(arguments.parse(), Ok(1..=8_u32)),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         Command::Permissions => permissions::is_wrong(arguments),
@@ -98,8 +98,8 @@ fn copied(arguments: &str) -> Option<Copied> {
 /// Answers of the model, newest first.
 fn answers(model: &Model) -> impl Iterator<Item = &str> {
     let entries = model.transcript.entries.iter().rev();
-    entries.filter_map(|entry| match &entry.what {
-        Said::Answer { markdown, .. } if !markdown.text().trim().is_empty() => {
+    entries.filter_map(|entry| match &entry.kind {
+        EntryKind::Answer { text: markdown, .. } if !markdown.text().trim().is_empty() => {
             Some(markdown.text())
         }
         _ => None,
@@ -142,38 +142,47 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
         Command::Pin => pin(model, session, arguments),
-        Command::Model => asks(SetParams {
+        Command::Model => set(
             session,
-            model: Some(arguments.to_owned()),
-            ..SetParams::default()
-        }),
-        Command::Effort => asks(SetParams {
-            session,
-            effort: Some(match arguments {
-                "auto" => String::new(),
-                effort => effort.to_owned(),
-            }),
-            ..SetParams::default()
-        }),
+            SessionOptions {
+                model: Some(arguments.to_owned()),
+                ..SessionOptions::default()
+            },
+        ),
+        Command::Effort => {
+            let effort = if arguments == "auto" { "" } else { arguments };
+            set(
+                session,
+                SessionOptions {
+                    effort: Some(effort.to_owned()),
+                    ..SessionOptions::default()
+                },
+            )
+        }
         Command::Budget => budget(model, session, arguments),
-        Command::Preset => asks(SetParams {
+        Command::Preset => called(Call::Set(Box::new(SetParams {
             session,
             preset: Some(arguments.to_owned()),
+            request_id: Some(RequestId::new()),
             ..SetParams::default()
-        }),
-        Command::Harvest => asks(SetParams {
+        }))),
+        Command::ExtractReasoning => set(
             session,
-            harvest: Some(arguments == "on"),
-            ..SetParams::default()
-        }),
-        Command::Branch => asks(SetParams {
+            SessionOptions {
+                extract_reasoning: Some(arguments == "on"),
+                ..SessionOptions::default()
+            },
+        ),
+        Command::Samples => set(
             session,
-            branch: arguments.parse().ok(),
-            ..SetParams::default()
-        }),
-        Command::Posture => match Posture::named(arguments) {
-            Some(posture) => everywhere::set_posture(model, posture),
-            None => everywhere::act(model, Action::Posture),
+            SessionOptions {
+                samples: arguments.parse().ok(),
+                ..SessionOptions::default()
+            },
+        ),
+        Command::ApprovalMode => match ApprovalMode::named(arguments) {
+            Some(approval_mode) => everywhere::set_approval_mode(model, approval_mode),
+            None => everywhere::act(model, Action::ApprovalMode),
         },
         Command::Permissions => permissions::ask(session, here(model), arguments),
         Command::Plan => everywhere::set_mode(model, Mode::Plan),
@@ -223,19 +232,20 @@ fn fork(session: String, name: &str) -> Vec<Effect> {
 }
 
 fn rename(session: String, name: &str) -> Vec<Effect> {
-    called(Call::Set(Box::new(SetParams {
-        session,
+    let options = SessionOptions {
         name: Some(name.to_owned()),
-        request_id: Some(RequestId::new()),
-        ..SetParams::default()
-    })))
+        ..SessionOptions::default()
+    };
+    set(session, options)
 }
 
-/// Another model, or another effort. Before the vendor's cache starts anew it is asked whether that is meant.
-fn asks(params: SetParams) -> Vec<Effect> {
+/// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
+pub(super) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
     called(Call::Set(Box::new(SetParams {
+        session,
         request_id: Some(RequestId::new()),
-        ..params
+        options,
+        ..SetParams::default()
     })))
 }
 
@@ -255,12 +265,13 @@ fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
         }
     };
     match amounts::change(name, value) {
-        Ok(budget) => called(Call::Set(Box::new(SetParams {
+        Ok(budget) => set(
             session,
-            budget: Some(budget),
-            request_id: Some(RequestId::new()),
-            ..SetParams::default()
-        }))),
+            SessionOptions {
+                budget: Some(budget),
+                ..SessionOptions::default()
+            },
+        ),
         Err(_) => {
             model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
             Vec::new()
@@ -456,10 +467,10 @@ fn diff(model: &mut Model) -> Vec<Effect> {
     let language = model.look.language;
     let mut diffs = Vec::new();
     for entry in &model.transcript.entries {
-        let Said::Tool(tool) = &entry.what else {
+        let EntryKind::Tool(tool) = &entry.kind else {
             continue;
         };
-        let Some(done) = &tool.done else { continue };
+        let Some(done) = &tool.outcome else { continue };
         if let Display::Diff { path, diff, .. } = &done.display {
             diffs.push((path.clone(), diff.clone()));
         }

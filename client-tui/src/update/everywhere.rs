@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use proto::RequestId;
+use proto::SessionOptions;
 use proto::hello::Role;
-use proto::params::session::{CreateParams, SetParams};
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 
-use super::{approval, list, pager};
+use super::{approval, commands, list, pager};
 use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
@@ -38,13 +37,13 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             true => Vec::new(),
             false => list::open(model, ListOf::Inbox),
         },
-        Action::Posture => {
-            let next = match model.posture() {
-                Posture::Ask => Posture::Auto,
-                // Not by a key that may be pressed by chance: `/posture yolo`.
-                Posture::Auto | Posture::Yolo => Posture::Ask,
+        Action::ApprovalMode => {
+            let next = match model.approval_mode() {
+                ApprovalMode::Ask => ApprovalMode::Auto,
+                // Not by a key that may be pressed by chance: `/approval-mode yolo`.
+                ApprovalMode::Auto | ApprovalMode::Yolo => ApprovalMode::Ask,
             };
-            set_posture(model, next)
+            set_approval_mode(model, next)
         }
         Action::Mode => {
             let next = match model.mode() {
@@ -165,21 +164,21 @@ pub fn leave(model: &Model, code: u8) -> Effect {
 }
 
 /// Sets it; before `yolo` it is asked whether that is meant.
-pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
+pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;
     if !model.may_drive() {
         return Vec::new();
     }
-    if posture != Posture::Yolo {
-        return posture_is(model, posture);
+    if approval_mode != ApprovalMode::Yolo {
+        return approval_mode_is(model, approval_mode);
     }
     model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![
-            language.say(Msg::PostureYolo).to_owned(),
-            language.say(Msg::PostureSure).to_owned(),
+            language.say(Msg::ApprovalModeYolo).to_owned(),
+            language.say(Msg::ApprovalModeSure).to_owned(),
         ],
-        then: Then::Posture(posture),
+        then: Then::ApprovalMode(approval_mode),
         scroll: 0,
         since: model.now,
         drawn: false,
@@ -189,24 +188,23 @@ pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
 }
 
 /// Sets it, of the session or of the one that the first prompt will make.
-pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
+pub fn approval_mode_is(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;
     let Some(session) = &model.session else {
         if model.link != Link::None {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        model.place.template.posture = Some(posture);
-        let words = language.fill(Msg::Posture, &[posture.name()]);
+        model.place.template.options.approval_mode = Some(approval_mode);
+        let words = language.fill(Msg::ApprovalMode, &[approval_mode.name()]);
         model.toast(Tone::Info, words);
         return Vec::new();
     };
-    vec![Effect::Call(Call::Set(Box::new(SetParams {
-        session: session.id.to_string(),
-        posture: Some(posture),
-        request_id: Some(RequestId::new()),
-        ..SetParams::default()
-    })))]
+    let options = SessionOptions {
+        approval_mode: Some(approval_mode),
+        ..SessionOptions::default()
+    };
+    commands::set(session.id.to_string(), options)
 }
 
 /// Sets the mode, of the session or of the one that the first prompt will make.
@@ -215,11 +213,11 @@ pub fn set_mode(model: &mut Model, mode: Mode) -> Vec<Effect> {
         Mode::Plan => Msg::PlanMode,
         Mode::Normal => Msg::NormalMode,
     };
-    let set = SetParams {
+    let options = SessionOptions {
         mode: Some(mode),
-        ..SetParams::default()
+        ..SessionOptions::default()
     };
-    held(model, set, words, |template| template.mode = mode)
+    held(model, options, words)
 }
 
 /// Has the session, or the one that the first prompt will make, change nothing; or lifts that.
@@ -228,20 +226,15 @@ pub fn only_reads(model: &mut Model, only: bool) -> Vec<Effect> {
         true => Msg::OnlyReads,
         false => Msg::NotOnlyReads,
     };
-    let set = SetParams {
+    let options = SessionOptions {
         read_only: Some(only),
-        ..SetParams::default()
+        ..SessionOptions::default()
     };
-    held(model, set, words, |template| template.read_only = only)
+    held(model, options, words)
 }
 
 /// Changes what holds calls back, and says so: the words stay true until the session says otherwise.
-fn held(
-    model: &mut Model,
-    set: SetParams,
-    words: Msg,
-    template: impl FnOnce(&mut CreateParams),
-) -> Vec<Effect> {
+fn held(model: &mut Model, options: SessionOptions, words: Msg) -> Vec<Effect> {
     let language = model.look.language;
     if !model.may_drive() {
         return Vec::new();
@@ -251,15 +244,11 @@ fn held(
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        template(&mut model.place.template);
+        model.place.template.options.apply(&options);
         model.toast(Tone::Info, language.say(words));
         return Vec::new();
     };
     let session = session.id.to_string();
     model.toast(Tone::Info, language.say(words));
-    vec![Effect::Call(Call::Set(Box::new(SetParams {
-        session,
-        request_id: Some(RequestId::new()),
-        ..set
-    })))]
+    commands::set(session, options)
 }

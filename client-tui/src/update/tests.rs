@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proto::hello::Role;
 use proto::params::history::What;
 use proto::params::session::{InspectPart, Signal, When};
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, toast};
@@ -59,23 +59,31 @@ fn everywhere(action: Action) {
             ));
             assert!(is_list(&model, |of| matches!(of, ListOf::Inbox)));
         }
-        Action::Posture => {
+        Action::ApprovalMode => {
             let effects = press(&mut model, &["ctrl-o"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
+            );
             if let Some(session) = &mut model.session {
-                session.posture = Posture::Auto;
+                session.approval_mode = ApprovalMode::Auto;
             }
             let effects = press(&mut model, &["ctrl-o"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Ask)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Ask))
+            );
         }
         Action::Mode => {
             let effects = press(&mut model, &["shift-tab"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Plan))
+            );
             if let Some(session) = &mut model.session {
                 session.mode = Mode::Plan;
             }
             let effects = press(&mut model, &["shift-tab"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Normal))
+            );
         }
         Action::Todos => {
             to_do(&mut model);
@@ -210,7 +218,7 @@ fn said(command: Command) {
         Command::Rename => {
             let effects = say(&mut model, "/rename two words");
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.name.as_deref() == Some("two words"))
+                matches!(call(&effects), Call::Set(set) if set.options.name.as_deref() == Some("two words"))
             );
         }
         Command::Compact => {
@@ -234,7 +242,7 @@ fn said(command: Command) {
             let Call::Set(set) = call(&effects) else {
                 panic!("it sets the model");
             };
-            assert_eq!(set.model.as_deref(), Some("other/one"));
+            assert_eq!(set.options.model.as_deref(), Some("other/one"));
             let trouble = Trouble {
                 what: "The cache starts anew.".into(),
                 hint: String::new(),
@@ -255,7 +263,9 @@ fn said(command: Command) {
         }
         Command::Effort => {
             let effects = say(&mut model, "/effort auto");
-            assert!(matches!(call(&effects), Call::Set(set) if set.effort.as_deref() == Some("")));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.effort.as_deref() == Some(""))
+            );
         }
         Command::Preset => {
             let effects = say(&mut model, "/preset smart");
@@ -263,22 +273,31 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Set(set) if set.preset.as_deref() == Some("smart"))
             );
         }
-        Command::Harvest => {
-            let effects = say(&mut model, "/harvest on");
-            assert!(matches!(call(&effects), Call::Set(set) if set.harvest == Some(true)));
-            assert!(say(&mut model, "/harvest perhaps").is_empty());
+        Command::ExtractReasoning => {
+            let effects = say(&mut model, "/extract-reasoning on");
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.extract_reasoning == Some(true))
+            );
+            assert!(say(&mut model, "/extract-reasoning perhaps").is_empty());
         }
-        Command::Branch => {
-            let effects = say(&mut model, "/branch 3");
-            assert!(matches!(call(&effects), Call::Set(set) if set.branch == Some(3)));
-            assert!(say(&mut model, "/branch 9").is_empty());
+        Command::Samples => {
+            let effects = say(&mut model, "/samples 3");
+            assert!(matches!(call(&effects), Call::Set(set) if set.options.samples == Some(3)));
+            assert!(say(&mut model, "/samples 9").is_empty());
         }
-        Command::Posture => {
-            let effects = say(&mut model, "/posture auto");
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
-            assert!(say(&mut model, "/posture yolo").is_empty(), "it asks first");
+        Command::ApprovalMode => {
+            let effects = say(&mut model, "/approval-mode auto");
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
+            );
+            assert!(
+                say(&mut model, "/approval-mode yolo").is_empty(),
+                "it asks first"
+            );
             let effects = press(&mut model, &["y"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Yolo)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Yolo))
+            );
         }
         Command::Hooks => {
             let effects = say(&mut model, "/hooks");
@@ -294,17 +313,25 @@ fn said(command: Command) {
         }
         Command::Plan => {
             let effects = say(&mut model, "/plan");
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Plan))
+            );
         }
         Command::Normal => {
             let effects = say(&mut model, "/normal");
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Normal))
+            );
         }
         Command::Safe => {
             let effects = say(&mut model, "/safe");
-            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(true)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.read_only == Some(true))
+            );
             let effects = say(&mut model, "/safe off");
-            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(false)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.read_only == Some(false))
+            );
         }
         Command::Trust => {
             let effects = say(&mut model, "/trust");
@@ -353,7 +380,7 @@ fn said(command: Command) {
                 panic!("{effects:?}");
             };
             assert_eq!(
-                set.budget.and_then(|budget| budget.cost_micros),
+                set.options.budget.and_then(|budget| budget.cost_micros),
                 Some(2_000_000)
             );
             // What came of it is shown.
@@ -519,7 +546,7 @@ fn nothing_is_sent_while_a_session_is_being_loaded() {
     assert_eq!(model.composer.text(), "hello");
     assert!(toast(&model).contains("loaded"));
     assert!(press(&mut model, &["ctrl-o"]).is_empty());
-    assert_eq!(model.place.template.posture, None);
+    assert_eq!(model.place.template.options.approval_mode, None);
 }
 
 #[test]
@@ -655,7 +682,7 @@ fn what_a_command_does_not_take_stays_written() {
         ("/copy all", "/copy [N|code]"),
         ("/export", "/export FILE"),
         ("/new fix the bug", "/new takes no words"),
-        ("/posture maybe", "/posture"),
+        ("/approval-mode maybe", "/approval-mode"),
         ("/theme nosuch", "/theme"),
     ];
     for (written, told) in table {

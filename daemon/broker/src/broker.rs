@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dashmap::DashMap;
 use proto::Pid;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -14,20 +15,20 @@ use crate::gate::{Gate, GateTiming, QueuePosition, Ticket, VendorFailure};
 
 /// The brokers of a daemon, by vendor and payer.
 #[derive(Debug, Default)]
-pub struct Brokers(Mutex<HashMap<Payer, Arc<Broker>>>);
+pub struct Brokers(DashMap<Payer, Arc<Broker>>);
 
 impl Brokers {
     /// Returns the broker of this payer, creating it if needed.
     pub(crate) fn get_or_create(&self, payer: Payer, bounds: GateTiming) -> Arc<Broker> {
-        let mut brokers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Keys come and go: an unused broker without state is removed.
-        brokers
+        self.0
             .retain(|_, broker| Arc::strong_count(broker) > 1 || !broker.inner().gate.is_at_rest());
-        let broker = brokers
+        let broker = self
+            .0
             .entry(payer)
             .or_insert_with(|| Arc::new(Broker::new(bounds)));
         broker.inner().gate.set_bounds(bounds);
-        Arc::clone(broker)
+        Arc::clone(&broker)
     }
 }
 

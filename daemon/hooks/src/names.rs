@@ -1,45 +1,10 @@
-//! The names of a tool, and whether a hook matches it.
+//! Matches a hook's pattern against every name of a tool.
 
+use contract::ToolSpec;
 use regex::{Regex, RegexBuilder};
 
 /// Larger compiled patterns are refused.
 const COMPILED_MAX: usize = 256 * 1024;
-
-/// Tool, its name in Claude Code, and its former names.
-const KNOWN: &[(&str, &str, &[&str])] = &[
-    ("bash", "Bash", &["shell", "run_command"]),
-    ("bash_output", "BashOutput", &[]),
-    ("kill_shell", "KillShell", &["KillBash"]),
-    ("read_file", "Read", &[]),
-    ("write_file", "Write", &[]),
-    ("edit_file", "Edit", &[]),
-    ("multi_edit", "MultiEdit", &[]),
-    // A hook that guards edits must see these tools too.
-    ("apply_patch", "Edit", &[]),
-    ("glob", "Glob", &["search_files"]),
-    ("grep", "Grep", &["search_content"]),
-    ("ls", "LS", &["list_directory"]),
-    ("make_dir", "make_dir", &["create_directory"]),
-    ("todo_write", "TodoWrite", &[]),
-    ("ask", "AskUserQuestion", &[]),
-    ("web_fetch", "WebFetch", &[]),
-    ("web_search", "WebSearch", &[]),
-    ("task", "Task", &[]),
-];
-
-/// The tool's name in Claude Code, or its own name if it has none there.
-#[must_use]
-pub fn claude(tool: &str) -> &str {
-    let known = KNOWN.iter().find(|(id, _, _)| *id == tool);
-    known.map_or(tool, |(_, claude, _)| claude)
-}
-
-/// Every name that a pattern is matched against.
-pub fn all(tool: &str) -> impl Iterator<Item = &str> {
-    let known = KNOWN.iter().find(|(id, _, _)| *id == tool);
-    let others = known.map(|(_, claude, old)| std::iter::once(*claude).chain(old.iter().copied()));
-    std::iter::once(tool).chain(others.into_iter().flatten())
-}
 
 /// The tools that a hook matches.
 #[derive(Clone, Debug)]
@@ -71,10 +36,10 @@ impl ToolMatch {
 
     /// Whether it matches this tool, by any of its names.
     #[must_use]
-    pub fn fits(&self, tool: &str) -> bool {
+    pub fn fits(&self, tool: &ToolSpec) -> bool {
         match self {
             Self::All => true,
-            Self::Named(pattern) => all(tool).any(|name| pattern.is_match(name)),
+            Self::Named(pattern) => tool.names().any(|name| pattern.is_match(name)),
         }
     }
 }
@@ -84,4 +49,4 @@ fn build(pattern: &str) -> Result<Regex, regex::Error> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

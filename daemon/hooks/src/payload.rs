@@ -3,20 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use contract::{Family, ToolSpec};
 use proto::hook::HookEvent;
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value, json};
-
-use crate::names;
 
 /// Maximum bytes of a line. A blocking hook cannot check a longer one.
 pub const LINE_MAX: usize = 8 * 1024 * 1024;
 
 /// Maximum bytes of a text in a truncated line.
 const CUT: usize = 64 * 1024;
-
-/// Tools of which a hook receives only the name, because remembered texts are private.
-const PRIVATE: &[&str] = &["remember", "forget"];
 
 /// The session that an event belongs to.
 #[derive(Clone, Debug)]
@@ -31,12 +27,12 @@ pub struct HookSession {
 pub enum HookPayload<'a> {
     Call {
         call: &'a CallId,
-        tool: &'a str,
+        tool: &'a ToolSpec,
         arguments: &'a Map<String, Value>,
     },
     Result {
         call: &'a CallId,
-        tool: &'a str,
+        tool: &'a ToolSpec,
         arguments: &'a Map<String, Value>,
         /// The model's view of the result.
         result: &'a str,
@@ -74,7 +70,7 @@ impl HookPayload<'_> {
 
     /// The event's tool.
     #[must_use]
-    pub fn tool(&self) -> Option<&str> {
+    pub fn tool(&self) -> Option<&ToolSpec> {
         match self {
             Self::Call { tool, .. } | Self::Result { tool, .. } => Some(tool),
             Self::Prompt { .. } | Self::Stop { .. } | Self::Waits { .. } => None,
@@ -137,7 +133,7 @@ impl HookSession {
                 status,
             } => {
                 add(self.call(call, tool, arguments));
-                if !PRIVATE.contains(tool) {
+                if !is_private(tool) {
                     add(json!({"toolResult": result, "tool_response": result}));
                 }
                 add(json!({"toolStatus": status, "tool_status": status}));
@@ -160,17 +156,22 @@ impl HookSession {
         value
     }
 
-    fn call(&self, call: &CallId, tool: &str, arguments: &Map<String, Value>) -> Value {
+    fn call(&self, call: &CallId, tool: &ToolSpec, arguments: &Map<String, Value>) -> Value {
         let mut members = json!({
-            "toolName": tool, "tool_name": names::claude(tool),
+            "toolName": &*tool.name, "tool_name": tool.foreign_name.as_deref().unwrap_or(&tool.name),
             "toolUseId": call.0, "tool_use_id": call.0,
         });
-        if !PRIVATE.contains(&tool) {
+        if !is_private(tool) {
             members["toolArgs"] = Value::Object(arguments.clone());
             members["tool_input"] = Value::Object(with_file_path(arguments, &self.cwd));
         }
         members
     }
+}
+
+/// Whether a hook receives only the tool's name, because remembered texts are private.
+fn is_private(tool: &ToolSpec) -> bool {
+    tool.family == Family::Memory
 }
 
 /// The arguments in Claude Code's format, where the file's absolute path has another name.

@@ -13,6 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::ToolSpec;
 use proto::hook::HookEvent;
 use serde_json::{Map, Value};
 
@@ -63,7 +64,7 @@ impl Hook {
 
     /// Whether it runs on this event, and for this tool if the event has one.
     #[must_use]
-    pub fn runs(&self, event: HookEvent, tool: Option<&str>) -> bool {
+    pub fn runs(&self, event: HookEvent, tool: Option<&ToolSpec>) -> bool {
         let fits = |fits: &ToolMatch| tool.is_none_or(|tool| fits.fits(tool));
         self.trusted && self.event == event && self.fits.as_ref().is_ok_and(fits)
     }
@@ -106,7 +107,7 @@ impl Hooks {
     pub fn on<'a>(
         &'a self,
         event: HookEvent,
-        tool: Option<&'a str>,
+        tool: Option<&'a ToolSpec>,
     ) -> impl Iterator<Item = &'a Hook> {
         self.hooks.iter().filter(move |hook| hook.runs(event, tool))
     }

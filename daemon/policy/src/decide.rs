@@ -1,17 +1,17 @@
-//! The decision: what the rules, the posture and the list of what is always asked make of one call.
+//! The decision: what the rules, the approval mode and the list of what is always asked make of one call.
 //!
-//! Pure and total. Here are the order of the checks and what a posture lifts; what a command is about stands
+//! Pure and total. Here are the order of the checks and what an approval mode lifts; what a command is about stands
 //! in `command`, what a file tool is about in `files`.
 
 use std::collections::HashSet;
 
-use contract::{Basis, Confinement, Decision, Family, Stance};
+use contract::{Basis, Confinement, Decision, EffectivePermissions, Family};
 use proto::params::approval::Scope;
 use proto::record::Verdict;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use crate::budget::Budget;
-use crate::call::{Call, Subjects, about, is_mcp};
+use crate::call::{Call, Subjects, about};
 use crate::command;
 use contract::SandboxStrength;
 
@@ -25,9 +25,6 @@ use crate::shell::{Doubt, Span, Via};
 /// Parts of one command that are written down with its decision.
 const SHOWN_MAX: usize = 64;
 
-/// Tools whose question only a person answers.
-const PERSONS_OWN: &[&str] = &["remember", "forget", "exit_plan_mode"];
-
 /// One reason for a verdict. The strictest of all reasons decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
@@ -35,7 +32,7 @@ pub(crate) struct Finding {
     pub(crate) basis: Basis,
     pub(crate) rule: String,
     pub(crate) layer: Layer,
-    /// Not lifted by any posture, though no rule says so: what is not known must not run unseen.
+    /// Not lifted by any approval mode, though no rule says so: what is not known must not run unseen.
     pub(crate) firm: bool,
 }
 
@@ -74,7 +71,7 @@ impl Finding {
             Verdict::Deny => 2,
         };
         let basis = match (self.verdict, self.basis) {
-            (_, Basis::Stance) => 5,
+            (_, Basis::EffectivePermissions) => 5,
             (Verdict::Deny, Basis::Rule) => 4,
             (_, Basis::AlwaysAsked) => 3,
             (_, Basis::Rule) => 2,
@@ -101,7 +98,7 @@ impl Finding {
     }
 }
 
-/// What the judging of a call came to, before the posture.
+/// What the judging of a call came to, before the approval mode.
 pub(crate) struct Judged {
     pub(crate) finding: Finding,
     pub(crate) parts: Vec<JudgedPart>,
@@ -142,7 +139,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What becomes of a writer that no rule speaks of, before the posture.
+    /// What becomes of a writer that no rule speaks of, before the approval mode.
     pub(crate) fn writer_fallback() -> Finding {
         Finding::built_in(Verdict::Ask, Basis::Fallback, "no rule allows it")
     }
@@ -175,7 +172,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
                 finding: denied,
                 parts,
                 doubt: None,
-                read_only: call.read_only_tool,
+                read_only: call.tool.read_only,
                 scopes: Vec::new(),
             }
         }
@@ -186,7 +183,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
                 ..
             },
         ) => command::judge(&mut case, line),
-        (None, _) if is_mcp(call.tool) => plain(&case),
+        (None, _) if call.is_mcp() => plain(&case),
         (None, Subjects { paths, unclear, .. }) if *unclear || !paths.is_empty() => {
             files::judge(&mut case, &subjects)
         }
@@ -233,8 +230,8 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
             Finding::rule(Verdict::Ask, rules, index).firm()
         });
     }
-    if PERSONS_OWN.contains(&case.call.tool) {
-        let words = format!("always asked: `{}`", case.call.tool);
+    if case.call.tool.person_only {
+        let words = format!("always asked: `{}`", case.call.tool.name);
         findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
     }
     findings
@@ -242,7 +239,7 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
 
 /// A call that is about neither a command nor a path.
 fn plain(case: &Case<'_>) -> Judged {
-    let read_only = case.call.read_only_tool;
+    let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     findings.push(match case.rules.allow.whole(case.call) {
         Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
@@ -259,7 +256,7 @@ fn plain(case: &Case<'_>) -> Judged {
     }
 }
 
-/// Puts the posture on top.
+/// Puts the approval mode on top.
 fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     let Judged {
         finding,
@@ -269,9 +266,11 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
         scopes,
     } = judged;
     // Commands are held by the sandbox alone.
-    let confinement = match case.call.family {
-        Family::Session => Confinement::None,
-        Family::Read | Family::Edit | Family::Bash if is_mcp(case.call.tool) => Confinement::None,
+    let confinement = match case.call.tool.family {
+        Family::Session | Family::WebFetch | Family::WebSearch | Family::Task | Family::Memory => {
+            Confinement::None
+        }
+        Family::Read | Family::Edit | Family::Bash if case.call.is_mcp() => Confinement::None,
         Family::Read | Family::Edit => Confinement::Files,
         Family::Bash => match case.context.sandbox {
             SandboxStrength::None => Confinement::None,
@@ -280,7 +279,11 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
             }
         },
     };
-    let refused = case.context.stance.refuses().filter(|_| !read_only);
+    let refused = case
+        .context
+        .effective_permissions
+        .refuses()
+        .filter(|_| !read_only);
     if let Some(why) = refused {
         return refuse(why, parts, doubt, confinement);
     }
@@ -336,30 +339,30 @@ fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
     asks && match finding.basis {
         Basis::Fallback => true,
         Basis::NotAnalysed => is_command(case.call) && !case.rules.wants_commands_known(),
-        Basis::Rule | Basis::AlwaysAsked | Basis::Stance => false,
+        Basis::Rule | Basis::AlwaysAsked | Basis::EffectivePermissions => false,
     }
 }
 
 /// Whether a call starts something that no tool of ours holds.
 fn is_command(call: &Call<'_>) -> bool {
-    call.family == Family::Bash && !is_mcp(call.tool)
+    call.tool.family == Family::Bash && !call.is_mcp()
 }
 
-/// What answers an ask in a person's place, where something does: their approval of a plan, or the posture.
+/// What answers an ask in a person's place, where something does: their approval of a plan, or the approval mode.
 fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
     if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
         return None;
     }
-    if case.context.stance.window {
+    if case.context.effective_permissions.plan_approved {
         return Some("the approved plan");
     }
-    match case.context.posture {
-        Posture::Ask => None,
-        Posture::Auto => {
+    match case.context.approval_mode {
+        ApprovalMode::Ask => None,
+        ApprovalMode::Auto => {
             let held = !is_command(case.call) || case.context.sandbox == SandboxStrength::Full;
-            (suffices && held).then_some("posture `auto`")
+            (suffices && held).then_some("approval mode `auto`")
         }
-        Posture::Yolo => Some("posture `yolo`"),
+        ApprovalMode::Yolo => Some("approval mode `yolo`"),
     }
 }
 
@@ -374,8 +377,8 @@ fn refuse(
         decision: Decision {
             verdict: Verdict::Deny,
             rule: why.to_owned(),
-            basis: Basis::Stance,
-            layer: Stance::LAYER.to_owned(),
+            basis: Basis::EffectivePermissions,
+            layer: EffectivePermissions::LAYER.to_owned(),
             parts: shown(&parts),
             scopes: Vec::new(),
             read_only: false,

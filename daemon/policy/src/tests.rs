@@ -1,15 +1,20 @@
 //! Scenes: a few rules, a call, and what is decided.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use contract::{Basis, Confinement, Decision, Family, SandboxStrength, Stance};
+use contract::{
+    ArgumentUse, Basis, Confinement, Decision, EffectivePermissions, Family, SandboxStrength,
+    ToolSpec,
+};
 use proto::record::{Rules, Verdict};
-use proto::state::{OnAsk, Posture};
+use proto::state::{ApprovalMode, OnAsk};
 use serde_json::{Map, Value, json};
 
 use crate::*;
 
 mod altered;
+mod approval_modes;
 mod bound;
 mod commands;
 mod corpus;
@@ -23,18 +28,67 @@ mod gitconfig;
 mod grants;
 mod matrix;
 mod names;
-mod postures;
 mod properties;
 mod scripts;
 mod walls;
 
 const ROOT: &str = "/home/someone/project";
 
-/// One session: rules, a posture, a sandbox.
+/// The built-in tools, and some of those that are to come.
+static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
+    let built_in = tools::BuiltIn::default().set(tools::Options::default());
+    let later = [
+        (
+            "web_fetch",
+            Family::WebFetch,
+            Some(("url", ArgumentUse::Url)),
+        ),
+        ("web_search", Family::WebSearch, None),
+        ("task", Family::Task, None),
+        ("later_tool", Family::Session, None),
+        ("remember", Family::Memory, None),
+        ("forget", Family::Memory, None),
+        (
+            "notebook_edit",
+            Family::Edit,
+            Some(("path", ArgumentUse::Edit)),
+        ),
+        (
+            "view_image",
+            Family::Read,
+            Some(("path", ArgumentUse::Read)),
+        ),
+    ];
+    let later = later.map(|(name, family, argument)| ToolSpec {
+        person_only: matches!(name, "remember" | "forget"),
+        shallow: family == Family::Read,
+        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(argument.as_slice())
+    });
+    built_in.specs().cloned().chain(later).collect()
+});
+
+fn known_tools() -> Vec<&'static ToolSpec> {
+    TOOLS.iter().collect()
+}
+
+fn parse(layers: &[(Layer, &Rules, bool)]) -> (RuleSet, Vec<RuleProblem>) {
+    RuleSet::parse(layers, &known_tools())
+}
+
+/// The tool of this name; one that does not exist changes a file.
+fn tool(name: &str) -> ToolSpec {
+    let known = TOOLS.iter().find(|tool| *tool.name == *name);
+    known.cloned().unwrap_or_else(|| {
+        ToolSpec::new(name, "", Value::Null, Family::Edit)
+            .with_arguments(&[("path", ArgumentUse::Edit)])
+    })
+}
+
+/// One session: rules, an approval mode, a sandbox.
 struct Scene {
     rules: Rules,
-    posture: Posture,
-    stance: Stance,
+    approval_mode: ApprovalMode,
+    effective_permissions: EffectivePermissions,
     sandbox: SandboxStrength,
     leaks: bool,
     unconfined: Option<String>,
@@ -45,8 +99,8 @@ struct Scene {
 fn scene(rules: &str) -> Scene {
     Scene {
         rules: read_rules(rules),
-        posture: Posture::Ask,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Ask,
+        effective_permissions: EffectivePermissions::default(),
         sandbox: SandboxStrength::None,
         leaks: false,
         unconfined: None,
@@ -72,13 +126,13 @@ fn read_rules(text: &str) -> Rules {
 }
 
 impl Scene {
-    fn posture(mut self, posture: Posture) -> Self {
-        self.posture = posture;
+    fn approval_mode(mut self, approval_mode: ApprovalMode) -> Self {
+        self.approval_mode = approval_mode;
         self
     }
 
-    fn stance(mut self, stance: Stance) -> Self {
-        self.stance = stance;
+    fn effective_permissions(mut self, effective_permissions: EffectivePermissions) -> Self {
+        self.effective_permissions = effective_permissions;
         self
     }
 
@@ -88,7 +142,7 @@ impl Scene {
     }
 
     fn rule_set(&self) -> RuleSet {
-        RuleSet::parse(&[(Layer::User, &self.rules, true)]).0
+        parse(&[(Layer::User, &self.rules, true)]).0
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Decision {
@@ -105,17 +159,8 @@ impl Scene {
         let Value::Object(arguments) = arguments else {
             panic!("arguments are an object")
         };
-        let (family, read_only_tool) = match tool {
-            "bash" => (Family::Bash, false),
-            "bash_output" | "kill_shell" => (Family::Bash, true),
-            "read_file" | "grep" | "glob" | "ls" => (Family::Read, true),
-            "ask" | "todo_write" | "exit_plan_mode" => (Family::Session, true),
-            _ => (Family::Edit, false),
-        };
         let call = Call {
-            tool,
-            family,
-            read_only_tool,
+            tool: &self::tool(tool),
             arguments: &arguments,
             touches: &[],
         };
@@ -153,8 +198,8 @@ impl Scene {
             user_home: user_home.clone(),
             altered: Vec::new(),
             git_programs: self.git_programs.clone(),
-            posture: self.posture,
-            stance: self.stance,
+            approval_mode: self.approval_mode,
+            effective_permissions: self.effective_permissions,
             sandbox: self.sandbox,
             leaks: self.leaks,
             unconfined: self.unconfined.clone(),

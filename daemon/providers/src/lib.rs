@@ -13,6 +13,7 @@ mod command;
 mod openai_chat;
 mod openai_responses;
 
+mod body;
 mod calls;
 mod extra;
 mod failure;
@@ -39,5 +40,5 @@ pub mod fuzz;
 mod playback;
 
 pub use options::{ProviderOptions, Timeouts};
-pub use probe::{KeyState, ProbeRequest, ProbeResult, probe};
+pub use probe::{ProbeRequest, ProbeResult, probe};
 pub use registry::{KINDS, OpenError, ProviderContext, open};

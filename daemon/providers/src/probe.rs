@@ -10,6 +10,7 @@ use std::time::Duration;
 use contract::Secret;
 use contract::provider::ErrorKind;
 use futures::StreamExt as _;
+use proto::params::config::KeyState;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Response, Url};
 use serde_json::Value;
@@ -42,21 +43,6 @@ pub struct ProbeRequest {
     pub headers: Vec<(String, String)>,
     /// Time limit for connecting, including TLS. At most 15 s.
     pub connect: Duration,
-}
-
-/// Result of the key check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// The provider accepts it.
-    Works,
-    /// The provider refuses it.
-    Wrong,
-    /// There is none, and one is needed.
-    Missing,
-    /// None is needed.
-    NotNeeded,
-    /// The response does not show it.
-    Unknown,
 }
 
 /// Result of a probe.

@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
-use contract::provider::{Part, ProviderError, Request};
+use contract::provider::{Part, ProviderError, Reported, Request};
 use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
+use proto::item::{Finish, Thought, ToolCall};
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout};
 
@@ -44,8 +45,8 @@ pub(crate) trait Collect: Send + 'static {
     fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError>;
     /// Handles an answer in one document. `end` follows.
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError>;
-    /// Reports the usage of a broken answer, which is billed too.
-    fn reported(&self, batch: &mut PartBatch);
+    /// The usage reported so far. A broken answer is billed too.
+    fn reported(&self) -> Option<Reported>;
     /// Whether the answer is complete, so that a closed connection is not a failure.
     fn is_finished(&self) -> bool;
     /// Handles the end of the answer. Adds the remaining parts, with `Done` last, or returns why it
@@ -99,8 +100,18 @@ impl PartBatch {
         }
     }
 
-    pub(crate) fn push(&mut self, part: Part) {
-        self.0.push(part);
+    /// The end of a whole answer.
+    pub(crate) fn finish(
+        &mut self,
+        thoughts: Vec<Thought>,
+        calls: Vec<ToolCall>,
+        usage: Option<Reported>,
+        finish: Finish,
+    ) {
+        self.0.extend(thoughts.into_iter().map(Part::Thought));
+        self.0.extend(calls.into_iter().map(Part::Call));
+        self.0.extend(usage.map(Part::Usage));
+        self.0.push(Part::Done(finish));
     }
 
     /// The parts, in order.
@@ -146,7 +157,7 @@ struct AnswerReader<C> {
     /// When content last arrived.
     progress: Instant,
     /// The last reported usage that was passed on.
-    last_usage: Option<Part>,
+    last_usage: Option<Reported>,
 }
 
 /// Sending → Receiving → Draining → Over. Each may go to Over.
@@ -325,13 +336,10 @@ impl<C: Collect> AnswerReader<C> {
 
     /// Passes on newly reported usage, so that it is known even if the stream is dropped.
     fn push_reported(&mut self, batch: &mut PartBatch) {
-        let mut now = PartBatch::default();
-        self.collect.reported(&mut now);
-        if let Some(usage) = now.0.pop()
-            && self.last_usage.as_ref() != Some(&usage)
-        {
-            self.last_usage = Some(usage.clone());
-            batch.push(usage);
+        let now = self.collect.reported();
+        if now != self.last_usage {
+            self.last_usage = now;
+            batch.0.extend(now.map(Part::Usage));
         }
     }
 
@@ -440,12 +448,13 @@ impl<C: Collect> AnswerReader<C> {
     fn end(&mut self, error: Option<ProviderError>) {
         let mut batch = PartBatch::default();
         let ended = match error {
-            Some(error) if !self.collect.is_finished() => {
-                self.collect.reported(&mut batch);
-                Err(error)
-            }
+            Some(error) if !self.collect.is_finished() => Err(error),
             _ => self.collect.end(&mut batch),
         };
+        if ended.is_err() {
+            let reported = self.collect.reported();
+            batch.0.extend(reported.map(Part::Usage));
+        }
         self.queue.extend(batch.0.into_iter().map(Ok));
         self.queue.extend(ended.err().map(Err));
     }

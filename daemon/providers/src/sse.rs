@@ -2,6 +2,9 @@
 //!
 //! Accepts any chunking, all three kinds of line ends, comments, a byte order mark and unknown
 //! fields. Holds one event at a time, up to a cap. Does not interpret the data. Called by `read`.
+//!
+//! Not `eventsource-stream` or `sse-stream`: neither limits the size of an event, and both end the
+//! stream at a byte that is not UTF-8 and drop a last event without its blank line.
 
 /// The current event exceeds the cap.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,10 +2,20 @@
 
 use proto::item::{UserMessage, Voice};
 
+use crate::json::push_string;
+
 /// Precedes a message that the user sent while the model worked.
 const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
 /// Precedes a message that did not come from the user.
 const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
+
+/// The message of a user in OpenAI's chat format.
+pub(crate) fn user(message: &UserMessage) -> String {
+    let mut out = String::from("{\"role\":\"user\",\"content\":");
+    push_string(&mut out, &render(message));
+    out.push('}');
+    out
+}
 
 /// The text of a message, with its context.
 pub(crate) fn render(message: &UserMessage) -> String {

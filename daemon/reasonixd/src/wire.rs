@@ -1,16 +1,15 @@
 //! The assembly: the only file that names every crate. Settings become setups for sessions here.
 
-use std::any::Any;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Account, Brokered, Brokers, GateTiming};
-use contract::{Codec, Provider, Spawn};
+use contract::{Codec, Provider, Spawn, ToolMemory};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, Effort, KeptRules, Known, Layered, Setup, Terms};
+use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
@@ -32,6 +31,8 @@ pub struct Wire {
     pub kept: Arc<KeptFiles>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
+    /// The built-in tools, shared by all sessions.
+    pub tools: tools::BuiltIn,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
 }
@@ -128,13 +129,12 @@ impl Wire {
                 .api_key_env
                 .as_deref()
                 .and_then(|variable| own.key(variable)),
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             pinned: settings.pinned.clone(),
             layers,
-            posture: settings.posture,
-            max_steps: settings.max_steps,
+            options: settings.options.clone(),
             limits: Limits {
                 retry_base_ms: settings.retry_base_ms,
                 retry_cap_ms: settings.retry_cap_ms,
@@ -165,10 +165,8 @@ impl Wire {
             unusable: None,
             price: facts.price,
             repair: entry.repairs_calls(),
-            budget: settings.budget.session,
             efforts: facts.efforts,
             temperature: !facts.refuses_temperature,
-            harvest: settings.harvest,
             effort: entry.effort.clone(),
             fallback,
         }
@@ -226,7 +224,7 @@ impl Assembly for Wire {
         entries.extend(shipped::besides(&entries));
         let entry = entries
             .into_iter()
-            .find(|entry| entry.name == created.provider);
+            .find(|entry| entry.name == created.options.provider());
         let entry = entry
             .filter(|entry| entry.kind == created.provider_kind)
             .ok_or_else(|| {
@@ -234,22 +232,24 @@ impl Assembly for Wire {
                     ErrorName::InvalidConfig,
                     format!(
                         "its provider `{}` (kind `{}`) is not configured any more",
-                        created.provider, created.provider_kind
+                        created.options.provider(),
+                        created.provider_kind
                     ),
                     "",
                 )
             });
         let opened = entry.and_then(|mut entry| {
             // As the log says, whatever the entry says by now.
-            entry.effort.clone_from(&created.effort);
-            let opened = self.open(&entry, &created.model, &loaded.settings)?;
+            entry.effort.clone_from(&created.options.effort);
+            let opened = self.open(&entry, created.options.model_name(), &loaded.settings)?;
             Ok((opened, entry))
         });
+        let model = created.options.model_name().to_owned();
         match opened {
-            Ok((opened, entry)) => self.setup(loaded, &entry, created.model.clone(), opened),
+            Ok((opened, entry)) => self.setup(loaded, &entry, model, opened),
             Err(failure) => Setup {
                 unusable: Some(failure.message),
-                ..self.setup(loaded, &gone(created), created.model.clone(), silent())
+                ..self.setup(loaded, &gone(created), model, silent())
             },
         }
     }
@@ -302,9 +302,9 @@ impl Assembly for Wire {
         let trusted = project.is_none_or(|project| project.config_trusted);
         Terms {
             layers: self.layers(&settings, project),
-            posture: settings.posture,
+            approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             workspace_root: settings.workspace_root,
@@ -315,7 +315,7 @@ impl Assembly for Wire {
         }
     }
 
-    fn budgets(&self, cwd: &Path) -> session::Bounds {
+    fn budgets(&self, cwd: &Path) -> session::SharedBudgets {
         self.bounds.of(self.home.root(), cwd, &self.user_home)
     }
 
@@ -327,45 +327,8 @@ impl Assembly for Wire {
         Arc::clone(&self.procs) as Arc<dyn Spawn>
     }
 
-    fn memory(&self, workspace: Arc<Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, workspace: Arc<Workspace>) -> Arc<dyn ToolMemory> {
         tools::Memory::new(workspace)
-    }
-
-    fn remembered(
-        &self,
-        memory: &Arc<dyn Any + Send + Sync>,
-    ) -> Option<Box<dyn Any + Send + Sync>> {
-        let memory = memory.downcast_ref::<tools::Memory>()?;
-        Some(Box::new(memory.remembered()))
-    }
-
-    fn remind(&self, memory: &Arc<dyn Any + Send + Sync>, remembered: Box<dyn Any + Send + Sync>) {
-        let memory = memory.downcast_ref::<tools::Memory>();
-        if let (Some(memory), Ok(remembered)) = (memory, remembered.downcast::<tools::Remembered>())
-        {
-            memory.remind(*remembered);
-        }
-    }
-
-    fn knew(&self, memory: &Arc<dyn Any + Send + Sync>, files: &[Known]) {
-        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
-            memory.knew(files);
-        }
-    }
-
-    fn changed_by_others(&self, memory: &Arc<dyn Any + Send + Sync>) -> Option<String> {
-        memory.downcast_ref::<tools::Memory>()?.changed_by_others()
-    }
-
-    fn has_changed(&self, memory: &Arc<dyn Any + Send + Sync>) -> bool {
-        let memory = memory.downcast_ref::<tools::Memory>();
-        memory.is_some_and(tools::Memory::has_changed)
-    }
-
-    fn changed_by_itself(&self, memory: &Arc<dyn Any + Send + Sync>) {
-        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
-            memory.changed_by_itself();
-        }
     }
 
     fn masked(&self) -> Vec<PathBuf> {
@@ -458,7 +421,7 @@ fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
 /// The entry of a provider that is not configured any more.
 fn gone(created: &SessionCreated) -> ProviderEntry {
     ProviderEntry {
-        name: created.provider.clone(),
+        name: created.options.provider().to_owned(),
         kind: created.provider_kind.clone(),
         ..ProviderEntry::default()
     }

@@ -5,7 +5,7 @@
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use proto::item::{CallStatus, Display};
+use proto::item::{CallStatus, Display, ToolKind};
 use proto::record::{Todo, TodoStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,12 +54,14 @@ impl TodoWrite {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "todo_write",
-                description: include_str!("todo_write.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Session,
+                kind: ToolKind::Todo,
                 read_only: true,
-                deferred: false,
+                ..arguments::spec::<Args>(
+                    "todo_write",
+                    include_str!("todo_write.md"),
+                    Family::Session,
+                )
+                .with_names(Some("TodoWrite"), &[])
             },
         }
     }

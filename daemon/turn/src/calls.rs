@@ -1,8 +1,8 @@
 //! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
 //! stands in `questions`.
 
-use contract::{Basis, Decision, Outcome, Stance};
-use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use contract::{Basis, Decision, EffectivePermissions, Outcome};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
 use proto::params::approval::Approval;
 use proto::params::question::Ask;
 use proto::record::{
@@ -129,7 +129,7 @@ impl Step<'_> {
             return Phase::Calls(calls);
         };
         match judgement {
-            Judgement::Refused(_) if self.goes_in_circles(&call, &call.name) => {
+            Judgement::Refused(_) if self.goes_in_circles(&call, ToolKind::Other) => {
                 self.hold_back(&mut calls, &call);
             }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
@@ -140,13 +140,14 @@ impl Step<'_> {
                 question,
                 unattended,
                 tool,
+                kind,
                 questions,
                 plan,
-                stance,
+                effective_permissions,
                 checkpoint,
                 files_changed,
             } => {
-                if stance != self.facts.stance() {
+                if effective_permissions != self.facts.effective_permissions() {
                     // What the session may do has changed since it was looked at.
                     return self.proceed(calls);
                 }
@@ -158,7 +159,7 @@ impl Step<'_> {
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
                 }
-                if !files_changed && self.goes_in_circles(&call, &tool) {
+                if !files_changed && self.goes_in_circles(&call, kind) {
                     self.hold_back(&mut calls, &call);
                     return self.proceed(calls);
                 }
@@ -167,6 +168,7 @@ impl Step<'_> {
                     subject,
                     input_sha256,
                     tool,
+                    kind,
                     questions,
                     plan,
                     checkpoint,
@@ -208,6 +210,17 @@ impl Step<'_> {
             .all(|open| calls.has_result(open))
     }
 
+    /// Denies a change that the session may not make now. Policy has said so before. Here it is said where calls start,
+    /// whatever came of that.
+    fn apply_stance(&self, decision: &mut Decision) {
+        if let Some(why) = self.facts.effective_permissions().refuses() {
+            decision.verdict = Verdict::Deny;
+            decision.basis = Basis::EffectivePermissions;
+            why.clone_into(&mut decision.rule);
+            EffectivePermissions::LAYER.clone_into(&mut decision.layer);
+        }
+    }
+
     /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
     fn decide(
         &mut self,
@@ -217,14 +230,8 @@ impl Step<'_> {
         question: Approval,
         unattended: Unattended,
     ) -> bool {
-        if let Some(why) = self.facts.stance().refuses()
-            && !decided.decision.read_only
-        {
-            // Policy has said so before. Here it is said where calls start, whatever came of that.
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
+        if !decided.decision.read_only {
+            self.apply_stance(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;
         // A yes holds for what was shown: if it looks different now, it is asked again.
@@ -356,6 +363,7 @@ impl Step<'_> {
         self.append(Body::ToolStarted(ToolStarted {
             call: call.id.clone(),
             tool: decided.tool,
+            kind: decided.kind,
             subject: decided.subject,
             read_only,
             outside: self.facts.blocked(&call.id).is_some(),
@@ -538,6 +546,7 @@ struct Decided {
     subject: String,
     input_sha256: String,
     tool: String,
+    kind: ToolKind,
     questions: Option<Vec<Ask>>,
     plan: Option<Proposal>,
     checkpoint: Option<CheckpointCreated>,

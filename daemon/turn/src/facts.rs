@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use proto::budget::Budget;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::approval::{Approval, Scope};
 use proto::params::plan::Plan as Proposed;
@@ -12,10 +11,10 @@ use proto::record::{
     ApprovalResolved, ChildSpawned, PlanResolved, QuestionAnswered, SessionCreated, Todo,
 };
 use proto::reset::Wire;
-use proto::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
     ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, Record, RequestId, Seq,
-    Stamp,
+    SessionOptions, Stamp,
 };
 
 use crate::compaction::EditedFile;
@@ -54,7 +53,10 @@ pub struct Facts {
     pub created: Option<SessionCreated>,
     pub created_at: Stamp,
     pub active_at: Stamp,
-    pub settings: Settings,
+    /// Options in force: those of the creation, changed by each `session.set`.
+    pub options: SessionOptions,
+    /// Nothing new starts. Ends with the session.
+    pub paused: bool,
     pub state: Standing,
     pub queue: VecDeque<QueuedPrompt>,
     /// The number of the newest turn; numbers are never used again.
@@ -184,35 +186,6 @@ impl Default for Standing {
     }
 }
 
-/// Settings in force: those of the creation, changed by each `session.set`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
-    pub kind: Kind,
-    /// The provider that is asked, by its name in the config.
-    pub provider: String,
-    /// The model that is asked.
-    pub model: String,
-    /// How hard it thinks; `None`: as it does by itself.
-    pub effort: Option<String>,
-    pub posture: Posture,
-    pub mode: Mode,
-    /// Calls that change anything are refused.
-    pub read_only: bool,
-    pub on_ask: Option<OnAsk>,
-    pub name: Option<String>,
-    pub labels: Vec<String>,
-    pub max_steps: u64,
-    pub timeout_ms: u64,
-    /// Nothing new starts. Ends with the session.
-    pub paused: bool,
-    /// What the session may use in its whole life.
-    pub budget: Budget,
-    /// What the model has reasoned is turned into lists for people.
-    pub harvest: bool,
-    /// Samples of each request; 0 as 1.
-    pub branch: u32,
-}
-
 /// What the model was told last of what the session may do. Nothing: that it is as every other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
@@ -281,7 +254,7 @@ impl Facts {
                     open.finished(finished);
                 }
             }
-            Body::HookFinished(_) | Body::ReasoningHarvested(_) | Body::Unknown { .. } => {}
+            Body::HookFinished(_) | Body::ReasoningExtracted(_) | Body::Unknown { .. } => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();
                 self.apply_reset(reset, record);
@@ -306,11 +279,17 @@ impl Facts {
         }
     }
 
+    /// Which calls run without asking.
+    #[must_use]
+    pub fn approval_mode(&self) -> ApprovalMode {
+        self.options.approval_mode.unwrap_or_default()
+    }
+
     /// What becomes of a question now: as the open turn's prompt says, else as the session is set.
     #[must_use]
     pub fn on_ask(&self) -> OnAsk {
         let turns = self.open.as_ref().and_then(|open| open.on_ask);
-        turns.or(self.settings.on_ask).unwrap_or(OnAsk::Wait)
+        turns.or(self.options.on_ask).unwrap_or(OnAsk::Wait)
     }
 
     fn remember(
@@ -335,16 +314,4 @@ impl Facts {
             },
         );
     }
-}
-
-/// The first line of a text that says something, at most 120 characters.
-#[must_use]
-pub fn first_line(text: &str) -> String {
-    text.lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default()
-        .chars()
-        .take(120)
-        .collect()
 }

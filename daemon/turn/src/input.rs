@@ -1,8 +1,8 @@
 //! What happens to a turn, and what it wants done.
 
 use contract::provider::{ProviderError, Reported};
-use contract::{Decision, Outcome, Stance, ToolChoice};
-use proto::item::{Finish, Thought, ToolCall};
+use contract::{Decision, EffectivePermissions, Outcome, ToolChoice};
+use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::plan;
 use proto::params::question::{Ask, Reply};
@@ -232,13 +232,14 @@ pub enum Judgement {
         unattended: Unattended,
         /// The tool that runs, where the call stands for another one.
         tool: String,
+        kind: ToolKind,
         /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
         questions: Option<Vec<Ask>>,
         /// The plan that a person is to approve in the place of a run. `unattended` then tells only whether somebody is
         /// there.
         plan: Option<Proposal>,
         /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
-        stance: Stance,
+        effective_permissions: EffectivePermissions,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
         checkpoint: Option<CheckpointCreated>,
         /// Somebody else has changed files that the session has read, and it does not know yet.

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use proto::startup::STARTUP_FILES;
+
 use crate::denied_paths::may_be_opened;
 use crate::repository::GitDirs;
 
@@ -34,22 +36,6 @@ const OF_OTHERS: [(&str, NameScope); 11] = [
     (".zed/settings.json", NameScope::Itself),
     (".idea/runConfigurations", NameScope::Below),
     (".idea/workspace.xml", NameScope::Itself),
-];
-
-/// Files that a shell or git reads at start-up, anywhere: a workspace may be a home directory, or
-/// be linked into one. Commands cannot change existing ones.
-const OF_HOMES: [&str; 11] = [
-    ".profile",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".gitconfig",
 ];
 
 /// The agent's working directory: its content is not configuration. A resolved path cannot leave it
@@ -92,7 +78,8 @@ fn begin(names: &[Cow<'_, str>], path: &str) -> bool {
 }
 
 fn is_of_a_home(name: &str) -> bool {
-    let mut known = OF_HOMES.iter();
+    // A workspace may be somebody's home, or lie in it by a link. Commands are kept from those that are there.
+    let mut known = STARTUP_FILES.iter();
     known.any(|known| name.eq_ignore_ascii_case(known))
 }
 

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use proto::record::FileState;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -38,6 +39,32 @@ pub enum PathState {
     Unknown {
         why: String,
     },
+}
+
+/// As records have it.
+impl From<PathState> for FileState {
+    fn from(state: PathState) -> Self {
+        match state {
+            PathState::Absent => Self::Absent,
+            PathState::File {
+                sha256,
+                bytes,
+                mode,
+            } => Self::File {
+                sha256: hex::encode(sha256),
+                bytes,
+                mode,
+            },
+            PathState::Link { target } => match target.into_os_string().into_string() {
+                Ok(target) => Self::Link { target },
+                Err(_) => Self::Unknown {
+                    why: "it is a link to a name that is no text".to_owned(),
+                },
+            },
+            PathState::Directory => Self::Directory,
+            PathState::Unknown { why } => Self::Unknown { why },
+        }
+    }
 }
 
 /// A snapshot of a path.

@@ -5,25 +5,27 @@
 //! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
 
 mod history;
+mod text;
 mod what;
-mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use proto::item::{Display, ToolCall, ToolMessage, UserMessage, Voice};
+use proto::item::{Display, ToolMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::record::{
     ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState,
     ToolFinished, Usage,
 };
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Event, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use what::{Tokens, What};
 
-use crate::transcript::{harvest_words, reply_words, reset_words};
+use crate::event::DecodedEvent;
+use crate::messages::Language;
+use crate::transcript::words;
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -60,20 +62,16 @@ pub struct Trace {
 
 impl Trace {
     /// The lines that an event adds. Events without a `seq` add none.
-    pub fn fold(&mut self, event: &Event) -> Vec<Line> {
-        let Some(seq) = event.seq else {
+    pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Line> {
+        let (Some(seq), Some(body)) = (event.seq, event.body()) else {
             return Vec::new();
         };
-        if event.kind == "turn.started"
+        if matches!(body, Body::TurnStarted(_))
             && let Some(turn) = event.turn
         {
             self.began = Some((turn, event.at.max(self.last)));
         }
-        let happened = match event.body() {
-            Ok(body) => self.body(body, event.at),
-            Err(_) => now(event.at, other(&event.kind, event.data.get())),
-        };
-        happened
+        self.body(body.clone(), event.at)
             .into_iter()
             .map(|(at, what)| {
                 let at = match what {
@@ -102,7 +100,7 @@ impl Trace {
         let what = match body {
             Body::SessionCreated(created) => What::Created {
                 pid: created.pid,
-                model: format!("{}/{}", created.provider, created.model),
+                model: created.options.model.unwrap_or_default(),
                 cwd: created.cwd,
                 forked_from: created.origin.map(|origin| (origin.pid, origin.turn)),
             },
@@ -141,8 +139,7 @@ impl Trace {
             Body::Assistant(message) => {
                 self.number(&message.item);
                 for call in message.calls {
-                    let tool = meant(&call);
-                    self.tools.insert(call.id, tool);
+                    self.tools.insert(call.id, call.name);
                 }
                 return Vec::new();
             }
@@ -216,11 +213,11 @@ impl Trace {
                 by: pinned.by,
             },
             Body::CacheReset(reset) => What::CacheReset {
-                reason: short(&reset_words(&reset)),
+                reason: short(&words::reset(Language::English, &reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
-            Body::ReasoningHarvested(found) => What::Harvested {
-                found: short(&harvest_words(&found)),
+            Body::ReasoningExtracted(found) => What::ReasoningExtracted {
+                found: short(&words::extraction(Language::English, &found)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
@@ -280,7 +277,11 @@ impl Trace {
         )
     }
 
-    fn call(&self, decided: PolicyDecided) -> What {
+    fn call(&mut self, decided: PolicyDecided) -> What {
+        // What was judged is the tool that a call leads to, which may be another than it names.
+        if !decided.tool.is_empty() {
+            self.tools.insert(decided.call.clone(), decided.tool);
+        }
         What::Call {
             tool: self.tool(&decided.call),
             call: decided.call,
@@ -328,7 +329,7 @@ impl Trace {
             answers: answered
                 .replies
                 .iter()
-                .map(reply_words)
+                .map(|reply| words::reply(Language::English, reply))
                 .map(|words| short(&words))
                 .collect(),
             by: answered.by,
@@ -390,17 +391,6 @@ fn now(at: Stamp, what: What) -> Vec<(Stamp, What)> {
     vec![(at, what)]
 }
 
-/// The tool that a call means: that of `tool_call` is the one that it names.
-fn meant(call: &ToolCall) -> String {
-    if call.name == "tool_call"
-        && let Ok(arguments) = serde_json::from_str::<serde_json::Value>(&call.arguments)
-        && let Some(tool) = arguments.get("tool").and_then(serde_json::Value::as_str)
-    {
-        return short(tool);
-    }
-    call.name.clone()
-}
-
 fn between(from: Stamp, to: Stamp) -> u64 {
     u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0)
 }
@@ -448,7 +438,7 @@ fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
         Some(false) => now(at, What::Resumed { by: by.clone() }),
         None => Vec::new(),
     };
-    let changes = words::changes(&set);
+    let changes = text::changes(&set);
     if !changes.is_empty() {
         lines.push((at, What::Set { changes, by }));
     }

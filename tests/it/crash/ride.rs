@@ -15,6 +15,7 @@ use proto::state::State;
 use proto::{Body, Event, RequestId, Seq, SessionId};
 use rustix::process::Signal;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use tests::follow::wire;
 use tests::{Chance, House, follow, processes, soon, until};
 use tokio::sync::watch;
 
@@ -92,7 +93,7 @@ pub fn ride(seed: u64, kills: u64) {
         let hold: Hold = Hold::default();
         let model = Model::start(script(Arc::clone(&hold)));
         let house = House::new();
-        house.settings("[daemon]\nrecover = \"continue\"\n\n[network]\nretry_base_ms = 10\n");
+        house.settings("[daemon]\nrecover = \"continue\"\n\n[internal]\nretry_base_ms = 10\n");
         house.provider(&model.entry("model", None));
         story::project(&house);
         house.daemon();
@@ -101,10 +102,10 @@ pub fn ride(seed: u64, kills: u64) {
         let approver = house.client("approver", Role::Approve).await;
         let mut create = house.create("");
         create.prompt = None;
-        create.rules = Rules {
+        create.options.rules = Some(Rules {
             allow: story::rules(),
             ..Rules::default()
-        };
+        });
         let created = soon("a session", driver.call::<SessionCreate>(&create))
             .await
             .expect("create a session");
@@ -206,7 +207,7 @@ async fn keep(
                 if let Followed::Event(event) = followed.expect("follow the session")
                     && event.seq.is_some()
                 {
-                    lock(&seen).push(event);
+                    lock(&seen).push(wire(&event));
                 }
             }
             changed = end.changed() => changed.expect("the ride goes on"),
@@ -244,10 +245,10 @@ async fn approve(mut follow: Follow, client: Client, answered: Answered, told: w
         let Followed::Event(event) = followed else {
             continue;
         };
-        if let (Some(_), Ok(Body::ApprovalRequested(approval))) = (event.seq, event.body()) {
+        if let Some(Body::ApprovalRequested(approval)) = event.body() {
             tokio::spawn(allow(
                 client.clone(),
-                approval,
+                approval.clone(),
                 Arc::clone(&answered),
                 told.clone(),
             ));

@@ -1,13 +1,12 @@
 //! The real session engine with a model, tools and a disk that pass through a [`World`].
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::provider::{Reported, Request};
 use contract::{
     CallContext, Child, Codec, Command, Family, Outcome, Part, Preview, Provider, ProviderError,
-    Spawn, SpawnError, Tool, ToolSpec,
+    Spawn, SpawnError, Tool, ToolSet, ToolSpec,
 };
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -15,8 +14,7 @@ use futures::{FutureExt, StreamExt};
 use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::process::ChildProcess;
 use proto::record::{Rules, SessionCreated};
-use proto::state::Posture;
-use proto::{CallId, Failure, Pid};
+use proto::{CallId, Failure, Pid, SessionOptions};
 use serde_json::{Map, Value, json};
 use session::{Assembly, Layered, Setup};
 use store::log::Syncer;
@@ -39,7 +37,6 @@ impl Bench {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
         Setup {
-            budget: proto::budget::Budget::default(),
             pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),
@@ -51,10 +48,10 @@ impl Bench {
             secret_variables: Vec::new(),
             pass: Vec::new(),
             own_key: None,
-            tools: vec![
+            tools: ToolSet::new(vec![
                 Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                 Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
-            ],
+            ]),
             layers: vec![Layered {
                 origin: String::new(),
                 layer: policy::Layer::User,
@@ -64,17 +61,16 @@ impl Bench {
                 },
                 trusted: true,
             }],
-            posture: Posture::Ask,
-            max_steps: 0,
+            options: SessionOptions::default(),
             limits: turn::Limits {
                 retry_base_ms: 1,
                 ..turn::Limits::default()
             },
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: session::Confine {
-                demand: session::Demand::Off,
-                ..session::Confine::default()
+            confine: session::SandboxSettings {
+                demand: session::SandboxDemand::Off,
+                ..session::SandboxSettings::default()
             },
             recover: Some(self.recover),
             trusted: true,
@@ -85,7 +81,6 @@ impl Bench {
             repair: false,
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
         }
@@ -109,7 +104,7 @@ impl Assembly for Bench {
         Arc::clone(&self.world) as Arc<dyn Syncer>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -149,12 +144,8 @@ struct Marker {
 impl Marker {
     fn new(name: &'static str, family: Family, read_only: bool, world: &Arc<World>) -> Self {
         let spec = ToolSpec {
-            deferred: false,
-            name,
-            description: "Leaves a mark.",
-            schema: json!({"type": "object"}),
-            family,
             read_only,
+            ..ToolSpec::new(name, "Leaves a mark.", json!({"type": "object"}), family)
         };
         Self {
             spec,

@@ -5,18 +5,18 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use client::transcript::{Piece, Tone};
 use proto::methods::{SessionCheckpoints, SessionExport, SessionFork, SessionRewind, SessionSet};
 use proto::params::history::{
     ExportFormat, ExportParams, ForkParams, RewindParams, TurnCheckpoint, What,
 };
 use proto::params::session::{OneParams, SetParams};
 use proto::record::RewoundResult;
-use proto::{RequestId, SessionId};
+use proto::{RequestId, SessionId, SessionOptions};
 
 use super::Attached;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::{Piece, Tone};
 
 /// Files of a turn that are named; of more there is only the number.
 const FILES: usize = 3;
@@ -129,8 +129,11 @@ impl Attached {
     pub(super) async fn rename(&mut self, name: String) -> Result<(), Error> {
         let params = SetParams {
             session: self.session.clone(),
-            name: Some(name.clone()),
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                name: Some(name.clone()),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         self.client.call::<SessionSet>(&params).await?;
@@ -138,7 +141,7 @@ impl Attached {
     }
 
     pub(super) fn todos(&mut self) -> Result<(), Error> {
-        let todos = self.transcript.list().to_vec();
+        let todos = self.transcript.todos().to_vec();
         if todos.is_empty() {
             return self.note("the model has no list of things to do");
         }

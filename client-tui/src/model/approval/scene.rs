@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Question};
 use proto::{Pid, SessionId, Stamp};
@@ -36,8 +36,8 @@ impl Scene {
         let place = Place::of("/p");
         let mut model = Model::new(Look::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
-        session.approvals = approvals;
-        session.questions = questions;
+        session.open.approvals = approvals;
+        session.open.questions = questions;
         model.session = Some(session);
         model.link = Link::Live;
         let mut scene = Self { model, now };
@@ -57,7 +57,7 @@ impl Scene {
         });
         let event: proto::Event = serde_json::from_str(&event.to_string()).unwrap();
         let now = self.now;
-        self.session().fold(&event, now);
+        self.session().fold(&event.into(), now);
         self.tick();
     }
 
@@ -125,11 +125,12 @@ pub fn approval(number: u64, command: &str) -> Approval {
         session: Pid(7),
         call: format!("c{number}").as_str().into(),
         tool: "bash".to_owned(),
+        kind: ToolKind::Command,
         subject: command.to_owned(),
         preview: Display::Line {
             text: command.to_owned(),
         },
-        rule: "the posture `ask`".to_owned(),
+        rule: "the approval mode `ask`".to_owned(),
         scopes: vec![
             scope("this command", "Bash(cargo test --all)"),
             scope("any `cargo test …`", "Bash(cargo test:*)"),
@@ -144,6 +145,7 @@ pub fn change(number: u64, diff: &str) -> Approval {
     Approval {
         escape: None,
         tool: "edit_file".to_owned(),
+        kind: ToolKind::Edit,
         subject: "src/a.rs".to_owned(),
         preview: Display::Diff {
             path: "src/a.rs".to_owned(),

@@ -9,7 +9,7 @@ use proto::params::process::{self, ChildProcess};
 use proto::params::question::{Ask, Choice, Question};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
 use proto::record::ChildKind;
-use proto::state::{Kind, Mode, Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Pid, PromptId, Seq, SessionId, Stamp};
 
 use super::ListOf;
@@ -75,7 +75,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         state: State::Idle,
         waiting_for: None,
         cause: "turn completed".to_owned(),
-        posture: Posture::Ask,
+        approval_mode: ApprovalMode::Ask,
         turns: 3,
         origin: None,
         usage: UsageTotals {
@@ -103,8 +103,8 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
-        harvest: false,
-        branch: 1,
+        extract_reasoning: false,
+        samples: 1,
         read_only: None,
         instead_of: None,
         cold: None,
@@ -165,7 +165,7 @@ pub fn running() -> process::ListOutput {
 pub fn approval(n: u64, session: u64, subject: &str) -> Approval {
     serde_json::from_value(serde_json::json!({
         "approval_id": format!("{session}.{n}"), "session": session, "call": "c1", "tool": "Bash",
-        "subject": subject, "preview": {"type": "line", "text": subject}, "rule": "posture ask",
+        "subject": subject, "preview": {"type": "line", "text": subject}, "rule": "approval mode ask",
         "scopes": [], "shown_hash": "00", "asked_at": Stamp(NOW.0 - 600_500).to_string(),
     }))
     .unwrap()

@@ -47,7 +47,7 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
         &rows[1..],
         [
             "│ cargo test --all",
-            "asked because: the posture `ask`",
+            "asked because: the approval mode `ask`",
             "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
             "a yes, always in this workspace: this command (Bash(cargo test --all)) · n no",
             "e choose how far · Esc set aside",
@@ -61,6 +61,28 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
     let rows = scene.text(40, 12);
     for words in ["运行这条命令？", "y 允许，仅此一次", "n 拒绝"] {
         assert!(rows.contains(words), "{rows}");
+    }
+}
+
+#[test]
+fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
+    let found = Approval {
+        rule: "found in the answer's words, not declared as a call".to_owned(),
+        ..approval(1, "make")
+    };
+    let outside = Approval {
+        escape: Some("it needs the network, and there is none".to_owned()),
+        ..approval(2, "make")
+    };
+    for (open, english, chinese) in [
+        (found, "not declared as a call", "并未声明为调用"),
+        (outside, "it needs the network", "它需要网络"),
+    ] {
+        let mut scene = Scene::of(vec![open], Vec::new());
+        assert!(scene.text(80, 24).contains(english));
+        scene.model.look.language = Language::Chinese;
+        let text = scene.text(80, 24);
+        assert!(text.contains(chinese) && !text.contains(english), "{text}");
     }
 }
 
@@ -97,6 +119,7 @@ fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
     }
     let open = Approval {
         tool: "mcp__x\u{1b}]0;t\u{7}".to_owned(),
+        kind: proto::item::ToolKind::Other,
         rule: "a\nb\u{1b}".to_owned(),
         scopes: vec![scope("x\u{202e}\ny", "R\u{9b}")],
         ..approval(1, "a")
@@ -264,7 +287,7 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "plan": "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
     });
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().plans = vec![serde_json::from_value(plan).unwrap()];
+    scene.session().open.plans = vec![serde_json::from_value(plan).unwrap()];
     scene.tick();
     let text = scene.text(80, 24);
     for words in [

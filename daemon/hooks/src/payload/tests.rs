@@ -1,4 +1,5 @@
 use super::*;
+use crate::names::tests::tool;
 
 fn session() -> HookSession {
     HookSession {
@@ -29,7 +30,7 @@ fn a_call_is_matched_by_our_names_and_those_of_claude_code() {
     let arguments = arguments(json!({"path": "src/a.rs", "old": "x\ny"}));
     let value = line(&HookPayload::Call {
         call: &call,
-        tool: "edit_file",
+        tool: &tool("edit_file"),
         arguments: &arguments,
     });
     for (name, wanted) in [
@@ -58,7 +59,7 @@ fn the_other_events_have_their_fields() {
     let arguments = arguments(json!({"command": "ls"}));
     let value = line(&HookPayload::Result {
         call: &call,
-        tool: "bash",
+        tool: &tool("bash"),
         arguments: &arguments,
         result: "a\nb",
         status: "ok",
@@ -95,7 +96,7 @@ fn a_hook_receives_only_the_name_of_a_remembered_rule() {
     let arguments = arguments(json!({"content": "private"}));
     let what = HookPayload::Result {
         call: &call,
-        tool: "remember",
+        tool: &tool("remember"),
         arguments: &arguments,
         result: "private",
         status: "ok",
@@ -113,13 +114,13 @@ fn oversized_payloads_are_refused_for_blocking_hooks_and_truncated_for_notificat
     let arguments = arguments(json!({"content": "ä".repeat(LINE_MAX / 3)}));
     let asked = HookPayload::Call {
         call: &call,
-        tool: "write_file",
+        tool: &tool("write_file"),
         arguments: &arguments,
     };
     assert_eq!(session().line(&asked), None);
     let value = line(&HookPayload::Result {
         call: &call,
-        tool: "write_file",
+        tool: &tool("write_file"),
         arguments: &arguments,
         result: "ok",
         status: "ok",

@@ -149,11 +149,11 @@ fn beside_such_a_program_git_does_not_only_read_and_the_question_says_why() {
                 decision.rule
             );
         }
-        let plan = Stance {
+        let plan = EffectivePermissions {
             read_only: true,
-            ..Stance::default()
+            ..EffectivePermissions::default()
         };
-        let refused = beside("").stance(plan).bash(command);
+        let refused = beside("").effective_permissions(plan).bash(command);
         assert_eq!(refused.verdict, Verdict::Deny, "{command}");
     }
     for command in [
@@ -181,13 +181,11 @@ fn a_rule_for_all_directories_does_not_cover_it_and_one_for_this_one_does() {
         let scene = beside(rules);
         let arguments = Map::from_iter([("command".to_owned(), json!("git diff HEAD"))]);
         let call = Call {
-            tool: "bash",
-            family: Family::Bash,
-            read_only_tool: false,
+            tool: &tool("bash"),
             arguments: &arguments,
             touches: &[],
         };
-        let rules = RuleSet::parse(&[(layer, &scene.rules, true)]).0;
+        let rules = parse(&[(layer, &scene.rules, true)]).0;
         decide(&rules, &scene.context(&call), &call)
     };
     for layer in [Layer::User, Layer::Project] {

@@ -4,7 +4,7 @@
 //! Called by the registry.
 
 mod codec;
-mod stream;
+pub(crate) mod stream;
 mod wire;
 
 use std::sync::Arc;
@@ -39,20 +39,6 @@ fn path(base: &str) -> &'static str {
         "/messages"
     } else {
         "/v1/messages"
-    }
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) use collecting::collector;
-
-#[cfg(any(test, fuzzing))]
-mod collecting {
-    use crate::failure::ErrorContext;
-    use crate::read::Collect;
-
-    /// The collector, for streams without a connection.
-    pub(crate) fn collector(site: ErrorContext, model: String, answered: u64) -> impl Collect {
-        super::stream::Collector::new(site, model, answered)
     }
 }
 

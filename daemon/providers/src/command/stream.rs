@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::provider::{ErrorKind, Part, ProviderError, Reported};
+use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{Finish, Thought};
 use serde_json::value::RawValue;
 
@@ -113,8 +113,7 @@ impl Collector {
             _ => return Ok(Flow::Nothing),
         }
         if self.said > ANSWER_MAX {
-            let what = "sent an answer that is too long";
-            return Err(self.site.permanent(what, "try again, or another model"));
+            return Err(self.site.too_long());
         }
         Ok(Flow::More)
     }
@@ -130,12 +129,8 @@ impl Collector {
             whole: event.index.0.is_none(),
         };
         self.said += 1 + arguments.len();
-        self.calls.take(piece, batch).map_err(|TooManyCalls| {
-            self.site.permanent(
-                "requests too many calls in one answer",
-                "try again, or another model",
-            )
-        })
+        let taken = self.calls.take(piece, batch);
+        taken.map_err(|TooManyCalls| self.site.too_many_calls())
     }
 
     fn thought(&mut self, event: &Event<'_>) {
@@ -203,11 +198,9 @@ impl Collector {
             .error(&format!("failed: {words}"), hint, kind, wait)
     }
 
-    /// Reports the usage of a broken answer.
-    pub(super) fn reported(&self, batch: &mut PartBatch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    /// The usage reported so far.
+    pub(super) fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     /// Ends the answer if `done` was received.
@@ -219,14 +212,9 @@ impl Collector {
                 ArgumentTrust::AllButLast
             }
         };
-        for thought in std::mem::take(&mut self.thoughts) {
-            batch.push(Part::Thought(thought));
-        }
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let thoughts = std::mem::take(&mut self.thoughts);
+        let calls = self.calls.finish(trust);
+        batch.finish(thoughts, calls, self.usage, finish);
         Some(())
     }
 }

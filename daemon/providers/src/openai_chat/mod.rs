@@ -5,7 +5,7 @@
 //! Called by the registry.
 
 mod codec;
-mod stream;
+pub(crate) mod stream;
 mod wire;
 
 use std::sync::Arc;
@@ -26,20 +26,6 @@ pub(crate) fn open(
         stream::Collector::new(site, request.model.clone(), request.answered)
     });
     Ok((Arc::new(codec), Arc::new(vendor)))
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) use collecting::collector;
-
-#[cfg(any(test, fuzzing))]
-mod collecting {
-    use crate::failure::ErrorContext;
-    use crate::read::Collect;
-
-    /// The collector, for streams without a connection.
-    pub(crate) fn collector(site: ErrorContext, model: String, answered: u64) -> impl Collect {
-        super::stream::Collector::new(site, model, answered)
-    }
 }
 
 #[cfg(test)]

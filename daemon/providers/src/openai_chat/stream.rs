@@ -5,7 +5,7 @@
 //! its upstream looks the same. After a finish reason only usage may follow, and losing it is
 //! harmless. Called by `read`.
 
-use contract::provider::{Part, ProviderError, Reported};
+use contract::provider::{ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ use crate::openai_chat::wire::{CallDelta, ChatMessage, Choice, Chunk, Number, Us
 use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
 
 /// An answer in progress.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     site: ErrorContext,
     model: String,
     calls: Calls,
@@ -27,7 +27,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -49,11 +49,7 @@ impl Collector {
             Ok(chunk) => chunk,
             // Anything after the finish reason cannot invalidate the answer.
             Err(_) if self.end != AnswerEnd::Open => return Ok(Flow::Nothing),
-            Err(_) => {
-                return Err(self
-                    .site
-                    .transient("broke off its answer: it sent something that is not an event"));
-            }
+            Err(_) => return Err(self.site.no_event()),
         };
         let error = chunk
             .error
@@ -87,10 +83,7 @@ impl Collector {
         }
         if self.said > ANSWER_MAX {
             self.end = AnswerEnd::Open;
-            return Err(self.site.permanent(
-                "sent an answer that is too long",
-                "try again, or another model",
-            ));
+            return Err(self.site.too_long());
         }
         let flow = if self.said == before {
             Flow::Nothing
@@ -159,10 +152,7 @@ impl Collector {
         self.said += 1 + arguments.len();
         self.calls.take(piece, batch).map_err(|TooManyCalls| {
             self.end = AnswerEnd::Open;
-            self.site.permanent(
-                "requests too many calls in one answer",
-                "try again, or another model",
-            )
+            self.site.too_many_calls()
         })
     }
 
@@ -216,10 +206,8 @@ impl Collect for Collector {
         Ok(())
     }
 
-    fn reported(&self, batch: &mut PartBatch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     fn is_finished(&self) -> bool {
@@ -228,14 +216,10 @@ impl Collect for Collector {
 
     fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            self.reported(batch);
             return Err(self.site.transient("ended its answer without any content"));
         };
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let calls = self.calls.finish(trust);
+        batch.finish(Vec::new(), calls, self.reported(), finish);
         Ok(())
     }
 }

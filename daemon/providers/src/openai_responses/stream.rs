@@ -5,19 +5,19 @@
 //! servers without deltas work too. The answer is complete when the vendor reports its status.
 //! Called by `read`.
 
-use contract::provider::{Part, ProviderError, Reported};
+use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{self, Event, Output, Response, Usage};
 use crate::calls::{ArgumentTrust, CallFragment, Calls, TooManyCalls};
-use crate::failure::{ErrorContext, VendorError};
+use crate::failure::ErrorContext;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::there;
 use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
 
 /// An answer in progress.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     site: ErrorContext,
     model: String,
     calls: Calls,
@@ -52,7 +52,7 @@ enum PartKind {
 }
 
 impl Collector {
-    pub(super) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -71,11 +71,7 @@ impl Collector {
         let event: Event<'_> = match serde_json::from_str(data) {
             Ok(event) => event,
             Err(_) if self.end.is_some() => return Ok(Flow::Nothing),
-            Err(_) => {
-                return Err(self
-                    .site
-                    .transient("broke off its answer: it sent something that is not an event"));
-            }
+            Err(_) => return Err(self.site.no_event()),
         };
         let kind = &*event.kind.text;
         if kind == "error" || (kind.is_empty() && there(event.error).is_some()) {
@@ -131,10 +127,7 @@ impl Collector {
         }
         if self.said > ANSWER_MAX {
             self.end = None;
-            return Err(self.site.permanent(
-                "sent an answer that is too long",
-                "try again, or another model",
-            ));
+            return Err(self.site.too_long());
         }
         Ok(if self.said == before {
             Flow::Nothing
@@ -305,10 +298,7 @@ impl Collector {
         };
         self.calls.take(piece, batch).map_err(|TooManyCalls| {
             self.end = None;
-            self.site.permanent(
-                "requests too many calls in one answer",
-                "try again, or another model",
-            )
+            self.site.too_many_calls()
         })
     }
 
@@ -355,10 +345,7 @@ impl Collector {
     /// The vendor discards the answer so far.
     fn refused(&mut self, data: &str) -> ProviderError {
         self.end = None;
-        let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
-        let vendor = value.as_ref().and_then(VendorError::from_value);
-        self.site
-            .refused(&self.model, 200, None, &vendor.unwrap_or_default())
+        self.site.refused_in(&self.model, data)
     }
 
     fn report(&mut self, usage: Option<Usage>) {
@@ -385,9 +372,7 @@ impl Collect for Collector {
 
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Ok(response) = serde_json::from_str::<Response<'_>>(text) else {
-            return Err(self
-                .site
-                .transient("broke off its answer: it sent something that is not an answer"));
+            return Err(self.site.no_answer());
         };
         let is_error = response.status.text.is_empty() && there(response.error).is_some();
         if is_error {
@@ -396,10 +381,8 @@ impl Collect for Collector {
         self.over("response.completed", response, text, batch)
     }
 
-    fn reported(&self, batch: &mut PartBatch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     fn is_finished(&self) -> bool {
@@ -408,7 +391,6 @@ impl Collect for Collector {
 
     fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some(finish) = self.end else {
-            self.reported(batch);
             return Err(self
                 .site
                 .transient("ended its answer before it was complete"));
@@ -418,14 +400,9 @@ impl Collect for Collector {
             Finish::Stop | Finish::ToolCalls => (Finish::ToolCalls, ArgumentTrust::Whole),
             cut => (cut, ArgumentTrust::AllButLast),
         };
-        for thought in std::mem::take(&mut self.thoughts) {
-            batch.push(Part::Thought(thought));
-        }
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let thoughts = std::mem::take(&mut self.thoughts);
+        let calls = self.calls.finish(trust);
+        batch.finish(thoughts, calls, self.reported(), finish);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments of calls.
 
-use crate::arguments::read;
+use crate::calls::arguments::read;
 
 #[test]
 fn an_object_is_read_and_nothing_at_all_is_an_empty_one() {

@@ -10,7 +10,7 @@ use proto::{Body, CallId, Record, Seq, Stamp};
 use store::sidecar::{self, Sidecar};
 
 use super::house::{House, Scripted, begin, next_of, prompt, until, watching};
-use crate::away::{Absence, Bit, Digest, Left};
+use crate::viewers::absence::{Absence, Bit, Digest, Left};
 use crate::{Follow, SessionHandle};
 
 fn ended(outcome: OutcomeKind) -> Body {

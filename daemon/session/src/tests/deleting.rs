@@ -168,7 +168,7 @@ async fn a_crash_over_a_deletion_leaves_the_session_or_nothing() {
     let id = world.supervisor.find_id(&session).await.unwrap();
     world.supervisor.shutdown().await;
     // Before the moment that counts: in the books already, and still there.
-    crate::stats::close_books(&world.home, id).unwrap();
+    crate::supervisor::stats::close_books(&world.home, id).unwrap();
     world.restart().await;
     assert_eq!(requests(&world).await, 2);
     world.supervisor.shutdown().await;

@@ -12,8 +12,8 @@ use proto::params::session::{
 use proto::state::{Kind, State};
 
 use super::house::until;
-use super::world::{Notebook, World, prompt};
-use crate::slots::Left;
+use super::world::{World, prompt};
+use crate::supervisor::slots::Left;
 use crate::{Attach, Residence};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -128,24 +128,12 @@ async fn what_clients_brought_and_tools_know_is_still_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_tools_remember_goes_from_life_to_life() {
-    use crate::setup::Assembly;
+async fn tool_memory_survives_an_eviction() {
     let world = World::new(TALK);
-    let nowhere = workspace::Workspace::open(workspace::WorkspaceOptions {
-        root: world.project.clone(),
-        cwd: world.project.clone(),
-        ..workspace::WorkspaceOptions::default()
-    });
-    let nowhere = std::sync::Arc::new(nowhere.unwrap());
-    let old = world.outside.memory(std::sync::Arc::clone(&nowhere));
-    "a word".clone_into(&mut old.downcast_ref::<Notebook>().unwrap().0.lock().unwrap());
-    let new = world.outside.memory(nowhere);
-    let remembered = world.outside.remembered(&old).unwrap();
-    world.outside.remind(&new, remembered);
-    assert_eq!(
-        *new.downcast_ref::<Notebook>().unwrap().0.lock().unwrap(),
-        "a word"
-    );
+    let session = world.begin("mark it").await;
+    evict(&world).await;
+    world.prompt(&session, "again").await.unwrap();
+    assert_eq!(*world.outside.memory.restored.lock().unwrap(), ["a word"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,7 +251,10 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
 }
 
 /// Takes a session out of memory that in the end stays, when it gets leave to say so.
-fn begin_to_part(world: &World, says: &std::sync::Arc<tokio::sync::Notify>) -> crate::slots::End {
+fn begin_to_part(
+    world: &World,
+    says: &std::sync::Arc<tokio::sync::Notify>,
+) -> crate::supervisor::slots::End {
     let leave = |handle: crate::SessionHandle| {
         let says = std::sync::Arc::clone(says);
         async move {
@@ -406,7 +397,7 @@ async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_looser_posture_is_told_once_in_a_life_of_the_daemon() {
+async fn a_looser_approval_mode_is_told_once_in_a_life_of_the_daemon() {
     let mut world = World::new(TALK);
     let session = world.begin("mark it").await;
     world.outside.strict.store(true, Ordering::SeqCst);
@@ -418,7 +409,7 @@ async fn a_looser_posture_is_told_once_in_a_life_of_the_daemon() {
     let id = world.supervisor.find_id(&session).await.unwrap();
     let mut told = 0;
     let count = &mut |raw: &store::format::RawRecord<'_>| {
-        told += usize::from(raw.data.get().contains("keeps its posture"));
+        told += usize::from(raw.data.get().contains("keeps its approval mode"));
     };
     store::log::read(&world.home.session_dir(id), count).unwrap();
     assert_eq!(told, 1);

@@ -1,6 +1,5 @@
 //! A session with nothing real but the engine: the model plays a cassette, the disk waits for leave.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -8,24 +7,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, ToolSpec};
+use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{AttachParams, PromptParams, When};
 use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
-use proto::state::{Kind, Mode, OnAsk, Posture};
-use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
+use proto::state::{ApprovalMode, OnAsk};
+use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value};
 use store::home::Home;
 use store::log::{LogFile, LogIndex, Syncer};
 use tokio::sync::oneshot;
 
-use crate::handle::{Attach, SessionHandle};
-use crate::keys::Keys;
-use crate::load::{self, Ground};
-use crate::making::{self, Parts};
-use crate::setup::{Assembly, Layered, Setup};
+use crate::actor::handle::{Attach, SessionHandle};
+use crate::assembly::setup::{Assembly, Layered, Setup};
+use crate::request::keys::Keys;
+use crate::supervisor::build::{self as making, Parts};
+use crate::supervisor::load::{self, Ground};
 use crate::{Follow, Following};
 
 /// A disk whose syncs wait for leave.
@@ -153,8 +152,8 @@ impl Spawn for Stops {
 /// An assembly whose model plays a cassette.
 pub struct Scripted {
     pub cassette: String,
-    /// The configured posture.
-    pub posture: Posture,
+    /// The configured approval mode.
+    pub approval_mode: ApprovalMode,
     pub stops: Arc<Stops>,
     pub runs: Arc<Mutex<Vec<String>>>,
     /// What the runs of `mark` wait for: as many permits as runs may end.
@@ -167,7 +166,7 @@ impl Scripted {
     pub fn new(cassette: &str) -> Self {
         Self {
             cassette: cassette.to_owned(),
-            posture: Posture::Ask,
+            approval_mode: ApprovalMode::Ask,
             stops: Arc::default(),
             runs: Arc::default(),
             leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
@@ -179,14 +178,12 @@ impl Scripted {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, provider) = replay::open(cassette.stalls_for(Duration::from_secs(3_600)));
         let marker = Marker {
-            spec: ToolSpec {
-                deferred: false,
-                name: "mark",
-                description: "Marks.",
-                schema: serde_json::json!({"type": "object"}),
-                family: Family::Bash,
-                read_only: false,
-            },
+            spec: ToolSpec::new(
+                "mark",
+                "Marks.",
+                serde_json::json!({"type": "object"}),
+                Family::Bash,
+            ),
             runs: Arc::clone(&self.runs),
             leave: Arc::clone(&self.leave),
             seen_env: Arc::clone(&self.seen_env),
@@ -203,21 +200,23 @@ impl Scripted {
             secret_variables: vec!["VENDOR_KEY".into()],
             pass: Vec::new(),
             own_key: None,
-            tools: vec![Arc::new(marker)],
+            tools: ToolSet::new(vec![Arc::new(marker)]),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
                 rules: Rules::default(),
                 trusted: true,
             }],
-            posture: self.posture,
-            max_steps: 0,
+            options: SessionOptions {
+                approval_mode: Some(self.approval_mode),
+                ..SessionOptions::default()
+            },
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: crate::Confine {
-                demand: crate::Demand::Off,
-                ..crate::Confine::default()
+            confine: crate::SandboxSettings {
+                demand: crate::SandboxDemand::Off,
+                ..crate::SandboxSettings::default()
             },
             recover: None,
             trusted: true,
@@ -226,10 +225,8 @@ impl Scripted {
             unusable: None,
             price: None,
             repair: false,
-            budget: proto::budget::Budget::default(),
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
         }
@@ -249,7 +246,7 @@ impl Assembly for Scripted {
         Arc::clone(&self.stops) as Arc<dyn Spawn>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -335,7 +332,7 @@ impl House {
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
-        self.shells = Arc::clone(&actor.bench.shells);
+        self.shells = Arc::clone(&actor.calls.bench().shells);
         self.handle = handle;
         self.life = tokio::spawn(actor.run(inbox));
     }
@@ -364,7 +361,7 @@ pub fn begin_with(
     let project = dir.path().join("project");
     std::fs::create_dir(&project).unwrap();
     let catalog = store::catalog::Catalog::open(&home).unwrap().catalog;
-    let feed = crate::catalog::CatalogFeed::start(Arc::new(catalog)).unwrap();
+    let feed = crate::journal::catalog_feed::CatalogFeed::start(Arc::new(catalog)).unwrap();
     let script = Arc::new(script);
     let ground = Ground {
         home: Arc::clone(&home),
@@ -372,9 +369,9 @@ pub fn begin_with(
         catalog: feed,
         pids: Arc::new(store::pids::PidCounter::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
-        ledger: Arc::new(crate::budget::Ledger::new(
+        ledger: Arc::new(crate::request::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
-            std::sync::Weak::new(),
+            std::sync::Weak::<crate::Supervisor>::new(),
         )),
     };
     let setup = script.setup();
@@ -385,7 +382,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = crate::prefix::render(setup.codec.as_ref(), &setup);
+    let prefix = crate::context::prefix::render(setup.codec.as_ref(), &setup);
     let parts = Parts {
         created: created.clone(),
         file,
@@ -412,7 +409,7 @@ pub fn begin_with(
         request_id: None,
     };
     actor.bear(created, Vec::new(), Some(prompt), reply);
-    let shells = Arc::clone(&actor.bench.shells);
+    let shells = Arc::clone(&actor.calls.bench().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {
         handle,
@@ -437,30 +434,20 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         epoch: 1,
         cwd: place.clone(),
         root: place,
-        provider: "script".into(),
         provider_kind: "replay".into(),
-        model: "m".into(),
-        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
-        kind: Kind::Interactive,
-        posture: Posture::Ask,
-        mode: Mode::Normal,
-        read_only: false,
-        on_ask: OnAsk::Allow,
-        name: None,
-        labels: Vec::new(),
-        max_steps: 0,
-        timeout_ms: 0,
-        rules: Rules::default(),
+        tools: proto::record::SessionTools::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
         request_id: None,
         version: "test".into(),
-        budget: proto::budget::Budget::default(),
-        harvest: false,
-        branch: None,
+        options: SessionOptions {
+            model: Some("script/m".into()),
+            on_ask: Some(OnAsk::Allow),
+            ..SessionOptions::default()
+        },
     }
 }
 

@@ -12,7 +12,7 @@ use store::sidecar::{self, Sidecar};
 use turn::RecoverPolicy;
 
 use super::house::{House, Scripted, begin, next_of, until, watching};
-use crate::fanout::Fanout;
+use crate::viewers::fanout::Fanout;
 
 /// 18 characters, three each 400 ms.
 const SLOW: &str =
@@ -178,7 +178,7 @@ fn only_what_could_be_seen_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_newest_wish_is_what_stands_in_the_end() {
     let dir = tempfile::tempdir().unwrap();
-    let mut file = crate::aside::AsideFile::new(dir.path().to_path_buf(), Sidecar::Seen);
+    let mut file = crate::journal::sidecar::AsideFile::new(dir.path().to_path_buf(), Sidecar::Seen);
     let newest = |number: u64| number.to_string().into_bytes();
     for number in 0..1_000 {
         file.put(newest(number));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::opening::{context, root_of};
+use crate::context::first_message::{context, root_of};
 
 #[test]
 fn the_root_is_the_git_root_but_never_the_persons_home() {

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use proto::outcome::UsageTotals;
-use proto::state::{Kind, Mode, Posture};
+use proto::state::{ApprovalMode, Kind, Mode};
 use proto::{Seq, Stamp};
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         state: State::Idle,
         waiting_for: None,
         cause: "created".to_owned(),
-        posture: Posture::Ask,
+        approval_mode: ApprovalMode::Ask,
         turns: 0,
         usage: UsageTotals::default(),
         context_tokens: 0,
@@ -60,8 +60,8 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
-        harvest: false,
-        branch: 1,
+        extract_reasoning: false,
+        samples: 1,
         exit_code: None,
         cut_off: None,
         read_only: None,
@@ -271,7 +271,7 @@ fn a_session_is_found_by_pid_id_prefix_and_name() {
     );
     let none =
         |names: &[&str]| SessionLookup::None(names.iter().map(ToString::to_string).collect());
-    assert_eq!(find("biuld"), none(&[]));
+    assert_eq!(find("biuld"), none(&["build"]));
     assert_eq!(find("buil"), none(&["build"]));
     assert_eq!(find("Build"), none(&["build"]));
     assert_eq!(find("tast"), none(&["test"]));

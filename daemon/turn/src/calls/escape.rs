@@ -4,7 +4,7 @@
 //! What is blocked is judged anew, as something that runs outside: policy says whether a person may be asked at all, now
 //! and again when they have said yes.
 
-use contract::{Basis, Outcome, Stance};
+use contract::Outcome;
 use proto::Body;
 use proto::item::{CallStatus, ToolCall};
 use proto::params::approval::Approval;
@@ -58,7 +58,7 @@ impl Step<'_> {
         let open = self.facts.open.as_ref()?;
         let known = self.open_call(&call.id)?;
         let again = open.kept_inside.contains(&known.input_sha256);
-        let refused = self.facts.stance().refuses().is_some();
+        let refused = self.facts.effective_permissions().refuses().is_some();
         // While a yes is waited for, one that runs could change what it is for: a script that the command names.
         let alone = self.facts.children.is_empty();
         (known.blocked.is_none() && !again && !refused && alone).then_some(reason)
@@ -99,13 +99,8 @@ impl Step<'_> {
     ) {
         // Outside nothing holds it: it starts from disk, and alone.
         decided.decision.read_only = false;
-        if let Some(why) = self.facts.stance().refuses() {
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
-        }
-        // Nothing but a person's yes to what would be shown now lets it out: no rule, no posture.
+        self.apply_stance(&mut decided.decision);
+        // Nothing but a person's yes to what would be shown now lets it out: no rule, no approval mode.
         let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
         let asks = decided.decision.verdict == Verdict::Ask && question.escape.is_some();
         if !asks {

@@ -20,7 +20,7 @@ impl Step<'_> {
         proposal: Proposal,
         attended: bool,
     ) {
-        if self.facts.settings.mode != Mode::Plan {
+        if self.facts.options.mode != Some(Mode::Plan) {
             return self.close(calls, call, Outcome::refused(words::NO_PLAN_MODE), 0);
         }
         let (session, id) = self.next_question();

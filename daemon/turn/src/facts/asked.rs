@@ -1,6 +1,6 @@
 //! What people are asked, as a fold: decisions, approvals, questions of the model, and what was answered.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::outcome::Denied;
 use proto::params::approval::{Approval, Decision};
 use proto::params::question::Question;
@@ -42,7 +42,7 @@ impl Facts {
         }
         if unattended || decided.verdict == Verdict::Deny {
             let words = words::denied_by_policy(decided);
-            if decided.layer == Stance::LAYER {
+            if decided.layer == EffectivePermissions::LAYER {
                 // What the session may not do now it may do later in the same turn.
                 self.stage_denied(&decided.call, words);
             } else {

@@ -1,6 +1,6 @@
 //! Plans of the model, as a fold: proposed, answered; and what the session may do now.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::Record;
 use proto::params::plan::{Decision, Plan};
 use proto::record::PlanResolved;
@@ -14,11 +14,11 @@ use crate::words;
 impl Facts {
     /// What the session may do now, whatever rules say.
     #[must_use]
-    pub fn stance(&self) -> Stance {
-        Stance {
-            mode: self.settings.mode,
-            read_only: self.settings.read_only,
-            window: self.open.as_ref().is_some_and(|open| open.window),
+    pub fn effective_permissions(&self) -> EffectivePermissions {
+        EffectivePermissions {
+            mode: self.options.mode.unwrap_or_default(),
+            read_only: self.options.read_only.unwrap_or_default(),
+            plan_approved: self.open.as_ref().is_some_and(|open| open.plan_approved),
         }
     }
 
@@ -59,16 +59,16 @@ impl Facts {
             (None, false) => Answerer::Daemon,
         };
         if by == Answerer::Person {
-            self.settings.mode = Mode::Normal;
+            self.options.mode = Some(Mode::Normal);
             // The call's result says it.
             self.told.mode = Mode::Normal;
         }
         if resolved.unattended {
-            let subject = super::first_line(&plan.plan);
+            let subject = contract::first_line(&plan.plan);
             self.nobody_there(&plan.call, &subject, words::PLAN_UNATTENDED);
         }
         let Some(open) = &mut self.open else { return };
-        open.window |= by == Answerer::Person;
+        open.plan_approved |= by == Answerer::Person;
         if resolved.unattended {
             open.unapproved = Some(plan.plan.clone());
         }

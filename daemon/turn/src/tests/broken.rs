@@ -114,8 +114,12 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
                 Effect::Judge { call } => {
                     let mut judgement =
                         judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
-                    if let Judgement::Decided { stance, .. } = &mut judgement {
-                        *stance = machine.facts().stance();
+                    if let Judgement::Decided {
+                        effective_permissions,
+                        ..
+                    } = &mut judgement
+                    {
+                        *effective_permissions = machine.facts().effective_permissions();
                     }
                     happens.push(Input::Judged {
                         call: call.id,
@@ -161,9 +165,9 @@ fn reset(machine: &Machine, job: &Job) -> Input {
         Resetting::Rebase => JobEnd::Reset(CacheReset {
             base: Some(facts.pieces_upto(job.upto)),
             wire: Some(Wire {
-                provider: facts.settings.provider.clone(),
-                model: facts.settings.model.clone(),
-                effort: facts.settings.effort.clone(),
+                provider: facts.options.provider().to_owned(),
+                model: facts.options.model_name().to_owned(),
+                effort: facts.options.effort.clone(),
                 ..facts.wire.clone()
             }),
             ..CacheReset::default()
@@ -286,6 +290,7 @@ fn calls(number: u64, ids: &[&str]) -> (Option<u64>, Body) {
 
 fn starts(number: u64, id: &str) -> (Option<u64>, Body) {
     let started = ToolStarted {
+        kind: proto::item::ToolKind::Other,
         call: CallId::from(id),
         tool: "write".into(),
         subject: String::new(),

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, Confinement, Decision, Outcome, Stance};
-use proto::item::{CallStatus, Display, ToolCall};
+use contract::{Basis, Confinement, Decision, EffectivePermissions, Outcome};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
 use proto::record::{
-    CheckpointCreated, FileState, Kept, Rules, SessionCreated, Todo, TodoStatus, Verdict,
+    CheckpointCreated, FileState, Kept, SessionCreated, Todo, TodoStatus, Verdict,
 };
-use proto::state::{Kind, Mode, OnAsk, Posture};
-use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, Stamp};
+use proto::state::{Kind, OnAsk};
+use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, SessionOptions, Stamp};
 
 use crate::Judgement;
 use crate::input::Unattended;
@@ -28,30 +28,23 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         epoch: 1,
         cwd: "/w".into(),
         root: "/w".into(),
-        provider: "p".into(),
         provider_kind: "openai".into(),
-        model: "m".into(),
-        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
-        kind,
-        posture: Posture::Ask,
-        mode: Mode::Normal,
-        read_only: false,
-        on_ask: OnAsk::Wait,
-        name: None,
-        labels: Vec::new(),
-        max_steps,
-        timeout_ms,
-        rules: Rules::default(),
+        tools: proto::record::SessionTools::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
         request_id: None,
         version: "0".into(),
-        budget: proto::budget::Budget::default(),
-        harvest: false,
-        branch: None,
+        options: SessionOptions {
+            model: Some("p/m".into()),
+            kind: Some(kind),
+            on_ask: Some(OnAsk::Wait),
+            max_steps: Some(max_steps),
+            timeout_ms: Some(timeout_ms),
+            ..SessionOptions::default()
+        },
     }
 }
 
@@ -137,6 +130,7 @@ pub fn judgement(
         session: Pid(7),
         call: call.id.clone(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         subject: call.arguments.clone(),
         preview: Display::Line {
             text: format!("version {version}"),
@@ -151,14 +145,22 @@ pub fn judgement(
         checkpoint: None,
         questions: None,
         plan: None,
-        stance: Stance::default(),
+        effective_permissions: EffectivePermissions::default(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         decision,
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
         question,
         unattended,
         files_changed: false,
+    }
+}
+
+fn kind(tool: &str) -> ToolKind {
+    match tool {
+        "bash_output" => ToolKind::CommandOutput,
+        _ => ToolKind::Other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A trace, word by word.
 
-use proto::Pid;
+use proto::{Event, Pid};
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,7 +8,7 @@ use super::*;
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
 /// Records of a session: seconds, turn, kind, data.
-fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<Event> {
+fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<DecodedEvent> {
     let records = records.iter().enumerate();
     records
         .map(|(index, (at, turn, kind, data))| Event {
@@ -23,10 +23,11 @@ fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<Event> {
             kind: (*kind).into(),
             data: serde_json::value::to_raw_value(data).unwrap(),
         })
+        .map(DecodedEvent::from)
         .collect()
 }
 
-fn text(events: &[Event]) -> String {
+fn text(events: &[DecodedEvent]) -> String {
     let mut trace = Trace::default();
     let lines = events.iter().flat_map(|event| trace.fold(event));
     lines.map(|line| format!("{line}\n")).collect()
@@ -44,7 +45,7 @@ fn sums() -> Value {
 }
 
 /// A turn with everything that usually happens in one.
-fn turn() -> Vec<Event> {
+fn turn() -> Vec<DecodedEvent> {
     let t = Some(3);
     log(&[
         (
@@ -99,7 +100,7 @@ fn turn() -> Vec<Event> {
             106.0,
             t,
             "session.set",
-            json!({"paused": false, "by": "reasonix resume", "posture": "auto"}),
+            json!({"paused": false, "by": "reasonix resume", "approval_mode": "auto"}),
         ),
         (
             116.7,
@@ -185,7 +186,7 @@ const GOLDEN: &str = "        \
     4.600  asks 3.1 bash \"cargo test\"
     5.000  paused by reasonix pause
     6.000  resumed by reasonix resume
-    6.000  set posture=auto by reasonix resume
+    6.000  set approval_mode=auto by reasonix resume
    16.700  asked 3.1 → allow_once by ann after 12.1 s
    16.700  start bash \"cargo test\"
    20.900  run bash 4.20 s exit 0
@@ -335,7 +336,7 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
             1.0,
             t,
             "policy.decided",
-            json!({"call": "c", "verdict": "allow", "rule": "r", "layer": "user",
+            json!({"call": "c", "tool": "fetch", "verdict": "allow", "rule": "r", "layer": "user",
             "read_only": true, "subject": "x", "input_sha256": ""}),
         ),
         (2.0, t, "question.asked", question),
@@ -398,9 +399,9 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
     let events = log(&[
         (1.0, t, "turn.started", json!({"prompt_id": PROMPT})),
         (2.0, t, "usage", beside("sample")),
-        (3.0, t, "usage", beside("harvest")),
+        (3.0, t, "usage", beside("extraction")),
         (4.0, t, "calls.repaired", repaired),
-        (5.0, t, "reasoning.harvested", found),
+        (5.0, t, "reasoning.extracted", found),
         (
             6.0,
             t,
@@ -412,8 +413,8 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
     let text = text(&events);
     for line in [
         "request #1 (sample) try 1",
-        "first token #1 (harvest)",
-        "answer #1 (harvest)",
+        "first token #1 (extraction)",
+        "answer #1 (extraction)",
         "mended calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
          repetitions are counted anew",
         "run bash unknown\n",

@@ -1,9 +1,9 @@
 //! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
-use contract::tool::Family;
+use contract::{Family, ToolChoice};
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, ToolCall, Voice};
+use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
 use serde_json::{Value, json};
 
@@ -115,14 +115,7 @@ fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -
 }
 
 fn tools() -> Vec<ToolSpec> {
-    let spec = |name, schema| ToolSpec {
-        deferred: false,
-        name,
-        description: "Does \"it\".",
-        schema,
-        family: Family::Read,
-        read_only: true,
-    };
+    let spec = |name, schema| ToolSpec::new(name, "Does \"it\".", schema, Family::Read);
     let schema = json!({"type": "object", "required": ["z", "a"], "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}});
     vec![spec("write", json!({})), spec("read", schema)]
 }

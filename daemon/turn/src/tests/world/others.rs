@@ -10,12 +10,12 @@ use proto::params::approval::Decision as Answered;
 use proto::params::plan;
 use proto::params::session::When;
 use proto::record::{
-    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningHarvested,
+    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningExtracted,
     SessionSet, Usage, Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
+use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, SessionOptions};
 
 use super::{Running, World};
 use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
@@ -178,7 +178,7 @@ impl World {
     fn pin(&mut self) {
         let place = self.chance.below(4);
         if place == 0 {
-            self.harvested();
+            self.extracted();
         }
         let pin = Body::MessagePinned(Pinned {
             item: ItemId(format!("m1.{place}")),
@@ -191,9 +191,10 @@ impl World {
     }
 
     /// Requests beside the conversation have ended, at any time: what they took, and what came of them.
-    fn harvested(&mut self) {
-        let spent = [Purpose::Sample, Purpose::Harvest].map(|purpose| Body::Usage(beside(purpose)));
-        let found = Body::ReasoningHarvested(ReasoningHarvested {
+    fn extracted(&mut self) {
+        let spent =
+            [Purpose::Sample, Purpose::Extraction].map(|purpose| Body::Usage(beside(purpose)));
+        let found = Body::ReasoningExtracted(ReasoningExtracted {
             item: ItemId("m1.2".into()),
             subgoals: Vec::new(),
             hypotheses: Vec::new(),
@@ -243,7 +244,7 @@ impl World {
     }
 
     fn set(&mut self) {
-        let set = SessionSet {
+        let options = SessionOptions {
             kind: self
                 .chance
                 .once_in(3)
@@ -269,9 +270,13 @@ impl World {
                 .chance
                 .once_in(6)
                 .then(|| self.chance.one_of(&["", "high"]).to_owned()),
+            budget: self.chance.once_in(3).then(Budget::default),
+            ..SessionOptions::default()
+        };
+        let set = SessionSet {
+            options,
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
-            budget: self.chance.once_in(3).then(Budget::default),
             ..SessionSet::default()
         };
         self.step(Input::Set(Box::new(set)));
@@ -396,7 +401,7 @@ impl World {
             question,
             questions,
             plan,
-            stance,
+            effective_permissions,
             checkpoint: kept,
             ..
         } = &mut judgement
@@ -410,9 +415,9 @@ impl World {
             }
             self.shown
                 .insert(call.id.clone(), question.shown_hash.clone());
-            *stance = self.machine.facts().stance();
+            *effective_permissions = self.machine.facts().effective_permissions();
             // It was looked at before something else happened.
-            stance.window ^= self.chance.once_in(20);
+            effective_permissions.plan_approved ^= self.chance.once_in(20);
             if call.name == "plan" {
                 *plan = Some(Proposal {
                     plan: call.arguments.clone(),

@@ -1,0 +1,297 @@
+//! What the log says of files: what they were before turns changed them, and what the session left of them last.
+//!
+//! Only reads. Blocks.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use proto::item::CallStatus;
+use proto::record::{
+    CheckpointCreated, ChildKind, FileState, RewoundResult, SessionRewound, ToolFinished,
+};
+use proto::{Body, CallId, ErrorName, Failure, Record, Seq};
+
+use crate::content::{Beside, Own};
+
+/// What is known of a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touched {
+    pub was: Was,
+    /// What the session left there last; `None`: it never said.
+    pub now: Option<FileState>,
+}
+
+/// What it was before the first of the turns that changed it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Was {
+    State(FileState),
+    /// What the tree of this turn has there.
+    Tree(u64),
+}
+
+/// The tree of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub tree: String,
+    pub(crate) beside: Beside,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub struct Past {
+    pub places: BTreeMap<String, Touched>,
+    pub trees: BTreeMap<u64, Kept>,
+    turns: BTreeMap<u64, OfTurn>,
+    /// What the session left, whatever turn it was in.
+    left: HashMap<String, FileState>,
+    /// Turns with a call that was cut off: what it changed, nobody could tell.
+    pub cut_off: BTreeSet<u64>,
+    /// Turns with commands.
+    commands: BTreeSet<u64>,
+    /// Calls that may change something.
+    writers: BTreeSet<CallId>,
+}
+
+#[derive(Debug, Default)]
+struct OfTurn {
+    files: BTreeSet<String>,
+    notes: Vec<String>,
+}
+
+impl OfTurn {
+    fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+}
+
+/// What these turns have changed.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn read(dir: &Path, turns: &BTreeSet<u64>) -> Result<Past, Failure> {
+    let mut past = Past::default();
+    if turns.is_empty() {
+        return Ok(past);
+    }
+    let mut root = String::new();
+    scan(dir, &mut |record, own| {
+        if let Body::SessionCreated(created) = &record.body {
+            root.clone_from(&created.root);
+        }
+        let turn = record.turn.filter(|turn| turns.contains(turn));
+        past.take(record, own, turn, &root);
+    })?;
+    let Past { places, left, .. } = &mut past;
+    for (path, touched) in places {
+        touched.now = left.get(path).cloned();
+    }
+    Ok(past)
+}
+
+/// What the rewind of this record has changed: to be taken back.
+///
+/// # Errors
+/// The log cannot be read, or has no such record.
+pub fn of_undo(dir: &Path, rewind: Seq) -> Result<Past, Failure> {
+    let rewound = rewound_at(dir, rewind)?;
+    let restored = rewound
+        .files
+        .into_iter()
+        .filter(|file| file.result == RewoundResult::Restored || file.before != file.after);
+    let places = restored.map(|file| {
+        let touched = Touched {
+            was: Was::State(file.before),
+            now: Some(file.after),
+        };
+        (file.path, touched)
+    });
+    Ok(Past {
+        places: places.collect(),
+        ..Past::default()
+    })
+}
+
+/// The rewind of this record.
+///
+/// # Errors
+/// The log cannot be read, or has no such record.
+pub fn rewound_at(dir: &Path, seq: Seq) -> Result<SessionRewound, Failure> {
+    let mut found = None;
+    scan(dir, &mut |record, _| {
+        if let Body::SessionRewound(rewound) = record.body
+            && record.seq == seq
+        {
+            found = Some(rewound);
+        }
+    })?;
+    found.ok_or_else(|| unreadable(&format!("record {seq} is no rewind")))
+}
+
+fn scan(dir: &Path, take: &mut dyn FnMut(Record, Option<Own>)) -> Result<(), Failure> {
+    let read = store::log::read(dir, &mut |raw| {
+        let matters = matches!(
+            raw.kind.as_ref(),
+            "session.created"
+                | "checkpoint.created"
+                | "tool.started"
+                | "tool.finished"
+                | "session.rewound"
+                | "child.spawned"
+        );
+        if !matters {
+            return;
+        }
+        if let Ok(record) = raw.record() {
+            let checkpoint = matches!(record.body, Body::CheckpointCreated(_));
+            let own = raw.own.filter(|_| checkpoint);
+            let own = own.and_then(|own| serde_json::from_str(own.get()).ok());
+            take(record, own);
+        }
+    });
+    read.map(drop)
+        .map_err(|error| unreadable(&store::reason(&error)))
+}
+
+pub fn unreadable(why: &str) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        format!("The log of the session cannot be read: {why}"),
+        "Run `reasonix doctor` to see what is wrong with the store.",
+    )
+}
+
+impl Past {
+    /// Files that a turn has changed, as far as is known.
+    pub fn files_of(&self, turn: u64) -> impl Iterator<Item = &String> {
+        self.turns.get(&turn).into_iter().flat_map(|of| &of.files)
+    }
+
+    /// What of a turn no checkpoint holds.
+    pub fn notes_of(&self, turn: u64) -> Vec<String> {
+        let of = self.turns.get(&turn);
+        of.map(|of| of.notes.clone()).unwrap_or_default()
+    }
+
+    /// What no checkpoint holds, with the turns.
+    pub fn notes(&self) -> Vec<String> {
+        let all = self.turns.iter().flat_map(|(turn, of)| {
+            let notes = of.notes.iter();
+            notes.map(move |note| format!("Turn {turn}: {note}"))
+        });
+        all.collect()
+    }
+
+    fn take(&mut self, record: Record, own: Option<Own>, turn: Option<u64>, root: &str) {
+        match record.body {
+            Body::CheckpointCreated(checkpoint) => {
+                if let Some(turn) = turn {
+                    self.take_checkpoint(turn, checkpoint, own);
+                }
+            }
+            Body::ToolStarted(started) if !started.read_only => {
+                self.writers.insert(started.call);
+            }
+            Body::ToolFinished(finished) => self.take_finished(turn, finished, root),
+            Body::ChildSpawned(child) if child.kind == ChildKind::Shell => {
+                if let Some(turn) = turn {
+                    self.turns.entry(turn).or_default().note(format!(
+                        "What the command in the background (`{}`) changed after its call is not known.",
+                        contract::first_line(&child.command)
+                    ));
+                }
+            }
+            Body::SessionRewound(rewound) => {
+                for file in rewound.files {
+                    // One that had broken off may have changed what this one then left.
+                    let same = file.result == RewoundResult::Same;
+                    if same || file.result == RewoundResult::Restored || file.before != file.after {
+                        self.left.insert(file.path, file.after);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_checkpoint(&mut self, turn: u64, checkpoint: CheckpointCreated, own: Option<Own>) {
+        for kept in checkpoint.files {
+            self.places.entry(kept.path).or_insert(Touched {
+                was: Was::State(kept.was),
+                now: None,
+            });
+        }
+        if checkpoint.tree.is_some() || checkpoint.skipped.is_some() {
+            self.commands.insert(turn);
+        }
+        if let Some(tree) = checkpoint.tree {
+            let beside = own.and_then(|own| own.tree).unwrap_or_default();
+            self.trees.entry(turn).or_insert(Kept { tree, beside });
+        }
+        if let Some(why) = checkpoint.skipped {
+            self.turns.entry(turn).or_default().note(why);
+        }
+    }
+
+    fn take_finished(&mut self, turn: Option<u64>, finished: ToolFinished, root: &str) {
+        let writes = self.writers.contains(&finished.call);
+        if let Some(turn) = turn
+            && writes
+            && finished.status == CallStatus::Unknown
+        {
+            self.cut_off.insert(turn);
+            self.turns.entry(turn).or_default().note(format!(
+                "A call of `{}` was cut off; what it changed is not known.",
+                finished.tool
+            ));
+        }
+        for changed in finished.changed {
+            if changed.path == root
+                && let FileState::Unknown { why } = &changed.now
+            {
+                // Not about a place: more than can be told.
+                if let Some(turn) = turn {
+                    let note = format!("Of a call of `{}`: {why}.", finished.tool);
+                    self.turns.entry(turn).or_default().note(note);
+                }
+                continue;
+            }
+            if let Some(turn) = turn {
+                if changed.now != FileState::Directory {
+                    let of = self.turns.entry(turn).or_default();
+                    of.files.insert(changed.path.clone());
+                }
+                if !self.places.contains_key(&changed.path) {
+                    let was = self.was_of(turn, &changed.path);
+                    let touched = Touched { was, now: None };
+                    self.places.insert(changed.path.clone(), touched);
+                }
+            }
+            self.left.insert(changed.path, changed.now);
+        }
+    }
+
+    /// What a place was that nobody looked at by its name before it changed.
+    fn was_of(&self, turn: u64, path: &str) -> Was {
+        let above = Path::new(path).ancestors().skip(1);
+        let above = above
+            .filter_map(|above| above.to_str())
+            .find_map(|above| self.places.get(above));
+        match above.map(|touched| &touched.was) {
+            // Nothing was below what was not there, or was no directory.
+            Some(Was::State(
+                FileState::Absent | FileState::File { .. } | FileState::Link { .. },
+            )) => Was::State(FileState::Absent),
+            // A tool kept all that was in it; what a command does there, only a tree tells.
+            Some(Was::State(FileState::Directory)) if !self.commands.contains(&turn) => {
+                Was::State(FileState::Absent)
+            }
+            // What that tree says of the one it says of the other.
+            Some(Was::Tree(first)) => Was::Tree(*first),
+            Some(Was::State(FileState::Directory | FileState::Unknown { .. })) | None => {
+                Was::Tree(turn)
+            }
+        }
+    }
+}

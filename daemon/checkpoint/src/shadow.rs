@@ -1,0 +1,452 @@
+//! A git repository of the session's own, below its directory: whole work trees, as git trees.
+//!
+//! Never touches the person's repository; what that holds already is borrowed from it and costs nothing. None of its
+//! settings, hooks, filters or attributes is used. Called from threads that may block, inside of the runtime.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use contract::{ChildEvent, Command};
+use futures::StreamExt;
+use workspace::{Survey, SurveyEntry, SurveyedRepository};
+
+use crate::content::{Beside, Own};
+use crate::keeper::Keeper;
+
+/// How long git may take.
+const TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes that git may print.
+const PRINT_MAX: usize = 256 * 1024 * 1024;
+/// Bytes of a file that is kept.
+const FILE_MAX: u64 = 50 * 1024 * 1024;
+/// Bytes of content that are asked for at once.
+const ROUND_MAX: u64 = 32 * 1024 * 1024;
+/// Paths that are told beside a tree, of each kind.
+const BESIDE_MAX: usize = 2_000;
+
+/// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
+#[derive(Default)]
+pub(crate) struct Shadow {
+    last: Option<(Arc<Survey>, String)>,
+    /// How often git was run.
+    runs: u64,
+}
+
+/// What a tree has at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub kind: Kind,
+    /// The object's name.
+    pub object: String,
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Plain,
+    Executable,
+    Link,
+}
+
+impl Keeper {
+    /// Keeps a work tree as it was just looked at: its name, and what git does not say of it.
+    ///
+    /// # Errors
+    /// In words: why it could not be.
+    pub(crate) fn take(
+        &self,
+        repository: &SurveyedRepository,
+        tree: &Arc<Survey>,
+        path: &str,
+    ) -> Result<(String, Own), String> {
+        let mut shadow = self.alone();
+        // It stays taken where this does not come to its end: then the index holds nobody knows what.
+        let last = shadow.last.take();
+        let beside = self.beside(tree);
+        let own = |beside| Own {
+            tree: Some(beside),
+            ..Own::default()
+        };
+        // What is young in the last look was read in neither: only git can tell whether it is the same.
+        if let Some((before, id)) = &last
+            && **before == **tree
+        {
+            let id = id.clone();
+            shadow.last = last;
+            return Ok((id, own(beside)));
+        }
+        self.furnish(repository)
+            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        let whole = last.is_none();
+        let paths = match &last {
+            // Those that are young too: their times do not say whether they are the same.
+            Some((before, _)) => before.all_differences(tree),
+            None => {
+                // An index of an earlier life: what it holds is not known.
+                let _ = std::fs::remove_file(self.git_dir().join("index"));
+                let leaves = tree.places.iter();
+                let leaves = leaves.filter(|(_, mark)| matches!(mark, SurveyEntry::Leaf(_)));
+                leaves.map(|(path, _)| path.clone()).collect()
+            }
+        };
+        let young = tree.places.iter().filter(|(_, mark)| mark.is_young());
+        let young = young.map(|(path, _)| path.clone());
+        let left_out: std::collections::BTreeSet<_> =
+            beside.left_out.iter().map(PathBuf::from).collect();
+        let (mut here, mut gone) = (Vec::new(), Vec::new());
+        // Each once: a pack that is written as a stream takes no object twice.
+        let paths: std::collections::BTreeSet<PathBuf> = paths.into_iter().chain(young).collect();
+        for path in paths {
+            let list = match tree.places.get(&path) {
+                Some(SurveyEntry::Leaf(_)) if left_out.contains(&path) => continue,
+                Some(SurveyEntry::Leaf(_)) => &mut here,
+                // A directory is in a tree by what it holds.
+                Some(SurveyEntry::Directory) | None => &mut gone,
+            };
+            list.extend_from_slice(path.as_os_str().as_encoded_bytes());
+            list.push(0);
+        }
+        private(&self.git_dir().join("gone"), &gone)
+            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        let script = if whole { WHOLE } else { CHANGED };
+        let printed = self.git(&mut shadow, path, script, &here)?;
+        let id = String::from_utf8_lossy(&printed).trim().to_owned();
+        let is_name = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_name {
+            return Err("git answered with something else than a tree".into());
+        }
+        shadow.last = Some((Arc::clone(tree), id.clone()));
+        Ok((id, own(beside)))
+    }
+
+    fn beside(&self, tree: &Survey) -> Beside {
+        let leaves = || {
+            tree.places.iter().filter_map(|(path, mark)| match mark {
+                SurveyEntry::Leaf(leaf) if !leaf.link => Some((path, leaf)),
+                SurveyEntry::Leaf(_) | SurveyEntry::Directory => None,
+            })
+        };
+        let most = |executable: bool, fallback: u32| {
+            let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+            let modes = leaves().map(|(_, leaf)| leaf.mode);
+            for mode in modes.filter(|mode| (mode & 0o100 != 0) == executable) {
+                *counts.entry(mode).or_default() += 1;
+            }
+            let most = counts.into_iter().max_by_key(|(_, count)| *count);
+            most.map_or(fallback, |(mode, _)| mode)
+        };
+        let (plain, executable) = (most(false, 0o644), most(true, 0o755));
+        let name = |path: &Path| path.to_string_lossy().into_owned();
+        let odd = leaves().filter(|(_, leaf)| leaf.mode != plain && leaf.mode != executable);
+        let mut held = std::collections::HashSet::new();
+        for path in tree.places.keys() {
+            held.extend(path.parent());
+        }
+        let empty = tree.places.iter().filter(|(path, mark)| {
+            matches!(mark, SurveyEntry::Directory) && !held.contains(path.as_path())
+        });
+        let root = self.workspace.root();
+        let closed = |path: &Path| !self.workspace.readable(&root.join(path));
+        let left_out = leaves().filter(|(path, leaf)| leaf.bytes > FILE_MAX || closed(path));
+        let mut beside = Beside {
+            plain,
+            executable,
+            modes: odd.map(|(path, leaf)| (name(path), leaf.mode)).collect(),
+            empty: empty.map(|(path, _)| name(path)).collect(),
+            left_out: left_out.map(|(path, _)| name(path)).collect(),
+            // What is no text is named by nobody.
+            hidden: tree
+                .hidden
+                .iter()
+                .filter_map(|path| Some(path.to_str()?.to_owned()))
+                .collect(),
+            cut: false,
+        };
+        let much = [beside.modes.len(), beside.empty.len(), beside.hidden.len()];
+        beside.cut = much.into_iter().any(|count| count > BESIDE_MAX);
+        while beside.modes.len() > BESIDE_MAX {
+            beside.modes.pop_last();
+        }
+        beside.empty.truncate(BESIDE_MAX);
+        beside.hidden.truncate(BESIDE_MAX);
+        beside
+    }
+
+    /// What a tree holds, by path from the root.
+    ///
+    /// # Errors
+    /// In words: why it cannot be read.
+    pub fn entries(&self, path: &str, tree: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
+        let is_name = tree.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_name {
+            return Err("the log names no tree".into());
+        }
+        let script = format!("exec git ls-tree -r -l -z --full-tree {tree}");
+        let printed = self.git(&mut self.alone(), path, &script, &[])?;
+        let lines = printed.split(|byte| *byte == 0);
+        Ok(lines.filter_map(entry).collect())
+    }
+
+    /// What the work tree holds now, as a tree would have it.
+    ///
+    /// # Errors
+    /// In words: why that cannot be told.
+    pub fn entries_now(&self, path: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
+        let repository = self.workspace.repository();
+        let repository = repository.ok_or("this is no git work tree")?;
+        let tree = self.workspace.survey(crate::keeper::TREE_MAX, None);
+        let tree = Arc::new(tree.map_err(|error| error.to_string())?);
+        let (id, _) = self.take(&repository, &tree, path)?;
+        self.entries(path, &id)
+    }
+
+    /// Reads these objects in their order, some at a time: few contents are in memory at once. `take` gets each; `None`:
+    /// git does not hold it any more.
+    ///
+    /// # Errors
+    /// In words: why git cannot be asked.
+    pub fn read_contents(
+        &self,
+        path: &str,
+        entries: &[Entry],
+        mut take: impl FnMut(&Entry, Option<Vec<u8>>),
+    ) -> Result<(), String> {
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let mut held = 0;
+            let fits = rest.iter().take_while(|entry| {
+                let first = held == 0;
+                held += entry.bytes.max(1);
+                first || held <= ROUND_MAX
+            });
+            let count = fits.count().max(1);
+            let (round, later) = rest.split_at(count);
+            let mut list = String::new();
+            for entry in round {
+                list.push_str(&entry.object);
+                list.push('\n');
+            }
+            let script = "exec git cat-file --batch";
+            let printed = self.git(&mut self.alone(), path, script, list.as_bytes())?;
+            let contents = objects(&printed, round.len());
+            for (entry, content) in round.iter().zip(contents) {
+                take(entry, content);
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Waits for those who run git in the repository: the judge of a call and a rewind may come at once. Blocks.
+    fn alone(&self) -> MutexGuard<'_, Shadow> {
+        self.shadow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn git_dir(&self) -> PathBuf {
+        self.dir.join("checkpoint.git")
+    }
+
+    /// Makes the repository, where it is not there yet.
+    fn furnish(&self, repository: &SurveyedRepository) -> std::io::Result<()> {
+        use std::os::unix::fs::DirBuilderExt;
+        let dir = self.git_dir();
+        let mut make = std::fs::DirBuilder::new();
+        make.recursive(true).mode(0o700);
+        for below in ["objects/info", "objects/pack", "refs", "info"] {
+            make.create(dir.join(below))?;
+        }
+        // The highest in rank: no attribute of the work tree changes a byte.
+        let attributes = "* -text -filter -ident -eol !working-tree-encoding\n";
+        private(&dir.join("info/attributes"), attributes.as_bytes())?;
+        let borrowed = repository
+            .objects
+            .to_str()
+            .filter(|path| repository.sha1 && !path.contains('\n'));
+        if let Some(path) = borrowed {
+            private(
+                &dir.join("objects/info/alternates"),
+                format!("{path}\n").as_bytes(),
+            )?;
+        }
+        private(&dir.join("config"), CONFIG.as_bytes())?;
+        // Last: without it there is no repository.
+        private(&dir.join("HEAD"), b"ref: refs/heads/none\n")
+    }
+
+    /// Runs a line of shell with git in it, and gives what it prints. Blocks.
+    fn git(
+        &self,
+        shadow: &mut Shadow,
+        path: &str,
+        script: &str,
+        input: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        let path = where_git_is(path).ok_or("there is no `git` on PATH")?;
+        let runtime = tokio::runtime::Handle::try_current()
+            .map_err(|_| "there is no runtime here".to_owned())?;
+        let dir = self.git_dir();
+        // One that was killed may have left it; who holds `shadow` is the only one who works here.
+        let _ = std::fs::remove_file(dir.join("index.lock"));
+        // Of this run alone: one that was killed may still read its own.
+        shadow.runs += 1;
+        let list = dir.join(format!("input-{}-{}", std::process::id(), shadow.runs));
+        private(&list, input)
+            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let env = [
+            ("PATH", path),
+            ("HOME", text(&dir)),
+            ("LC_ALL", "C".to_owned()),
+            ("GIT_DIR", text(&dir)),
+            ("GIT_WORK_TREE", text(self.workspace.root())),
+            ("GIT_INDEX_FILE", text(&dir.join("index"))),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+            ("GIT_ATTR_NOSYSTEM", "1".to_owned()),
+            ("GIT_NO_REPLACE_OBJECTS", "1".to_owned()),
+            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+        ];
+        let script =
+            format!("command -v git >/dev/null || exit 127; umask 077; exec <\"$0\"; {script}");
+        let argv = ["/bin/sh".to_owned(), "-c".to_owned(), script, text(&list)];
+        let command = Command {
+            argv: argv.to_vec(),
+            cwd: self.workspace.root().to_owned(),
+            env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            title: "git (checkpoint)".into(),
+            number: None,
+            sandbox: None,
+            stdin: None,
+        };
+        let run = collect(self.spawn.spawn(self.session, command));
+        let ended = runtime.block_on(async move { tokio::time::timeout(TIME_MAX, run).await });
+        // Best effort: an empty name more harms nobody.
+        let _ = std::fs::remove_file(&list);
+        ended.unwrap_or_else(|_| {
+            let seconds = TIME_MAX.as_secs();
+            Err(format!("git took longer than {seconds} s"))
+        })
+    }
+}
+
+/// Writes a file that nobody else reads (I32), whatever mask the person's shell had.
+fn private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(bytes)
+}
+
+/// What has changed since the last tree: few files, each an object of its own.
+const CHANGED: &str = "git update-index -z --force-remove --stdin <\"$GIT_DIR/gone\" && \
+    git update-index -z --add --remove --replace --stdin && exec git write-tree";
+
+/// All files: into one pack, where git can do that, and not as thousands of objects that are synced one by one. Before
+/// 2.37 each would become a pack of its own; there nothing is synced.
+const WHOLE: &str = "case $(git version) in \
+    *' 2.'[0-9].*|*' 2.'[12][0-9].*|*' 2.3'[0-6].*|*' 1.'*) at=512m;; *) at=1;; esac; \
+    git -c core.bigFileThreshold=$at update-index -z --add --remove --replace --stdin && \
+    exec git write-tree";
+
+const CONFIG: &str = "[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tsymlinks = true
+\tautocrlf = false
+\tignorecase = false
+\tprotectNTFS = false
+\tprotectHFS = false
+\tfsmonitor = false
+\thooksPath = /dev/null
+\tlooseCompression = 1
+\tfsync = pack,pack-metadata
+[gc]
+\tauto = 0
+";
+
+/// The absolute directories of a `PATH`, where one of them has `git`: relative ones are in the project, which says what
+/// stands there.
+fn where_git_is(path: &str) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let absolute = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let absolute: Vec<_> = absolute.collect();
+    let runs = |dir: &PathBuf| {
+        std::fs::metadata(dir.join("git"))
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    if !absolute.iter().any(runs) {
+        return None;
+    }
+    std::env::join_paths(absolute).ok()?.into_string().ok()
+}
+
+async fn collect(
+    start: futures::future::BoxFuture<'static, Result<contract::Child, contract::SpawnError>>,
+) -> Result<Vec<u8>, String> {
+    let mut child = start.await.map_err(|error| error.to_string())?;
+    let (mut printed, mut told) = (Vec::new(), Vec::new());
+    while let Some(event) = child.events.next().await {
+        match event {
+            ChildEvent::Stdout(bytes) => printed.extend(bytes),
+            ChildEvent::Stderr(bytes) if told.len() < 4096 => told.extend(bytes),
+            ChildEvent::Stderr(_) => {}
+            ChildEvent::Exited(exit) => {
+                return match exit.code {
+                    Some(0) => Ok(printed),
+                    Some(127) => Err("there is no `git` on PATH".into()),
+                    _ => {
+                        let told = String::from_utf8_lossy(&told);
+                        let line = told.lines().next().unwrap_or("it gave no reason").trim();
+                        Err(format!("git failed: {line}"))
+                    }
+                };
+            }
+        }
+        if printed.len() > PRINT_MAX {
+            return Err("git printed too much".into());
+        }
+    }
+    Err("git's end was not reported".into())
+}
+
+/// `100644 blob 8ab686eafeb1f44702738c8b0f24f2567c36da6d      12<TAB>path`; for an object that git has lost `BAD` stands
+/// in place of its length: the path was there all the same.
+fn entry(line: &[u8]) -> Option<(PathBuf, Entry)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (head, path) = text.split_once('\t')?;
+    let mut words = head.split_ascii_whitespace();
+    let kind = match words.next()? {
+        "120000" => Kind::Link,
+        "100755" => Kind::Executable,
+        "100644" => Kind::Plain,
+        _ => return None,
+    };
+    let object = words.nth(1)?.to_owned();
+    let bytes = words.next()?.parse().unwrap_or(0);
+    let entry = Entry {
+        kind,
+        object,
+        bytes,
+    };
+    Some((PathBuf::from(path), entry))
+}
+
+/// What `cat-file --batch` prints: `<name> blob <bytes>`, the bytes, a newline; or `<name> missing`.
+fn objects(printed: &[u8], count: usize) -> Vec<Option<Vec<u8>>> {
+    let mut rest = printed;
+    let mut next = || {
+        let end = rest.iter().position(|byte| *byte == b'\n')?;
+        let (head, after) = rest.split_at(end);
+        rest = after.get(1..)?;
+        let head = std::str::from_utf8(head).ok()?;
+        let bytes: usize = head.rsplit(' ').next()?.parse().ok()?;
+        let content = rest.get(..bytes)?.to_vec();
+        rest = rest.get(bytes + 1..)?;
+        Some(content)
+    };
+    (0..count).map(|_| next()).collect()
+}

@@ -1,0 +1,239 @@
+//! Followers: let in when what they are shown is durable, fed from the log or live, and let go.
+
+use std::sync::Arc;
+
+use proto::live::{Away, Snapshot, Sync};
+use proto::params::approval::Decision;
+use proto::state::{Kind, OnAsk};
+use proto::{Failure, Seq, Stamp};
+use tokio::sync::oneshot;
+use turn::Input;
+use turn::input::{Answers, PlanAnswer, Resolution};
+
+use crate::actor::Actor;
+use crate::actor::inbox::Page;
+use crate::viewers::fanout::{Feed, Follower, Join, Joined, Place, Published, Start, stale_cursor};
+
+/// Bytes of log that a subscriber who is behind reads at once.
+const PAGE_BYTES: usize = 512 * 1024;
+
+impl Actor {
+    /// Somebody wants to follow.
+    pub(crate) fn wants_in(&mut self, join: Join, reply: oneshot::Sender<Result<Joined, Failure>>) {
+        self.viewers.queue_join(join, reply);
+        self.answer_joining();
+    }
+
+    /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
+    pub(crate) fn answer_joining(&mut self) {
+        let settled = self.journal.durable() == self.journal.last() || self.journal.is_closed();
+        for (join, reply) in self.viewers.take_joining() {
+            if !settled && matches!(join.next, Start::Snapshot { .. }) {
+                self.viewers.queue_join(join, reply);
+                continue;
+            }
+            // Where it is gone its place goes with the answer.
+            let _ = reply.send(self.join(join));
+        }
+    }
+
+    fn join(&mut self, join: Join) -> Result<Joined, Failure> {
+        let cut = join
+            .subscriber
+            .is_some_and(|one| self.viewers.fanout().is_cut(one));
+        if cut && let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let durable = self.journal.durable();
+        let at = Stamp::now();
+        let (next, wants_snapshot) = match join.next {
+            Start::At { next, epoch } => {
+                if next.0 > durable.0 + 1 || epoch.is_some_and(|epoch| epoch != self.epoch) {
+                    return Err(stale_cursor(self.epoch, durable));
+                }
+                (Seq(next.0.max(1)), false)
+            }
+            Start::Snapshot { backlog } => {
+                (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true)
+            }
+        };
+        let away = self.viewers.missed(self.waits());
+        let (subscriber, place) = match join.subscriber {
+            Some(subscriber) if self.viewers.fanout().knows(subscriber) => (subscriber, None),
+            Some(_) | None => {
+                let place = self.enter(join.follower);
+                (place.subscriber(), Some(place))
+            }
+        };
+        let snapshot = if wants_snapshot {
+            self.snapshot(at, away)
+        } else {
+            None
+        };
+        let behind = (durable.0 + 1).saturating_sub(next.0);
+        let told = self
+            .viewers
+            .tell_behind(subscriber, join.ephemeral, at, behind);
+        let feed = if next <= durable {
+            let (offset, len) = self.page(next, durable);
+            Feed::Log {
+                file: Arc::clone(self.journal.file()),
+                offset,
+                len,
+                first: told.into_iter().chain(snapshot).collect(),
+                pid: self.viewers.fanout().pid,
+                next,
+            }
+        } else {
+            let sync = self.sync();
+            self.viewers
+                .go_live(subscriber, join.ephemeral, at, snapshot, sync)
+        };
+        Ok(Joined { place, feed })
+    }
+
+    /// Takes a new follower in.
+    fn enter(&mut self, follower: Follower) -> Place {
+        let (last, durable) = (self.journal.last(), self.journal.durable());
+        let place = self.viewers.enter(follower, last, durable);
+        // Who is there is known as soon as they are.
+        self.tell_seen();
+        place
+    }
+
+    /// What somebody needs to follow from here on who has every durable record.
+    fn sync(&mut self) -> Sync {
+        let durable = self.journal.durable();
+        self.show_growth();
+        self.viewers.release(durable);
+        let gather = self.requests.in_flight();
+        let live = gather.and_then(|gather| {
+            self.viewers
+                .fanout()
+                .in_progress(&gather.item, &gather.answer.text)
+        });
+        let shown = |id: &str| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
+        let pending = self.machine.facts().pending.values();
+        let pending = pending
+            .filter(|open| shown(&open.approval_id.0))
+            .cloned()
+            .collect();
+        let questions = self.machine.facts().asked.values();
+        let questions = questions
+            .filter(|open| shown(&open.question_id.0))
+            .cloned()
+            .collect();
+        let plans = self.machine.facts().plans.values();
+        let plans = plans
+            .filter(|open| shown(&open.plan_id.0))
+            .cloned()
+            .collect();
+        Sync {
+            seq: durable,
+            epoch: self.epoch,
+            live: live.into_iter().collect(),
+            pending,
+            questions,
+            plans,
+            attached: self.viewers.fanout().attached(),
+        }
+    }
+
+    fn snapshot(&self, at: Stamp, away: Option<Away>) -> Option<Published> {
+        let facts = self.machine.facts();
+        let session = self.summary()?;
+        let seq = self.journal.durable();
+        let queue = facts.queue.iter().cloned().collect();
+        self.viewers.snapshot(
+            at,
+            Snapshot {
+                todos: facts.todos.clone(),
+                seq,
+                epoch: self.epoch,
+                session,
+                queue,
+                away,
+            },
+        )
+    }
+
+    /// Where the durable lines from this record on stand. `None`: there are none.
+    pub(crate) fn lines(&self, from: Seq) -> Option<Page> {
+        let durable = self.journal.durable();
+        let from = Seq(from.0.max(1));
+        (from <= durable).then(|| {
+            let (offset, len) = self.page(from, durable);
+            let file = Arc::clone(self.journal.file());
+            (file, offset, len, self.viewers.fanout().pid)
+        })
+    }
+
+    /// The bytes of the file that hold the records from `next` on: a page, at least one record.
+    fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
+        let place = |seq: Seq| match self.journal.line(seq) {
+            Some(store::log::ByteLocation::Disk { offset, len }) => Some((offset, len + 1)),
+            Some(store::log::ByteLocation::Memory { .. }) | None => None,
+        };
+        let Some((start, mut len)) = place(next) else {
+            return (0, 0);
+        };
+        let mut seq = next.next();
+        while seq <= durable {
+            match place(seq) {
+                Some((_, more)) if len + more <= PAGE_BYTES => len += more,
+                _ => break,
+            }
+            seq = seq.next();
+        }
+        (start, len)
+    }
+
+    /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
+    pub(crate) fn leave(&mut self, subscriber: u64) {
+        let attended = self.viewers.fanout().attended();
+        let (last, durable) = (self.journal.last(), self.journal.durable());
+        self.viewers.leave(subscriber, last, durable);
+        let facts = self.machine.facts();
+        // Where the daemon goes its clients go with it, and come back to the next one: nobody has left.
+        let forsaken = attended
+            && self.refusal().is_none()
+            && !self.viewers.fanout().attended()
+            && facts.options.kind == Some(Kind::Headless)
+            && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
+        if forsaken {
+            let asked: Vec<_> = facts.asked.keys().cloned().collect();
+            let plans: Vec<_> = facts.plans.keys().cloned().collect();
+            for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
+                self.step(Input::Resolved(Box::new(Resolution {
+                    approval_id,
+                    decision: Decision::Deny,
+                    scope: None,
+                    note: Some("Denied: the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.".into()),
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+            for question_id in asked {
+                self.step(Input::Answers(Box::new(Answers {
+                    question_id,
+                    replies: Vec::new(),
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+            for plan_id in plans {
+                self.step(Input::Plan(Box::new(PlanAnswer {
+                    plan_id,
+                    decision: None,
+                    note: None,
+                    by: "reasonix".into(),
+                    unattended: true,
+                    request_id: None,
+                })));
+            }
+        }
+        self.settle();
+    }
+}

@@ -1,0 +1,389 @@
+//! The actor's part of a cache reset: it starts jobs, takes their ends in, and asks for digests.
+
+use std::sync::Arc;
+
+use contract::ToolChoice;
+use proto::live::Live;
+use proto::params::Empty;
+use proto::params::compact::{CompactOutput, CompactParams, PinParams};
+use proto::params::forecast::{Forecast, Forecasts};
+use proto::reset::{CacheReset, Pinned, Trigger, Wire};
+use proto::{Body, ErrorName, Failure, ItemId, Stamp};
+use turn::Input;
+use turn::compacting::{CompactionEnd, Digest, Job, JobEnd, Resetting};
+use turn::compaction::{Measure, Planned, Restated, Terms, Why};
+use turn::facts::{content_of_compaction, content_of_pin};
+
+use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
+use crate::actor::inbox::{Command, Happened, Reply};
+use crate::actor::replies::refuse;
+use crate::assembly::tool_repair;
+use crate::context::forecast;
+use crate::context::reset::{self as resetting, Done, Wanted, Workpiece};
+use crate::request::in_flight::{Ask, Source};
+use crate::request::route::ModelRoute;
+
+impl Actor {
+    /// Starts a job of a reset.
+    pub(crate) fn begin_reset(&mut self, job: Job) {
+        let number = job.number;
+        let work = self.workpiece(job);
+        let happened = self.happened.clone();
+        tokio::task::spawn_blocking(move || {
+            let done =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| resetting::run(work)));
+            let done = done.unwrap_or_else(|_| Done {
+                end: JobEnd::Failed(crashed()),
+                own: None,
+                request: None,
+                swap: None,
+            });
+            // The actor may be gone: then nobody waits for it.
+            let _ = happened.send(Happened::ResetReady {
+                number,
+                done: Box::new(done),
+            });
+        });
+    }
+
+    fn workpiece(&self, job: Job) -> Workpiece {
+        let facts = self.machine.facts();
+        let pieces = facts.pieces_upto(job.upto);
+        let options = &facts.options;
+        let trigger = match &job.why {
+            Resetting::Compaction { trigger, .. } => *trigger,
+            Resetting::Rebase => Trigger::Auto,
+        };
+        let instructed = matches!(&job.why, Resetting::Compaction { instructions, .. } if !instructions.trim().is_empty());
+        let route = self.requests.route();
+        Workpiece {
+            parts: self.journal.parts(&pieces),
+            file: Arc::clone(self.journal.file()),
+            prefix: Arc::clone(&route.prefix),
+            codec: Arc::clone(&route.codec),
+            cache_key: self.cache_key(),
+            terms: Terms {
+                trigger,
+                instructed,
+                window: facts.wire.context_window,
+                context: facts.context_tokens,
+                measure: Measure::new(facts.measure),
+                prefix_bytes: route.prefix_bytes(),
+                pins: facts.pins.clone(),
+                number: facts.compactions + 1,
+                digest: None,
+                mechanical: false,
+                restated: Restated {
+                    todos: facts.todos.clone(),
+                    plan: facts.plan_in_force.clone(),
+                    files: facts.edited.iter().cloned().collect(),
+                },
+            },
+            wanted: Wanted {
+                assembly: Arc::clone(&self.assembly),
+                cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+                tools: self.calls.bench().tools.clone(),
+                wire: Wire {
+                    provider: options.provider().to_owned(),
+                    model: options.model_name().to_owned(),
+                    effort: options.effort.clone(),
+                    ..facts.wire.clone()
+                },
+                is_other_vendor: facts.wants_rendering(),
+                is_other: !facts.wire.is_asked_by(options),
+                renders: facts.wants_rendering(),
+                keys: facts
+                    .stand_in
+                    .is_some()
+                    .then(|| Arc::clone(self.requests.keys())),
+            },
+            job,
+        }
+    }
+}
+
+impl Actor {
+    /// A job has ended: what belongs to its record is there when the machine makes that.
+    pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
+        self.resets.put_done(done.own, done.request, done.swap);
+        let end = Box::new(done.end);
+        self.step(Input::JobEnded { number, end });
+        // The end of a job that nobody waits for leaves nothing.
+        self.resets.clear_done();
+    }
+
+    /// The record of a reset is made: who is asked from here on is in its place.
+    pub(crate) fn take_reset(&mut self, reset: &CacheReset) -> Option<String> {
+        if reset.wire.is_some()
+            && let Some(swap) = self.resets.take_swap()
+        {
+            self.machine.mend_calls(tool_repair::wanted(&swap.setup));
+            self.machine.set_limits(swap.setup.limits);
+            self.machine.fall_back_to(swap.setup.fallback.clone());
+            let route = ModelRoute::new(&swap.setup, swap.prefix);
+            self.requests.set_route(route);
+        }
+        self.resets.take_own()
+    }
+
+    /// Sends the request for a digest.
+    pub(crate) fn ask_digest(&mut self, item: ItemId, attempt: u32) {
+        let Some(body) = self.resets.summary_request() else {
+            // Only a bug leads here: the machine asks when the job has made it.
+            tracing::error!(session = %self.id, "a digest is asked for that was not prepared");
+            return;
+        };
+        let answer = self.requests.next(item).unseen();
+        let ask = Ask {
+            source: Source::Body {
+                body,
+                model: self.requests.route().prefix.model.clone(),
+            },
+            provider: Arc::clone(&self.requests.route().provider),
+            key: self.requests.key(),
+            attempt,
+            answered: self.machine.facts().answered,
+            tool_choice: ToolChoice::None,
+            ground: self.ground(),
+            resets: self.machine.facts().cache.resets,
+            before: None,
+            budget: self.requests.budget().clone(),
+            leave: self.new_leave(),
+        };
+        self.requests.send(answer, ask);
+    }
+
+    /// See `session.compact`.
+    pub(crate) fn compact(&mut self, params: CompactParams, reply: Reply<CompactOutput>) {
+        let content = content_of_compaction(params.undo);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => {
+                let output = CompactOutput {
+                    seq: Some(done.seq),
+                    ..CompactOutput::default()
+                };
+                return self.reply_when(done.seq, reply, output);
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        self.requests.keys().put(params.credentials.clone());
+        if params.preview {
+            return self.preview_compaction(&params, reply);
+        }
+        if !self.machine.is_idle() {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                "The session is at work.",
+                "Interrupt it first, or wait until it is at rest.",
+            );
+            return refuse(reply, busy.retryable());
+        }
+        if params.undo {
+            return self.undo_compaction(&params, reply);
+        }
+        let instructions = params.instructions.unwrap_or_default();
+        let request_id = params.request_id;
+        self.step(Input::Compact {
+            instructions,
+            request_id,
+        });
+        match self.machine.is_compacting() {
+            true => self.resets.put_reply(reply),
+            false => refuse(reply, not_now()),
+        }
+    }
+
+    /// The next prompt as things stand.
+    pub(crate) fn forecast(&self) -> Forecast {
+        let (facts, limits) = (self.machine.facts(), self.machine.limits());
+        forecast::standing(
+            facts,
+            &limits,
+            self.requests.route().price.as_deref(),
+            Stamp::now(),
+        )
+    }
+
+    fn undo_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
+        let undone = self.machine.facts().undoable_compaction().cloned();
+        let Some(undone) = undone else {
+            let none = Failure::new(
+                ErrorName::NotFound,
+                "There is no compaction that can be taken back.",
+                "It is possible until a turn that began behind it has ended. The originals stay in the log: `reasonix export` writes them.",
+            );
+            return refuse(reply, none);
+        };
+        self.step(Input::UndoCompaction {
+            request_id: params.request_id,
+        });
+        let seq = self.machine.facts().seq;
+        let output = CompactOutput {
+            seq: Some(seq),
+            compaction: Some(undone.done),
+            ..CompactOutput::default()
+        };
+        self.reply_when(seq, reply, output);
+    }
+
+    fn preview_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
+        let work = self.workpiece(Job {
+            number: 0,
+            why: Resetting::Compaction {
+                trigger: Trigger::Manual,
+                instructions: params.instructions.clone().unwrap_or_default(),
+            },
+            upto: self.machine.facts().seq,
+            digest: Digest::Wanted,
+        });
+        let now = self.forecast();
+        let (price, block) = (
+            self.requests.route().price.clone(),
+            self.machine.limits().cache_block.max(1),
+        );
+        tokio::task::spawn_blocking(move || {
+            let said = resetting::preview(work).map(|(planned, head)| match planned {
+                Planned::Done { done, .. } => CompactOutput {
+                    forecasts: Some(Box::new(Forecasts {
+                        then: forecast::ahead(
+                            now.model.clone(),
+                            done.tokens_after,
+                            (head / block * block).min(now.cached_tokens),
+                            price.as_deref(),
+                            Stamp::now(),
+                        ),
+                        now,
+                    })),
+                    compaction: Some(done),
+                    ..CompactOutput::default()
+                },
+                Planned::Nothing(why) => nothing(why),
+                // Not by hand: a person may do with it what they like.
+                Planned::Full { .. } | Planned::Ask { .. } => nothing(Why::NothingToFold),
+            });
+            // The caller may be gone.
+            let _ = reply.send(said);
+        });
+    }
+
+    /// Answers who waits for the end of a compaction, where it has come.
+    pub(crate) fn tell_compacted(&mut self) {
+        let compacting = self.machine.is_compacting();
+        if self.resets.announces(compacting) {
+            self.live(&Live::Status(serde_json::json!({"compacting": compacting})));
+        }
+        if !compacting {
+            self.resets.drop_summary_request();
+        }
+        // A prompt that waited may be in a compaction of its own already.
+        let end = self.machine.take_compaction_end();
+        if end.is_none() && compacting {
+            return;
+        }
+        let Some(reply) = self.resets.take_reply() else {
+            return;
+        };
+        match end {
+            Some(CompactionEnd::Done(seq, done)) => {
+                let output = CompactOutput {
+                    seq: Some(seq),
+                    compaction: Some(done),
+                    ..CompactOutput::default()
+                };
+                self.reply_when(seq, reply, output);
+            }
+            Some(CompactionEnd::Nothing(why)) => drop(reply.send(Ok(nothing(why)))),
+            Some(CompactionEnd::Failed(failure)) => refuse(reply, failure),
+            None => refuse(reply, not_now()),
+        }
+    }
+
+    /// See `session.pin`.
+    pub(crate) fn pin(&mut self, params: PinParams, by: String, reply: Reply<Empty>) {
+        let pinned = Pinned {
+            item: params.item,
+            pinned: !params.unpin,
+            by,
+            request_id: params.request_id,
+        };
+        let content = content_of_pin(&pinned);
+        if self.machine.is_compacting() {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                "The context is being compacted just now.",
+                "Pin it when that has ended; `compact --undo` brings back what went.",
+            );
+            return refuse(reply, busy.retryable());
+        }
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        let Some(reply) = self.unless_repeated(params.request_id, &content, reply) else {
+            return;
+        };
+        let facts = self.machine.facts();
+        let is_known = facts.knows_item(&pinned.item);
+        if !is_known {
+            let unknown = Failure::new(
+                ErrorName::NotFound,
+                format!("There is no message `{}`.", pinned.item),
+                "`m7` is all of turn 7, `m7.3` its third message; `reasonix inspect PID context` lists them.",
+            );
+            return refuse(reply, unknown);
+        }
+        let now = self.now();
+        let effects = self.machine.record(Body::MessagePinned(pinned), now);
+        self.perform(effects);
+        self.reply_when(self.machine.facts().seq, reply, Empty {});
+    }
+}
+
+impl SessionHandle {
+    /// Compacts the context, says what that would do, or takes it back.
+    ///
+    /// # Errors
+    /// `busy` in a turn; `not_found`: nothing can be taken back; `provider_failed`, `storage`, `request_id_reused`.
+    pub async fn compact(&self, params: CompactParams) -> Result<CompactOutput, Failure> {
+        self.ask(|reply| Command::Compact { params, reply }).await
+    }
+
+    /// Keeps a message word for word, or no longer.
+    ///
+    /// # Errors
+    /// `not_found`: there is no such message; `storage`, `request_id_reused`.
+    pub async fn pin(&self, params: PinParams, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Pin { params, by, reply }).await
+    }
+}
+
+fn nothing(why: Why) -> CompactOutput {
+    let why = match why {
+        Why::NothingToFold => "All messages have to stay: there is nothing to fold.",
+        Why::TooLittle => "It would free too little to be worth a new start of the cache.",
+    };
+    CompactOutput {
+        why: Some(why.to_owned()),
+        ..CompactOutput::default()
+    }
+}
+
+fn not_now() -> Failure {
+    Failure::new(
+        ErrorName::Busy,
+        "The context cannot be compacted now.",
+        "Try again when the session is at rest.",
+    )
+}
+
+fn crashed() -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        "The conversation could not be read, because of a bug in Reasonix.",
+        "Report this as a bug of Reasonix.",
+    )
+}

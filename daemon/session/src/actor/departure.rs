@@ -1,0 +1,175 @@
+//! How a session leaves memory, and what of it is not in its log and yet must not be lost: keys and values that clients
+//! brought, which files its tools have read, which signals were taken.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::MemorySnapshot;
+use proto::state::State;
+use proto::{RequestId, SessionId};
+use tokio::sync::oneshot;
+
+use crate::actor::Actor;
+use crate::actor::background::SESSION_ENDED;
+use crate::journal::Cause;
+use crate::request::keys::Keys;
+
+/// Sessions whose values are kept. Beyond that the one that left longest ago is as after a restart of the daemon.
+const KEPT_MAX: usize = 4096;
+
+/// What is kept in memory of a session that is not loaded.
+pub struct Kept {
+    pub keys: Arc<Keys>,
+    /// Variables of its commands that do not stand in its log.
+    pub env: BTreeMap<String, String>,
+    pub signalled: VecDeque<(RequestId, bool)>,
+    /// What its tools remember.
+    pub memory: Option<MemorySnapshot>,
+    /// Nothing of what this life of the daemon has to say of its settings is still to be said.
+    pub warned: bool,
+    /// What the next life is to tell people.
+    pub word: Option<String>,
+}
+
+/// What is kept of all sessions that are not loaded.
+#[derive(Default)]
+pub struct Cloakroom(Mutex<Pegs>);
+
+#[derive(Default)]
+struct Pegs {
+    /// Counts up, to know the oldest.
+    clock: u64,
+    kept: HashMap<SessionId, (u64, Kept)>,
+}
+
+impl Cloakroom {
+    pub fn put(&self, session: SessionId, kept: Kept) {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        room.clock += 1;
+        let now = room.clock;
+        room.kept.insert(session, (now, kept));
+        if room.kept.len() > KEPT_MAX {
+            let oldest = room.kept.iter().min_by_key(|(_, (at, _))| *at);
+            if let Some(oldest) = oldest.map(|(session, _)| *session) {
+                room.kept.remove(&oldest);
+            }
+        }
+    }
+
+    pub fn take(&self, session: SessionId) -> Option<Kept> {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        room.kept.remove(&session).map(|(_, kept)| kept)
+    }
+}
+
+/// How much it is wanted that a session leaves memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urge {
+    /// Where nobody would miss it.
+    Unused,
+    /// Where nothing of its work would be lost: it is to be deleted.
+    Deleted,
+    /// Also with people attached and work to do: its log is not the one that it writes to any more.
+    Forced,
+}
+
+/// A wish that the session leaves memory.
+pub struct Leave {
+    pub urge: Urge,
+    /// Answered when it has left, or dropped where it stays.
+    pub reply: oneshot::Sender<Box<Kept>>,
+}
+
+impl Actor {
+    /// Leaves, or says no by dropping the wish.
+    pub(crate) fn leave_memory(&mut self, wish: Leave) {
+        let leaves = match wish.urge {
+            Urge::Unused => self.may_leave(),
+            Urge::Deleted => self.may_be_deleted(),
+            Urge::Forced => true,
+        };
+        if !leaves {
+            return;
+        }
+        if wish.urge != Urge::Unused {
+            // Nothing that they do can be told of any more.
+            self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
+        }
+        self.life.parting = Some(wish.reply);
+    }
+
+    /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
+    fn may_be_deleted(&self) -> bool {
+        // In a session that takes no records nothing will ever come of what is left to do, unless its disk is mended.
+        let rests = self.journal.is_closed()
+            || (self.is_settled()
+                && self.journal.is_settled()
+                && self.machine.facts().waits_for_person().is_none());
+        rests
+            && self.replies.held.is_empty()
+            && !self.has_gated()
+            && self.calls.running().is_empty()
+            && !self.is_closing()
+            && self.life.suspending.is_empty()
+            && self.requests.extractions().are_over()
+            && !self.life.handed_over
+    }
+
+    /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
+    fn may_leave(&self) -> bool {
+        let facts = self.machine.facts();
+        let closed = self.journal.closed().map(|closed| closed.cause);
+        let paused = self.machine.is_idle() && facts.state.state == State::Paused;
+        let rests = match closed {
+            // It waits for its disk.
+            Some(Cause::Disk) => false,
+            // Nothing will ever happen in it.
+            Some(Cause::Log | Cause::Provider | Cause::Directory) => true,
+            None => {
+                self.journal.is_settled()
+                    && (paused || (self.is_settled() && !self.journal.is_marked()))
+            }
+        };
+        rests
+            && facts.waits_for_person().is_none()
+            && facts.children.is_empty()
+            && self.viewers.fanout().attached() == 0
+            && !self.viewers.is_joining()
+            && self.replies.held.is_empty()
+            && !self.has_gated()
+            && self.calls.running().is_empty()
+            && self
+                .replies
+                .waiters
+                .iter()
+                .all(crate::actor::waiters::Waiter::is_gone)
+            && self.requests.extractions().are_over()
+            && !self.is_closing()
+            && self.life.suspending.is_empty()
+            && !self.life.handed_over
+            && self.calls.bench().running_processes().is_empty()
+    }
+
+    /// What the next life of this session needs and cannot read from the log.
+    pub(crate) fn belongings(&mut self) -> Kept {
+        Kept {
+            keys: Arc::clone(self.requests.keys()),
+            env: self.calls.environment().hidden_values().clone(),
+            signalled: std::mem::take(&mut self.replies.signalled),
+            memory: self.calls.bench().memory.snapshot(),
+            warned: self.life.warning.is_none(),
+            word: None,
+        }
+    }
+
+    /// Takes over what an earlier life has left.
+    pub(crate) fn take_over(&mut self, kept: Kept) {
+        self.replies.signalled = kept.signalled;
+        if kept.warned {
+            self.life.warning = None;
+        }
+        if let Some(snapshot) = kept.memory {
+            self.calls.bench().memory.restore(snapshot);
+        }
+    }
+}

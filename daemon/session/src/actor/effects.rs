@@ -1,0 +1,385 @@
+//! One function an effect: what the machine wants done, done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Ground, Outcome, ToolChoice};
+use futures::FutureExt as _;
+use proto::hook::{HookEvent, HookFinished};
+use proto::item::{Item, ToolCall};
+use proto::live::{Live, Partial};
+use proto::{Body, ItemId, Record, Seq};
+use tokio::sync::mpsc::UnboundedSender;
+use turn::Effect;
+
+use crate::actor::Actor;
+use crate::actor::inbox;
+use crate::actor::inbox::Happened;
+use crate::calls::call::{Bench, Kept, Printed, Ready, Stop};
+use crate::calls::events::CallEvent;
+use crate::calls::hooks as hooked;
+use crate::calls::judgement::Standpoint;
+use crate::calls::state::Running;
+use crate::request::in_flight::{Ask, Material, Source};
+use crate::request::samples::Sampling;
+use crate::request::side_requests::Books;
+
+/// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
+const OVERDUE_MS: u64 = 3_000;
+
+impl Actor {
+    pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
+        // Behind all that is to be done: records have their numbers already.
+        let mut spent = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Append(record) => self.append(&record),
+                Effect::Ask {
+                    upto,
+                    item,
+                    attempt,
+                    tool_choice,
+                } => self.ask(upto, item, attempt, tool_choice),
+                Effect::Reset(job) => self.begin_reset(job),
+                Effect::AskDigest { item, attempt } => self.ask_digest(item, attempt),
+                Effect::CancelAsk => {
+                    if let Some(gather) = self.requests.take_in_flight() {
+                        gather.cancel.cancel();
+                        spent.extend(gather.beside.clone());
+                    }
+                }
+                Effect::Supersede { item } => self.live(&Live::Partial(Partial {
+                    item,
+                    superseded: true,
+                })),
+                Effect::Retry {
+                    item,
+                    attempt,
+                    in_ms,
+                } => self.later(in_ms, Happened::RetryDue { item, attempt }),
+                Effect::Judge { call } => self.judge(call),
+                Effect::Run { call, after } => self.run_call(call, after),
+                Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
+                Effect::TellEnd => self.tell_end(),
+                Effect::CancelTelling => self.stop_telling(),
+                Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
+            }
+        }
+        for books in spent {
+            self.note_spent(&books);
+        }
+        self.tell_compacted();
+        self.settle();
+    }
+
+    /// Appends a record, with the message's wire bytes, and gets it ready to be sent.
+    pub(crate) fn append(&mut self, record: &Record) {
+        if let Body::ApprovalRequested(question) = &record.body {
+            self.asked_at
+                .insert(question.approval_id.0.clone(), record.seq);
+        }
+        if let Body::QuestionAsked(question) = &record.body {
+            self.asked_at
+                .insert(question.question_id.0.clone(), record.seq);
+        }
+        if let Body::PlanProposed(plan) = &record.body {
+            self.asked_at.insert(plan.plan_id.0.clone(), record.seq);
+        }
+        if let Body::SessionExited(exited) = &record.body {
+            self.stop_children_of(exited);
+        }
+        self.charge(record);
+        self.notify(&record.body);
+        let fragment = match &record.body {
+            Body::User(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::User(message.clone())),
+            Body::Assistant(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::Assistant(message.clone())),
+            Body::Tool(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::Tool(message.clone())),
+            _ => None,
+        };
+        let own = match &record.body {
+            Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix {
+                prefix: &self.requests.route().prefix,
+            })
+            .ok(),
+            Body::CheckpointCreated(checkpoint) => {
+                self.calls.take_checkpoint_own(checkpoint.call.as_ref())
+            }
+            Body::CacheReset(reset) => self.take_reset(reset),
+            _ => None,
+        };
+        match self
+            .journal
+            .append(record, own.as_deref(), fragment.as_deref())
+        {
+            Ok(line) => self.viewers.record(record, &line),
+            Err(error) => self
+                .journal
+                .fail(format!("a record cannot be written as JSON: {error}"), None),
+        }
+    }
+
+    fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
+        let samples = self.machine.facts().options.samples.unwrap_or(1);
+        let around = (samples > 1).then(|| self.around(item.clone()));
+        let answer = self.requests.next(item);
+        self.requests.begin_draft();
+        let leave = self.new_leave();
+        let route = self.requests.route();
+        let ask = Ask {
+            source: Source::Material(self.made_from(upto)),
+            provider: Arc::clone(&route.provider),
+            key: self.requests.key(),
+            attempt,
+            answered: self.machine.facts().answered,
+            tool_choice,
+            ground: self.ground(),
+            resets: self.machine.facts().cache.resets,
+            before: self.requests.shape().cloned(),
+            budget: self.requests.budget().clone(),
+            leave,
+        };
+        let Some(around) = around else {
+            return self.requests.send(answer, ask);
+        };
+        let books = Books::default();
+        let sampling = Sampling {
+            ask,
+            codec: Arc::clone(&route.codec),
+            samples,
+            temperature: route.temperature,
+            around,
+            price: route.price.clone(),
+            books: books.clone(),
+        };
+        let answer = answer.with_side_requests(books);
+        self.requests.send_samples(answer, sampling);
+    }
+
+    /// Writes what subscribers have seen of the answer in flight beside the log.
+    pub(crate) fn write_draft(&mut self) {
+        let viewers = &self.viewers;
+        self.requests.write_draft(|item| viewers.seen_of(item));
+    }
+
+    /// Removes the draft of an answer once the log has everything that it holds.
+    pub(crate) fn drop_draft(&mut self) {
+        // What a hand-over cut off is nowhere else: the next life goes on from it.
+        let needed =
+            self.machine.is_suspended() || self.journal.is_closed() || !self.journal.is_settled();
+        if !needed && self.requests.has_stale_draft() {
+            self.requests.remove_draft();
+        }
+    }
+
+    /// What a provider that is a program runs with.
+    pub(crate) fn ground(&self) -> Ground {
+        let bench = self.calls.bench();
+        Ground {
+            session: bench.session,
+            cwd: bench.workspace.cwd().to_path_buf(),
+            env: Arc::clone(&bench.env),
+        }
+    }
+
+    /// What the body of a request up to this record is made from.
+    pub(crate) fn made_from(&self, upto: Seq) -> Material {
+        Material {
+            file: Arc::clone(self.journal.file()),
+            parts: self.journal.parts(&self.machine.facts().pieces_upto(upto)),
+            prefix: Arc::clone(&self.requests.route().prefix),
+            codec: Arc::clone(&self.requests.route().codec),
+            cache_key: self.cache_key(),
+        }
+    }
+
+    /// By what the vendor's cache knows the conversation: forks share what they begin with.
+    pub(crate) fn cache_key(&self) -> String {
+        let created = self.machine.facts().created.as_ref();
+        let origin = created.and_then(|created| created.origin.as_ref());
+        origin.map_or(self.id, |origin| origin.first).to_string()
+    }
+
+    fn judge(&mut self, call: ToolCall) {
+        let facts = self.machine.facts();
+        let open = facts.open.as_ref();
+        let kept = Kept {
+            files: open.map(|open| open.kept.clone()).unwrap_or_default(),
+            tree: open.is_some_and(|open| open.tree_kept),
+        };
+        let outside = facts.blocked(&call.id).map(str::to_owned);
+        let standpoint = self.standpoint(outside);
+        let (bench, happened) = (Arc::clone(self.calls.bench()), self.happened.clone());
+        let Some((asker, stop)) = self.asker_before(&call) else {
+            tokio::task::spawn_blocking(move || {
+                judge_and_tell(&bench, call, (&standpoint, &kept), Vec::new(), &happened);
+            });
+            return;
+        };
+        tokio::spawn(async move {
+            // What cannot be read is refused without anybody being asked.
+            let asked = AssertUnwindSafe(async {
+                match bench.seen(&call) {
+                    Some(seen) => asker.ask(seen.before(), &stop).await,
+                    None => Some(hooks::HookChain::default()),
+                }
+            });
+            let refuse = |why, hooks| Happened::Judged {
+                call: call.id.clone(),
+                judgement: Box::new(turn::Judgement::Refused(why)),
+                ready: Ready::default(),
+                hooks,
+            };
+            let chain = match asked.catch_unwind().await {
+                Ok(Some(chain)) => chain,
+                // Stopped: nobody waits for it any more.
+                Ok(None) => return,
+                Err(_) => {
+                    let _ = happened.send(refuse(crashed(), Vec::new()));
+                    return;
+                }
+            };
+            if let Some(why) = chain.why_blocked() {
+                let _ = happened.send(refuse(hooked::blocked(&why), chain.finished));
+                return;
+            }
+            tokio::task::spawn_blocking(move || {
+                judge_and_tell(
+                    &bench,
+                    call,
+                    (&standpoint, &kept),
+                    chain.finished,
+                    &happened,
+                );
+            });
+        });
+    }
+
+    fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
+        match after {
+            // On disk before it starts: after a crash it must be known that it may have run (I4).
+            Some(seq) if seq > self.journal.durable() => self.calls.hold(seq, call),
+            _ => self.start(&call),
+        }
+    }
+
+    /// Starts the calls whose start is on disk now.
+    pub(crate) fn start_held(&mut self) {
+        let durable = self.journal.durable();
+        for call in self.calls.take_held(durable) {
+            self.start(&call);
+        }
+    }
+
+    fn start(&mut self, call: &ToolCall) {
+        let ready = self.calls.take_judged(&call.id);
+        let reporter = inbox::call_reporter(&self.happened);
+        let printed = Arc::new(Printed::new(reporter.clone()));
+        let stop = Arc::new(Stop::default());
+        let asker = self.asker(HookEvent::PostToolUse);
+        match self
+            .calls
+            .bench()
+            .start(call, ready, &printed, &stop, asker, reporter)
+        {
+            Some(task) => {
+                self.calls.put_running(
+                    call.id.clone(),
+                    Running {
+                        printed,
+                        stop,
+                        task,
+                    },
+                );
+            }
+            None => {
+                let outcome = Box::new(Outcome::failed("There is no such tool any more."));
+                let ended = CallEvent::Ended {
+                    call: call.id.clone(),
+                    outcome,
+                    duration_ms: 0,
+                };
+                self.report_call(ended);
+            }
+        }
+    }
+
+    fn cancel_calls(&mut self, grace_ms: u64) {
+        self.calls.stop_running(grace_ms);
+        // A call that was held back for the disk never starts.
+        for call in self.calls.drop_held() {
+            let outcome = Outcome::with_status(
+                proto::item::CallStatus::Interrupted,
+                "Not run: the turn was stopped.",
+            );
+            self.report_call(CallEvent::Ended {
+                call: call.id,
+                outcome: Box::new(outcome),
+                duration_ms: 0,
+            });
+        }
+        let calls = self.calls.running().keys().cloned().collect();
+        self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });
+    }
+
+    /// Puts the event behind what has come already.
+    fn report_call(&self, event: CallEvent) {
+        let _ = self.happened.send(Happened::Call(event));
+    }
+
+    /// Something that happens after a while, unless the actor ends before.
+    fn later(&self, in_ms: u64, what: Happened) {
+        let happened = self.happened.clone();
+        let ended = self.life.ended.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(in_ms)) => {
+                    let _ = happened.send(what);
+                }
+                () = ended.cancelled() => {}
+            }
+        });
+    }
+}
+
+/// Judges a call, and sends what came of it. Blocks.
+fn judge_and_tell(
+    bench: &Bench,
+    call: ToolCall,
+    (standpoint, kept): (&Standpoint, &Kept),
+    hooks: Vec<HookFinished>,
+    happened: &UnboundedSender<Happened>,
+) {
+    let judged = catch_unwind(AssertUnwindSafe(|| bench.judge(&call, standpoint, kept)));
+    let (judgement, ready) =
+        judged.unwrap_or_else(|_| (turn::Judgement::Refused(crashed()), Ready::default()));
+    let _ = happened.send(Happened::Judged {
+        call: call.id,
+        judgement: Box::new(judgement),
+        ready,
+        hooks,
+    });
+}
+
+/// A call that a bug has kept from being judged, in the words for the model.
+fn crashed() -> Outcome {
+    Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.")
+}
+
+/// The daemon's own part of the first record.
+#[derive(serde::Serialize)]
+struct OwnPrefix<'a> {
+    prefix: &'a contract::Prefix,
+}

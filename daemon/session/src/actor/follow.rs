@@ -1,0 +1,174 @@
+//! One subscriber's way through a session: from the log while it is behind, live when it has caught up.
+//!
+//! Held by a connection. Reads at the connection's pace; the session never waits for it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proto::{Failure, Pid, Seq};
+use store::log::LogFile;
+use tokio::sync::mpsc;
+
+use crate::actor::handle::SessionHandle;
+use crate::viewers::fanout::{Feed, Follower, Join, Place, Published, Start, event_text};
+
+/// What a subscriber gets next.
+#[derive(Debug)]
+pub enum Following {
+    /// An event as JSON; `seq` where it is durable.
+    Event { seq: Option<Seq>, text: Arc<str> },
+    /// The session has left memory, or the log cannot be read: attach again.
+    Ended(Option<Failure>),
+}
+
+/// A subscription.
+pub struct Follow {
+    handle: SessionHandle,
+    follower: Follower,
+    ephemeral: bool,
+    place: Option<Place>,
+    start: Start,
+    ready: VecDeque<Published>,
+    live: Option<(mpsc::Receiver<Published>, Arc<AtomicUsize>)>,
+}
+
+impl Follow {
+    pub(crate) async fn begin(
+        handle: SessionHandle,
+        follower: Follower,
+        ephemeral: bool,
+        start: Start,
+    ) -> Result<Self, Failure> {
+        let mut follow = Self {
+            handle,
+            follower,
+            ephemeral,
+            place: None,
+            start,
+            ready: VecDeque::new(),
+            live: None,
+        };
+        // The first step is part of the call: a stale cursor is an error of it.
+        follow.join().await?;
+        Ok(follow)
+    }
+
+    /// The next event. Cancel-safe: an event is handed out or kept.
+    pub async fn next(&mut self) -> Following {
+        loop {
+            if let Some(Published { seq, text }) = self.ready.pop_front() {
+                return Following::Event { seq, text };
+            }
+            if let Some((queue, bytes)) = &mut self.live {
+                if let Some(Published { seq, text }) = queue.recv().await {
+                    bytes.fetch_sub(text.len(), Ordering::Relaxed);
+                    if let Some(seq) = seq {
+                        self.start = Start::At {
+                            next: seq.next(),
+                            epoch: None,
+                        };
+                    }
+                    return Following::Event { seq, text };
+                }
+                // The queue was full: go on from the log.
+                self.live = None;
+            }
+            if let Err(failure) = self.join().await {
+                return Following::Ended(
+                    (failure.name != proto::ErrorName::ShuttingDown).then_some(failure),
+                );
+            }
+        }
+    }
+
+    async fn join(&mut self) -> Result<(), Failure> {
+        let join = Join {
+            subscriber: self.place.as_ref().map(Place::subscriber),
+            follower: self.follower.clone(),
+            ephemeral: self.ephemeral,
+            next: self.start,
+        };
+        let joined = self.handle.join(join).await?;
+        if joined.place.is_some() {
+            self.place = joined.place;
+        }
+        match joined.feed {
+            Feed::Live {
+                first,
+                queue,
+                bytes,
+            } => {
+                self.ready.extend(first);
+                self.live = Some((queue, bytes));
+            }
+            Feed::Log {
+                file,
+                offset,
+                len,
+                first,
+                pid,
+                next,
+            } => {
+                self.ready.extend(first);
+                let events = read_lines(file, offset, len, pid).await?;
+                let count = events.len() as u64;
+                self.ready.extend(events);
+                self.start = Start::At {
+                    next: Seq(next.0 + count),
+                    epoch: None,
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads whole lines of a log as events, on a thread that may block.
+pub(crate) async fn read_lines(
+    file: Arc<LogFile>,
+    offset: u64,
+    len: usize,
+    pid: Pid,
+) -> Result<Vec<Published>, Failure> {
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    let read = tokio::task::spawn_blocking(move || {
+        let bytes = file
+            .read_at(offset, len)
+            .map_err(|error| format!("cannot read the log: {error}"))?;
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        lines
+            .map(|line| {
+                let raw = store::format::decode(line)
+                    .map_err(|error| format!("a line of the log is damaged: {error}"))?;
+                let text = event_text(
+                    Some(raw.seq),
+                    pid,
+                    raw.at,
+                    raw.turn,
+                    &raw.kind,
+                    raw.data.get(),
+                );
+                Ok(Published {
+                    seq: Some(raw.seq),
+                    text,
+                })
+            })
+            .collect::<Result<Vec<_>, String>>()
+    });
+    let read = read
+        .await
+        .map_err(|error| error.to_string())
+        .and_then(|read| read);
+    read.map_err(|reason| {
+        Failure::new(
+            proto::ErrorName::Storage,
+            reason,
+            "Run `reasonix doctor` to see what is wrong with the store.",
+        )
+    })
+}

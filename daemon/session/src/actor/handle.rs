@@ -1,0 +1,481 @@
+//! What others may ask of a session. Cheap to clone; the session outlives all of them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use proto::hello::Role;
+use proto::params::Empty;
+use proto::params::approval::{AnswerParams, Approval};
+use proto::params::forecast::Forecast;
+use proto::params::hook::ListOutput;
+use proto::params::plan::{self, Plan};
+use proto::params::question::{self, Question};
+use proto::params::session::{
+    AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
+    QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
+};
+use proto::record::SessionSet;
+use proto::state::State;
+use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::actor::follow::Follow;
+use crate::actor::inbox::{Command, Page, Prompting, Reply};
+use crate::calls::external_changes::Notes;
+use crate::journal::Closed;
+use crate::request::blocks::Makeup;
+use crate::request::in_flight::Material;
+use crate::viewers::fanout::{Follower, Join, Joined, Start};
+
+/// How long a prompt waits for a look at the files that were read.
+const NOTE_MAX: Duration = Duration::from_millis(500);
+
+/// How long a client waits for an attempt to reopen a session. The attempt goes on without the client.
+const REOPEN_WAIT: Duration = Duration::from_secs(5);
+
+/// Brings closed sessions back.
+pub(crate) trait Reopen: Send + Sync {
+    /// The new life of a closed session. `None`: it stays closed.
+    fn reopen(self: Arc<Self>, old: SessionHandle) -> BoxFuture<'static, Option<SessionHandle>>;
+}
+
+/// A loaded session.
+#[derive(Clone)]
+pub struct SessionHandle {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub id: SessionId,
+    pub pid: Pid,
+    pub epoch: u64,
+    /// Boxed: a queue has room for 32 from the beginning, and sessions are many.
+    pub commands: mpsc::Sender<Box<Command>>,
+    /// The state after the newest durable record.
+    pub seen: watch::Receiver<Seen>,
+    pub activity: Arc<Activity>,
+    /// Brings the session back if it is closed.
+    pub reopen: Weak<dyn Reopen>,
+    /// When it was last tried to bring it back.
+    pub tried: tokio::sync::Mutex<Option<Instant>>,
+    pub notes: Notes,
+}
+
+/// When anything happened in a session.
+pub(crate) struct Activity(Mutex<Instant>);
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+}
+
+impl Activity {
+    pub fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub fn last(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is known of a session without asking it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub summary: SessionSummary,
+    pub pending: Vec<Approval>,
+    /// Open questions of the model.
+    pub asked: Vec<Question>,
+    /// Open plans of the model.
+    pub plans: Vec<Plan>,
+    /// A turn is open, whether anything goes on in it or not.
+    pub(crate) in_turn: bool,
+    /// Why it can only be read, where that is so.
+    pub(crate) closed: Option<Closed>,
+}
+
+/// Who attaches, and how.
+pub struct Attach {
+    pub name: String,
+    pub role: Role,
+    pub interactive: bool,
+    pub params: AttachParams,
+}
+
+impl SessionHandle {
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.shared.id
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.shared.pid
+    }
+
+    /// The session in short, as of its newest durable record.
+    #[must_use]
+    pub fn summary(&self) -> SessionSummary {
+        self.shared.seen.borrow().summary.clone()
+    }
+
+    /// Whether anything is left to be done in it, also where that waits for a person or for the end of a pause.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let seen = self.shared.seen.borrow();
+        let summary = &seen.summary;
+        // What cannot be written does not go on, whatever its last state says.
+        let moves = summary.read_only.is_none();
+        let open = seen.in_turn || matches!(summary.state, State::Running | State::Waiting);
+        moves && (open || summary.queued > 0 && summary.state != State::Exited)
+    }
+
+    /// Its open questions.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Approval> {
+        self.shared.seen.borrow().pending.clone()
+    }
+
+    /// Open questions of its model.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Question> {
+        self.shared.seen.borrow().asked.clone()
+    }
+
+    /// Open plans of its model.
+    #[must_use]
+    pub fn plans(&self) -> Vec<Plan> {
+        self.shared.seen.borrow().plans.clone()
+    }
+
+    pub(crate) async fn ask<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let command = command(reply);
+        // What is to be done in a closed session may open it again.
+        let handle = if command.changes() {
+            self.reopened().await
+        } else {
+            self.clone()
+        };
+        match handle.tell(command).await {
+            true => answer.await.map_err(|_| gone())?,
+            false => Err(gone()),
+        }
+    }
+
+    /// This session; if it is closed and can be repaired now, its new life.
+    async fn reopened(&self) -> Self {
+        if self.closed().is_none_or(|closed| !closed.mendable()) {
+            return self.clone();
+        }
+        let Some(reopen) = self.shared.reopen.upgrade() else {
+            return self.clone();
+        };
+        // In a task of its own: half a repair would be worse than none.
+        let attempt = tokio::spawn(reopen.reopen(self.clone()));
+        match tokio::time::timeout(REOPEN_WAIT, attempt).await {
+            Ok(Ok(Some(handle))) => handle,
+            Ok(Ok(None) | Err(_)) | Err(_) => self.clone(),
+        }
+    }
+
+    /// Why the session is read-only, if it is.
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        self.shared.seen.borrow().closed.clone()
+    }
+
+    /// Puts a command into the session's queue. False: it is not there any more.
+    pub(crate) async fn tell(&self, command: Command) -> bool {
+        self.shared.commands.send(Box::new(command)).await.is_ok()
+    }
+
+    /// Whether this is the same life of the same session.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What a request up to this record is made from.
+    pub(crate) async fn makeup(&self) -> Result<Makeup, Failure> {
+        self.ask(|reply| Command::Makeup { reply }).await
+    }
+
+    pub(crate) async fn material(&self, upto: Seq) -> Result<Material, Failure> {
+        self.ask(|reply| Command::Material { upto, reply }).await
+    }
+
+    /// A part of what it is made of.
+    pub(crate) async fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
+        self.ask(|reply| Command::Inspect { part, reply }).await
+    }
+
+    /// The hooks that it uses, and how each went last.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn hooks(&self) -> Result<ListOutput, Failure> {
+        self.ask(|reply| Command::Hooks { reply }).await
+    }
+
+    /// Has it read its hooks again: they count for what is asked next.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn reload_hooks(&self) -> Result<ListOutput, Failure> {
+        self.ask(|reply| Command::ReloadHooks { reply }).await
+    }
+
+    /// Gives it a prompt. Answers when the prompt is on disk.
+    ///
+    /// # Errors
+    /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
+    pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        let note = self.note().await;
+        self.ask(|reply| {
+            Command::Prompt(Prompting {
+                text: params.text,
+                when: params.when,
+                on_ask: params.on_ask,
+                request_id: params.request_id,
+                by,
+                credentials: params.credentials,
+                env: params.env,
+                note,
+                reply,
+            })
+        })
+        .await
+    }
+
+    /// What others have changed while the session rested. In a turn it is told with the results.
+    async fn note(&self) -> Option<String> {
+        let rests = {
+            let seen = self.shared.seen.borrow();
+            !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
+        };
+        if !rests {
+            return None;
+        }
+        // A prompt does not wait for a disk that hangs: then the tools tell.
+        let note = self.shared.notes.of_others();
+        tokio::time::timeout(NOTE_MAX, note).await.ok().flatten()
+    }
+
+    /// Takes a prompt back that has not started.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was.
+    pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Unqueue { prompt_id, reply })
+            .await
+    }
+
+    /// Gives a prompt that has not started other words. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was; `invalid_params`, `request_id_reused`, `storage`.
+    pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
+        self.ask(|reply| Command::Edit { params, by, reply }).await
+    }
+
+    /// Gives a prompt that has not started another place. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `not_found` where it has started, or never was; `request_id_reused`, `storage`.
+    pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
+        self.ask(|reply| Command::Reorder { params, by, reply })
+            .await
+    }
+
+    /// What the next prompt costs as things stand.
+    ///
+    /// # Errors
+    /// `shutting_down`.
+    pub async fn forecast(&self) -> Result<Forecast, Failure> {
+        self.ask(|reply| Command::Forecast { reply }).await
+    }
+
+    /// Changes settings. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `storage`, `request_id_reused`; `invalid_params` for a name or label that cannot be one.
+    pub async fn set(&self, set: SessionSet) -> Result<SessionSummary, Failure> {
+        self.set_and_say(set, None).await
+    }
+
+    /// The same, with a word to people about it.
+    ///
+    /// # Errors
+    /// As `set`.
+    pub async fn set_and_say(
+        &self,
+        set: SessionSet,
+        notice: Option<String>,
+    ) -> Result<SessionSummary, Failure> {
+        let set = Box::new(set);
+        self.ask(|reply| Command::Set { set, notice, reply }).await
+    }
+
+    /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to
+    /// do.
+    ///
+    /// # Errors
+    /// The session has left memory; for `PAUSE` and `RESUME` also `storage`, `request_id_reused`.
+    pub async fn signal(
+        &self,
+        signal: Signal,
+        request_id: Option<RequestId>,
+        by: String,
+    ) -> Result<SignalOutput, Failure> {
+        self.ask(|reply| Command::Signal {
+            signal,
+            request_id,
+            by,
+            reply,
+        })
+        .await
+    }
+
+    /// Says that somebody is about to end this command in the background, so that its log can tell who it was.
+    pub(crate) async fn child_killed(&self, pid: Pid, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::ChildKilled { pid, by, reply })
+            .await
+    }
+
+    /// Ends an interactive session.
+    ///
+    /// # Errors
+    /// `busy` while a turn runs.
+    pub async fn close(&self) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Close { reply }).await
+    }
+
+    /// Waits. Dropping the future gives up.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn wait(&self, until: Until) -> Result<WaitOutput, Failure> {
+        self.ask(|reply| Command::Wait { until, reply }).await
+    }
+
+    /// Answers an approval.
+    ///
+    /// # Errors
+    /// `not_found`, `stale`, `already_resolved`.
+    pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Answer { params, by, reply })
+            .await
+    }
+
+    /// Answers questions of the model.
+    ///
+    /// # Errors
+    /// `not_found`, `already_resolved`, `invalid_params`, `storage`.
+    pub async fn replies(
+        &self,
+        params: question::AnswerParams,
+        by: String,
+    ) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::Replies { params, by, reply })
+            .await
+    }
+
+    /// Answers a plan of the model.
+    ///
+    /// # Errors
+    /// `not_found`, `stale`, `already_resolved`, `storage`.
+    pub async fn answer_plan(
+        &self,
+        params: plan::AnswerParams,
+        by: String,
+    ) -> Result<Empty, Failure> {
+        self.ask(|reply| Command::AnswerPlan { params, by, reply })
+            .await
+    }
+
+    /// Offers keys that a client has.
+    pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
+        // A session that has just left memory needs none.
+        let _ = self.tell(Command::Credentials(credentials)).await;
+    }
+
+    /// Follows the session.
+    ///
+    /// # Errors
+    /// `cursor_stale`.
+    pub async fn attach(&self, attach: Attach) -> Result<(AttachOutput, Follow), Failure> {
+        let Attach {
+            name,
+            role,
+            interactive,
+            params,
+        } = attach;
+        let start = match params.after_seq {
+            Some(after) => Start::At {
+                next: after.next(),
+                epoch: params.epoch,
+            },
+            None => Start::Snapshot {
+                backlog: params.backlog.unwrap_or(0),
+            },
+        };
+        let follower = Follower {
+            name,
+            role,
+            interactive,
+        };
+        let follow = Follow::begin(self.clone(), follower, params.ephemeral, start).await?;
+        let output = AttachOutput {
+            session: self.shared.id,
+            pid: self.shared.pid,
+            epoch: self.shared.epoch,
+            seq: self.summary().seq,
+        };
+        Ok((output, follow))
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.epoch
+    }
+
+    /// Where the lines from this record on stand: a page of whole lines. `None`: there are none.
+    pub(crate) async fn lines(&self, from: Seq) -> Result<Option<Page>, Failure> {
+        self.ask(|reply| Command::Lines { from, reply }).await
+    }
+
+    pub(crate) async fn join(&self, join: Join) -> Result<Joined, Failure> {
+        self.ask(|reply| Command::Join { join, reply }).await
+    }
+
+    /// Puts the session to sleep before its next step (`now`: at once, whatever runs), and takes no more work. Resolves
+    /// when that is on disk, or the session cannot be written, or has left memory.
+    pub async fn suspend(&self, now: bool) {
+        let (reply, done) = oneshot::channel();
+        if self.tell(Command::Suspend { now, reply }).await {
+            // An actor that is gone sleeps too.
+            let _ = done.await;
+        }
+    }
+
+    /// Stops what runs, writes what there is, and ends the actor.
+    pub(crate) async fn shutdown(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.tell(Command::Shutdown { reply }).await {
+            let _ = done.await;
+        }
+    }
+}
+
+fn gone() -> Failure {
+    Failure::new(
+        ErrorName::ShuttingDown,
+        "The session is being put away.",
+        "Try again.",
+    )
+    .retryable()
+}

@@ -1,0 +1,510 @@
+//! The actor of one session: gather what happened, let the machine decide, do it.
+//!
+//! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
+//! back as messages.
+
+pub(crate) mod approvals;
+pub(crate) mod attach;
+pub(crate) mod background;
+pub(crate) mod compaction;
+pub(crate) mod departure;
+pub(crate) mod dispatch;
+pub(crate) mod effects;
+pub(crate) mod follow;
+pub(crate) mod handle;
+pub(crate) mod hooks;
+pub(crate) mod inbox;
+pub(crate) mod inspection;
+pub(crate) mod life;
+pub(crate) mod permissions;
+pub(crate) mod persisting;
+pub(crate) mod plans;
+pub(crate) mod presence;
+pub(crate) mod prompt_gate;
+pub(crate) mod publish;
+pub(crate) mod questions;
+pub(crate) mod queue;
+pub(crate) mod reasoning;
+pub(crate) mod replies;
+pub(crate) mod rewind;
+pub(crate) mod shutdown;
+pub(crate) mod signals;
+pub(crate) mod spending;
+pub(crate) mod start;
+pub(crate) mod waiters;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proto::live::{Live, ToolOutput};
+use proto::record::{Level, Notice};
+use proto::{Body, CallId, Seq, SessionId, Stamp};
+use tokio::sync::mpsc;
+use turn::input::Unattended;
+use turn::{Input, Machine, Now};
+use uuid::Uuid;
+
+use crate::actor::inbox::{Command, Happened};
+use crate::actor::life::Life;
+use crate::actor::persisting::Lasting;
+use crate::actor::prompt_gate::PromptGate;
+use crate::actor::publish::Publisher;
+use crate::actor::replies::Replies;
+use crate::assembly::setup::Assembly;
+use crate::calls::call::{Printed, overdue};
+use crate::calls::events::CallEvent;
+use crate::calls::state::CallState;
+use crate::context::ResetState;
+use crate::journal::{Journal, JournalEvent};
+use crate::request::Requests;
+use crate::request::in_flight::{self as asking, Arrived, Gather};
+use crate::viewers::Viewers;
+
+/// Messages that are taken in one go.
+const GATHER: usize = 256;
+
+/// One session at work. Each part owns its state; the actor decides with the machine, and carries it out with the parts.
+pub(crate) struct Actor {
+    pub id: SessionId,
+    pub epoch: u64,
+    pub machine: Machine,
+    pub journal: Journal,
+    pub viewers: Viewers,
+    pub requests: Requests,
+    pub resets: ResetState,
+    pub calls: CallState,
+    pub replies: Replies,
+    pub publisher: Publisher,
+    pub gate: PromptGate,
+    pub life: Life,
+    /// Answers that hold always, whose rules are being written.
+    pub lasting: Vec<Lasting>,
+    /// Where each question of this life stands in the log: none is shown before it is durable.
+    pub asked_at: HashMap<String, Seq>,
+    pub happened: mpsc::UnboundedSender<Happened>,
+    pub assembly: Arc<dyn Assembly>,
+}
+
+/// Where an actor's messages come from.
+pub(crate) struct Inbox {
+    pub commands: mpsc::Receiver<Box<Command>>,
+    pub gone: mpsc::UnboundedReceiver<u64>,
+    pub happened: mpsc::UnboundedReceiver<Happened>,
+    pub arrived: mpsc::Receiver<(u64, Arrived)>,
+}
+
+impl Actor {
+    /// Lives until the supervisor puts the session away.
+    pub async fn run(mut self, mut inbox: Inbox) {
+        let (mut happened, mut arrived) = (Vec::new(), Vec::new());
+        loop {
+            let (frame, draft) = (self.viewers.frame_due(), self.requests.draft().due());
+            let silence = self.silence_due();
+            let background = self.calls.background_due();
+            // Every arm only takes a message out of a queue: dropping one that was not chosen loses nothing.
+            tokio::select! {
+                count = inbox.happened.recv_many(&mut happened, GATHER) => {
+                    if count == 0 { break }
+                    for what in happened.drain(..) { self.take(what); }
+                }
+                count = inbox.arrived.recv_many(&mut arrived, GATHER) => {
+                    if count == 0 { break }
+                    for (number, what) in arrived.drain(..) { self.arrive(number, what); }
+                }
+                command = inbox.commands.recv() => {
+                    let Some(command) = command else { break };
+                    self.command(*command);
+                }
+                Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
+                () = sleep_until(frame) => self.show_growth(),
+                () = sleep_until(draft) => self.write_draft(),
+                () = sleep_until(silence) => self.tell_silence(),
+                () = sleep_until(background) => self.calls.set_background_due(None),
+            }
+            self.life.activity.note();
+            if self.life.parting.is_some() || (self.is_closing() && self.may_end()) {
+                break;
+            }
+        }
+        self.end().await;
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        let mono_ms = u64::try_from(self.life.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Now {
+            wall: Stamp::now(),
+            mono_ms,
+        }
+    }
+
+    /// Lets the machine decide, and does what it says.
+    pub(crate) fn step(&mut self, input: Input) {
+        if self.journal.is_closed() {
+            // What cannot be written is not done: nothing that follows from it may happen either.
+            return;
+        }
+        let stops = matches!(
+            input,
+            Input::Stop { .. } | Input::SuspendNow { .. } | Input::TimeUp { .. }
+        );
+        if stops {
+            self.note_samples();
+        }
+        let now = self.now();
+        let mut effects = self.machine.step(input, now);
+        effects.extend(self.warn(now));
+        self.perform(effects);
+    }
+
+    /// What is to be said once, when the first turn of this life is under way.
+    pub(crate) fn warn(&mut self, now: Now) -> Vec<turn::Effect> {
+        if self.life.warning.is_none() || self.machine.facts().open.is_none() {
+            return Vec::new();
+        }
+        let text = self.life.warning.take().unwrap_or_default();
+        let level = Level::Warning;
+        let notice = Body::Notice(Notice { level, text });
+        self.machine.record(notice, now)
+    }
+
+    fn take(&mut self, what: Happened) {
+        match what {
+            Happened::Journal(event) => self.take_journal_event(event),
+            Happened::Call(event) => self.take_call_event(event),
+            Happened::Cataloged(seq) => {
+                if seq == self.journal.last() && self.is_settled() {
+                    self.journal.unfinished(false);
+                    self.journal.flush();
+                }
+            }
+            Happened::Judged {
+                call,
+                mut judgement,
+                ready,
+                hooks,
+            } => {
+                self.hooks_before(&call, hooks);
+                self.calls.put_judged(call.clone(), ready);
+                self.attend(&mut judgement);
+                self.step(Input::Judged { call, judgement });
+            }
+            Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
+            Happened::PromptAsked(chain) => self.prompt_asked(chain),
+            Happened::EndTold(finished) => self.end_told(finished),
+            Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
+            Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
+            Happened::TimeUp { turn } => {
+                let partial = self.partial();
+                self.step(Input::TimeUp { turn, partial });
+            }
+            Happened::RuleKept { approval_id, kept } => self.rule_kept(&approval_id, kept),
+            Happened::ResetReady { number, done } => self.reset_ready(number, *done),
+            Happened::Rewound(rewound) => self.rewound(*rewound),
+            Happened::NotRewound => self.step(Input::NotRewound),
+            Happened::Overdue { calls } => {
+                for call in calls {
+                    if let Some(running) = self.calls.take_running(&call) {
+                        running.task.abort();
+                        self.step(Input::CallEnded {
+                            call,
+                            outcome: Box::new(overdue()),
+                            duration_ms: 0,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_journal_event(&mut self, event: JournalEvent) {
+        match event {
+            JournalEvent::Durable(seq) => {
+                self.journal.settled(seq);
+                self.viewers.settle_absence(seq);
+                // Who sees an event and then asks must find what the event told.
+                self.tell_seen();
+                self.viewers.release(seq);
+                self.start_held();
+                self.settle();
+            }
+            JournalEvent::Failed(reason, trouble) => {
+                tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
+                self.journal.fail(reason.clone(), trouble);
+                self.viewers.fail(&reason);
+                self.stop_unwritable();
+                self.settle();
+            }
+        }
+    }
+
+    fn take_call_event(&mut self, event: CallEvent) {
+        match event {
+            CallEvent::Ended {
+                call,
+                mut outcome,
+                duration_ms,
+            } => {
+                if outcome.blocked.is_some() && !self.may_be_let_out() {
+                    // The model has been told what stopped it, and what a person could do.
+                    outcome.blocked = None;
+                }
+                if let Some(running) = self.calls.take_running(&call) {
+                    self.show_output(&call, &running.printed);
+                }
+                self.step(Input::CallEnded {
+                    call,
+                    outcome,
+                    duration_ms,
+                });
+            }
+            CallEvent::Printed => self.viewers.schedule_frame(),
+            CallEvent::FilesChanged => self.step(Input::FilesChanged),
+            CallEvent::HooksRan(finished) => self.tell_hooks(finished),
+            CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
+            CallEvent::BackgroundExited(child) => self.child_exited(child),
+        }
+    }
+
+    /// What becomes of an ask depends on who is here now, not on who was when the judging began.
+    fn attend(&self, judgement: &mut turn::Judgement) {
+        let turn::Judgement::Decided {
+            decision,
+            unattended,
+            questions,
+            plan,
+            ..
+        } = judgement
+        else {
+            return;
+        };
+        let on_ask = self.machine.facts().on_ask();
+        if questions.is_some() || plan.is_some() {
+            let unasked = policy::unasked(on_ask, self.viewers.fanout().attended());
+            *unattended = match unasked {
+                true => Unattended::Allow,
+                false => Unattended::Wait,
+            };
+            return;
+        }
+        let attended = self.viewers.fanout().attended();
+        let accept_partial = self.calls.bench().confine.accept_partial;
+        *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
+            policy::Unattended::Allow => Unattended::Allow,
+            policy::Unattended::Deny(why) => Unattended::Deny(why),
+            policy::Unattended::Wait => Unattended::Wait,
+        };
+    }
+
+    /// Whether a person could be asked to let a command run outside the sandbox that has stopped it.
+    fn may_be_let_out(&mut self) -> bool {
+        let rules = self.rules();
+        let facts = self.machine.facts();
+        let on_ask = facts.on_ask();
+        let stays =
+            policy::stays_inside(&rules, facts.approval_mode(), facts.effective_permissions());
+        stays.is_none() && !policy::unasked(on_ask, self.viewers.fanout().attended())
+    }
+
+    fn arrive(&mut self, number: u64, what: Arrived) {
+        let gather = self.requests.in_flight_mut();
+        let Some(gather) = gather.filter(|gather| gather.number == number) else {
+            return;
+        };
+        match what {
+            Arrived::Sent(sent) => {
+                if let Some(place) = &sent.rewritten {
+                    tracing::error!(%place, "earlier bytes of a conversation have changed");
+                }
+                gather.note_sent(sent.request_bytes, sent.rewritten);
+                self.requests.note_shape(sent.shape);
+            }
+            Arrived::Part(part) => {
+                let was_silent = gather.silent_since().is_some();
+                let turn = asking::waits_or_sent(&part);
+                let whole = gather.take(part);
+                if was_silent {
+                    self.tell_seen();
+                }
+                let Some(gather) = self.requests.in_flight() else {
+                    return;
+                };
+                if let Some(turn) = turn {
+                    self.step(turn);
+                } else if whole {
+                    self.show_growth();
+                    if let Some(gather) = self.requests.take_in_flight() {
+                        self.answered(gather);
+                    }
+                } else if gather.has_fresh() {
+                    self.viewers.schedule_frame();
+                }
+            }
+            Arrived::Sampled { is_in, of } => {
+                let status = serde_json::json!({"samples_in": is_in, "samples": of});
+                self.live(&Live::Status(status));
+            }
+            Arrived::Chosen { at, found } => gather.choose(at, found),
+            Arrived::Broke(error) => {
+                self.note_samples();
+                self.show_growth();
+                if let Some(gather) = self.requests.take_in_flight() {
+                    let keyless = gather.keyless;
+                    let partial = Box::new(self.weighed(gather.finish(), false));
+                    let key_lost = keyless && self.key_was_brought();
+                    self.step(Input::Broke {
+                        error,
+                        partial,
+                        jitter: chance(),
+                        key_lost,
+                    });
+                    // One may have come while the request was on its way without.
+                    self.use_new_key();
+                }
+            }
+        }
+    }
+
+    /// An answer is whole.
+    fn answered(&mut self, mut gather: Gather) {
+        let wanted = self.machine.facts().options.extract_reasoning == Some(true);
+        let extractions = wanted && !gather.unseen && gather.beside.is_none();
+        let around = extractions.then(|| self.around(gather.item.clone()));
+        let found = gather.found.take();
+        if let Some(books) = &gather.beside {
+            books.leave_out(gather.won);
+            self.note_spent(books);
+        }
+        let answer = self.weighed(gather.finish(), true);
+        let trace = around.as_ref().map(|_| answer.reasoning.clone());
+        self.step(Input::Answered(Box::new(answer)));
+        if let Some(found) = found {
+            self.note(Body::ReasoningExtracted(found));
+        }
+        if let (Some(around), Some(trace)) = (around, trace) {
+            self.begin_extraction(around, trace);
+        }
+    }
+
+    /// What has been shown of an answer in progress.
+    pub(crate) fn partial(&mut self) -> Option<Box<turn::Answer>> {
+        self.show_growth();
+        let gather = self.requests.in_flight()?;
+        Some(Box::new(gather.answer.clone()))
+    }
+
+    /// Whether a client brought the key when the session was made.
+    fn key_was_brought(&self) -> bool {
+        let created = self.machine.facts().created.as_ref();
+        let brought =
+            |variable: &String| created.is_some_and(|created| created.env_names.contains(variable));
+        self.requests
+            .route()
+            .key_variable
+            .as_ref()
+            .is_some_and(brought)
+    }
+
+    /// Goes on where a request waits for a key that is there now.
+    pub(crate) fn use_new_key(&mut self) {
+        if self.machine.wants_credentials() && self.requests.key().is_some() {
+            self.step(Input::CredentialsArrived);
+        }
+    }
+
+    pub(crate) fn live(&mut self, live: &Live) {
+        let facts = self.machine.facts();
+        let turn = facts.open.as_ref().map(|open| open.number);
+        let after = self.journal.last();
+        self.viewers.live(after, turn, live);
+        self.viewers.release(self.journal.durable());
+    }
+
+    /// Sends subscribers what has grown since the last frame.
+    pub(crate) fn show_growth(&mut self) {
+        self.viewers.begin_frame();
+        let fresh = self
+            .requests
+            .in_flight_mut()
+            .map(Gather::fresh)
+            .unwrap_or_default();
+        for live in &fresh {
+            self.live(live);
+        }
+        if !fresh.is_empty() {
+            self.requests.schedule_draft();
+        }
+        let running: Vec<_> = self
+            .calls
+            .running()
+            .iter()
+            .map(|(call, running)| (call.clone(), Arc::clone(&running.printed)))
+            .collect();
+        for (call, printed) in running {
+            self.show_output(&call, &printed);
+        }
+    }
+
+    fn silence_due(&self) -> Option<tokio::time::Instant> {
+        self.requests.in_flight()?.silence_due()
+    }
+
+    /// Tells that nothing comes of the answer that is waited for. The session goes on waiting.
+    fn tell_silence(&mut self) {
+        if let Some(ms) = self.requests.in_flight_mut().map(Gather::tell_silence) {
+            self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));
+            self.tell_seen();
+        }
+    }
+
+    fn show_output(&mut self, call: &CallId, printed: &Printed) {
+        if let Some((offset, text)) = printed.take() {
+            self.live(&Live::ToolOutput(ToolOutput {
+                call: call.clone(),
+                offset,
+                text,
+            }));
+        }
+    }
+
+    /// After every change: have it written, tell who waits, keep the lists fresh.
+    pub(crate) fn settle(&mut self) {
+        if !self.is_settled() {
+            self.journal.unfinished(true);
+        }
+        if self.machine.is_idle() {
+            self.calls.clear_judged();
+        }
+        if self.requests.in_flight().is_none() {
+            self.requests.drop_leave();
+        }
+        self.drop_hooks();
+        self.drop_draft();
+        self.journal.flush();
+        self.viewers.release(self.journal.durable());
+        self.answer_held();
+        self.answer_joining();
+        self.tell_seen();
+        self.answer_waiters();
+        self.answer_suspending();
+    }
+
+    /// Nothing is left to be done. What waits in a session that has exited is not: nothing will ever come of it, unless
+    /// somebody says more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
+        self.machine.is_idle() && none_waits
+    }
+}
+
+async fn sleep_until(due: Option<tokio::time::Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A number in 0..1 by chance.
+#[allow(clippy::cast_precision_loss, reason = "only chance is wanted")]
+fn chance() -> f64 {
+    Uuid::new_v4().as_u128() as f64 / u128::MAX as f64
+}

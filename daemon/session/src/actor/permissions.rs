@@ -1,0 +1,49 @@
+//! The rules that judge a session's calls now.
+
+use std::sync::Arc;
+
+use policy::RuleSet;
+use proto::Failure;
+
+use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
+use crate::actor::inbox::Command;
+use crate::calls::judgement::Standpoint;
+use crate::calls::permissions::Standing;
+
+impl Actor {
+    /// The rules in force now.
+    pub(crate) fn rules(&mut self) -> Arc<RuleSet> {
+        let facts = self.machine.facts();
+        self.calls.rules(facts.created.as_ref(), &facts.grants)
+    }
+
+    /// What its calls are judged by now. `outside`: why the sandbox stopped the call, where it did.
+    pub(crate) fn standpoint(&mut self, outside: Option<String>) -> Standpoint {
+        let rules = self.rules();
+        let facts = self.machine.facts();
+        Standpoint {
+            rules,
+            approval_mode: facts.approval_mode(),
+            effective_permissions: facts.effective_permissions(),
+            outside,
+        }
+    }
+
+    pub(crate) fn standing(&mut self) -> Standing {
+        let standpoint = self.standpoint(None);
+        let facts = self.machine.facts();
+        Standing {
+            pid: self.calls.bench().session,
+            layers: self.calls.layers(facts.created.as_ref(), &facts.grants),
+            standpoint,
+            bench: Arc::clone(self.calls.bench()),
+        }
+    }
+}
+
+impl SessionHandle {
+    pub(crate) async fn standing(&self) -> Result<Standing, Failure> {
+        self.ask(|reply| Command::Standing { reply }).await
+    }
+}

@@ -1,0 +1,123 @@
+//! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
+
+use proto::params::session::SessionSummary;
+use tokio::sync::watch;
+
+use crate::actor::Actor;
+use crate::actor::handle::Seen;
+use crate::actor::inbox::Happened;
+use crate::journal::catalog_feed::{CatalogFeed, Written};
+
+/// Where others see a session.
+pub(crate) struct Publisher {
+    seen: watch::Sender<Seen>,
+    catalog: CatalogFeed,
+    /// What the catalog was sent last.
+    listed: Option<SessionSummary>,
+}
+
+impl Publisher {
+    pub fn new(seen: watch::Sender<Seen>, catalog: CatalogFeed) -> Self {
+        Self {
+            seen,
+            catalog,
+            listed: None,
+        }
+    }
+
+    /// Waits until the catalog has everything.
+    pub async fn flush(&self) {
+        self.catalog.flush().await;
+    }
+}
+
+impl Actor {
+    /// What others may know: only what is durable.
+    pub(crate) fn tell_seen(&mut self) {
+        let durable = self.journal.durable();
+        if let Some(reason) = self.journal.read_only() {
+            // What is in memory beyond the disk never happened: only the reason is new.
+            let closed = self.journal.closed().cloned();
+            self.publisher.seen.send_modify(|seen| {
+                seen.summary.read_only = Some(reason);
+                seen.closed = closed;
+            });
+            return;
+        }
+        if durable != self.journal.last() {
+            return;
+        }
+        let Some(summary) = self.summary() else {
+            return;
+        };
+        let pending = self.machine.facts().pending.values().cloned().collect();
+        self.publisher.seen.send_replace(Seen {
+            summary: summary.clone(),
+            pending,
+            asked: self.machine.facts().asked.values().cloned().collect(),
+            plans: self.machine.facts().plans.values().cloned().collect(),
+            in_turn: self.machine.facts().open.is_some(),
+            closed: None,
+        });
+        let settled = self.is_settled();
+        let summary = as_listed(summary);
+        if settled
+            || self
+                .publisher
+                .listed
+                .as_ref()
+                .is_none_or(|listed| reads_otherwise(listed, &summary))
+        {
+            if self.publisher.listed.as_ref() == Some(&summary) {
+                return;
+            }
+            self.publisher.listed = Some(summary.clone());
+            let happened = self.happened.clone();
+            let written: Option<Written> = settled.then(|| {
+                let written: Written = Box::new(move || {
+                    let _ = happened.send(Happened::Cataloged(durable));
+                });
+                written
+            });
+            self.publisher.catalog.put(summary, written);
+        }
+    }
+
+    /// Lists know it as it is from now on, also where it leaves with work that is left to do.
+    pub(crate) fn list_once_more(&self) {
+        let written = !self.journal.is_closed() && self.journal.durable() == self.journal.last();
+        let summary = self.summary().filter(|_| written).map(as_listed);
+        if let Some(summary) =
+            summary.filter(|summary| self.publisher.listed.as_ref() != Some(summary))
+        {
+            self.publisher.catalog.put(summary, None);
+        }
+    }
+}
+
+/// As lists keep it: who is there, what runs and what does not come is known of loaded sessions alone.
+fn as_listed(summary: SessionSummary) -> SessionSummary {
+    SessionSummary {
+        attached: 0,
+        children: 0,
+        silent_since: None,
+        compacting: false,
+        ..summary
+    }
+}
+
+/// Whether a list would show something else that matters before the session rests.
+fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
+    let key = |summary: &SessionSummary| {
+        (
+            summary.state,
+            summary.waiting_for,
+            summary.turns,
+            summary.name.clone(),
+            summary.labels.clone(),
+            summary.approval_mode,
+            (summary.mode, summary.only_reads),
+        )
+    };
+    key(listed) != key(now)
+}

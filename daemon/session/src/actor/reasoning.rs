@@ -1,0 +1,120 @@
+//! Reasoning extraction in the actor: it starts requests beside the turn, and logs what they found and used.
+
+use std::sync::Arc;
+
+use proto::record::{Level, Notice, ReasoningExtracted};
+use proto::{Body, ItemId};
+
+use crate::actor::Actor;
+use crate::actor::inbox::Happened;
+use crate::request::reasoning::{Aide, Around, Purse};
+use crate::request::side_requests::Books;
+
+impl Actor {
+    /// Around an answer of this session.
+    pub(crate) fn around(&self, item: ItemId) -> Around {
+        let options = &self.machine.facts().options;
+        let open = self.machine.facts().open.as_ref();
+        Around {
+            assembly: Arc::clone(&self.assembly),
+            cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+            model: options.model.clone().unwrap_or_default(),
+            keys: Arc::clone(self.requests.keys()),
+            ground: self.ground(),
+            item,
+            step: open.map_or(0, |open| open.steps + 1),
+            purse: Purse {
+                seat: self.requests.budget().clone(),
+                ran_ms: self.ran_ms(),
+                expected: self.expected(),
+            },
+        }
+    }
+
+    /// Begins the extraction of an answer, where that is wanted and there is anything to be extracted.
+    pub(crate) fn begin_extraction(&mut self, around: Around, trace: String) {
+        let goes_on =
+            self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
+        if !goes_on || !turn::extraction::is_worth(&trace) {
+            return;
+        }
+        let (number, books, cancel) = self.requests.extractions_mut().start();
+        let happened = self.happened.clone();
+        tokio::spawn(async move {
+            let extracting = async {
+                let aide = Aide::find(around).await?;
+                aide.extract(&trace, (&books, 0)).await
+            };
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                found = extracting => {
+                    // The actor may have ended.
+                    let _ = happened.send(Happened::ReasoningExtracted { number, found });
+                }
+            }
+        });
+    }
+
+    /// An extraction has come to its end.
+    pub(crate) fn extracted(&mut self, number: u64, found: Result<ReasoningExtracted, String>) {
+        let Some(books) = self.requests.extractions_mut().finish(number) else {
+            return;
+        };
+        self.note_spent(&books);
+        match found {
+            Ok(found) => self.note(Body::ReasoningExtracted(found)),
+            Err(why) if self.requests.extractions_mut().is_first_failure() => {
+                self.note(Body::Notice(Notice {
+                    level: Level::Info,
+                    text: format!(
+                        "The reasoning could not be extracted: {why}. This is said once; the session goes on."
+                    ),
+                }));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Drops the extractions under way. What they are known to have taken counts.
+    pub(crate) fn drop_extractions(&mut self) {
+        for books in self.requests.extractions_mut().stop_all() {
+            self.note_spent(&books);
+        }
+    }
+
+    /// Puts what requests beside the conversation took into the log.
+    pub(crate) fn note_spent(&mut self, books: &Books) {
+        for usage in books.take() {
+            let told = self.weighed_beside(&usage);
+            self.note(Body::Usage(usage));
+            for text in told {
+                let level = Level::Warning;
+                self.note(Body::Notice(Notice { level, text }));
+            }
+        }
+    }
+
+    /// Puts what samples of the request in flight have taken so far into the log.
+    pub(crate) fn note_samples(&mut self) {
+        let Some(gather) = self.requests.in_flight() else {
+            return;
+        };
+        let Some(books) = gather.beside.clone() else {
+            return;
+        };
+        if gather.answer.reported.is_some() {
+            books.leave_out(gather.won);
+        }
+        self.note_spent(&books);
+    }
+
+    /// Appends a record that changes nothing in the turn.
+    pub(crate) fn note(&mut self, body: Body) {
+        if self.journal.is_closed() {
+            return;
+        }
+        let now = self.now();
+        let effects = self.machine.record(body, now);
+        self.perform(effects);
+    }
+}

@@ -1,0 +1,149 @@
+//! How a session leaves memory: stopped with its daemon, put to sleep for the next one, or cut off by its disk.
+
+use std::time::Duration;
+
+use proto::state::State;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use turn::{Input, StopReason};
+
+use crate::actor::Actor;
+use crate::actor::background::{DAEMON_STOPPED, SESSION_ENDED};
+
+/// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
+/// without them: the next load writes that they are gone.
+const CHILDREN_OVERDUE: Duration = Duration::from_millis(500);
+
+impl Actor {
+    /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
+    pub(crate) fn stop_unwritable(&mut self) {
+        self.requests.cancel();
+        let grace_ms = self.calls.grace_ms();
+        self.calls.stop_running(grace_ms);
+        self.calls.drop_held();
+        self.refuse_gated(StopReason::Kill);
+        self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
+    }
+
+    pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
+        let again = self.is_closing();
+        self.life.closing.push(reply);
+        if again {
+            return;
+        }
+        self.drop_extractions();
+        self.refuse_gated(StopReason::Shutdown);
+        if !self.waits_for_person() && !self.machine.is_suspended() {
+            let partial = self.partial();
+            self.step(Input::Stop {
+                reason: StopReason::Shutdown,
+                partial,
+            });
+        }
+        // What runs in the background does not outlive the session's life in memory.
+        self.stop_children(self.calls.grace_ms(), DAEMON_STOPPED);
+        let due = Duration::from_millis(self.calls.grace_ms()) + CHILDREN_OVERDUE;
+        self.calls.set_background_due(Some(Instant::now() + due));
+    }
+
+    /// Puts the session to sleep before its next step, for the daemon that comes next.
+    /// `now`: a request in flight is dropped, calls are stopped.
+    pub(crate) fn begin_suspend(&mut self, now: bool, reply: oneshot::Sender<()>) {
+        self.life.suspending.push(reply);
+        self.refuse_gated(StopReason::Shutdown);
+        if !self.machine.is_suspended() {
+            if now {
+                // The next life goes on from what has been shown of the answer.
+                self.write_draft();
+            }
+            let input = match now {
+                true => {
+                    let partial = self.partial();
+                    Input::SuspendNow { partial }
+                }
+                false => Input::Suspend,
+            };
+            self.step(input);
+        }
+        self.settle();
+    }
+
+    /// Tells who waits for the session to be suspended, once that is on disk.
+    pub(crate) fn answer_suspending(&mut self) {
+        if self.life.suspending.is_empty() {
+            return;
+        }
+        let asleep =
+            (self.machine.is_suspended() || self.is_settled()) && self.journal.is_settled();
+        if asleep || self.journal.is_closed() {
+            for reply in std::mem::take(&mut self.life.suspending) {
+                // Who waited may have lost patience.
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    /// Nothing runs, and a question is open, or a person has paused the session: that outlives the daemon, and the turn
+    /// with it.
+    fn waits_for_person(&self) -> bool {
+        let facts = self.machine.facts();
+        (facts.waits_for_person().is_some() || facts.paused)
+            && self.machine.is_quiet()
+            && self.calls.is_at_rest()
+            && self.requests.in_flight().is_none()
+    }
+
+    /// Whether the daemon has asked for the end.
+    pub(crate) fn is_closing(&self) -> bool {
+        !self.life.closing.is_empty()
+    }
+
+    pub(crate) fn may_end(&self) -> bool {
+        let rests =
+            self.machine.is_idle() || self.waits_for_person() || self.machine.is_suspended();
+        // Set when the session began to close, and taken when they had their time.
+        let alone =
+            self.machine.facts().children.is_empty() || self.calls.background_due().is_none();
+        self.journal.is_closed() || (rests && alone && self.journal.is_settled())
+    }
+
+    pub(crate) async fn end(mut self) {
+        self.life.ended.cancel();
+        self.requests.drop_leave();
+        self.requests.budget().leave();
+        if self.viewers.fanout().watched() {
+            self.viewers.note_seen(self.journal.durable());
+        }
+        self.list_once_more();
+        self.publisher.flush().await;
+        // The catalog knows it all: a session that rests need not be looked at by the next start.
+        if self.is_settled() && !self.journal.is_closed() {
+            self.journal.clear_marker().await;
+        }
+        if let Some(temp) = self.calls.bench().workspace.temp()
+            && self.machine.facts().state.state == State::Exited
+        {
+            let temp = temp.to_path_buf();
+            // What cannot be removed goes with the daemon's own directory.
+            let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(temp)).await;
+        }
+        self.requests.end().await;
+        self.viewers.rest().await;
+        // The log is given back before anybody is told that it is: the next daemon may come at once.
+        let closing = std::mem::take(&mut self.life.closing);
+        let parting = self.life.parting.take();
+        let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
+        if parting.is_some() {
+            // Somebody may still be reading a page of it: that must not keep the next life from writing.
+            self.journal.file().release();
+        }
+        drop(self);
+        if let Some((reply, kept)) = parting {
+            // Who asked may be gone with the daemon.
+            let _ = reply.send(kept);
+        }
+        for closing in closing {
+            let _ = closing.send(());
+        }
+    }
+}

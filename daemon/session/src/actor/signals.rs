@@ -1,0 +1,118 @@
+//! Signals: what stops a turn or the session is acknowledged at once; what the log keeps, when it is on disk.
+
+use proto::RequestId;
+use proto::params::session::{Signal, SignalOutput};
+use proto::record::SessionSet;
+use turn::facts::content_of_set;
+use turn::{Input, StopReason};
+
+use crate::actor::Actor;
+use crate::actor::inbox::Reply;
+use crate::actor::replies::refuse;
+
+/// Signals that are remembered by their `request_id`.
+const SIGNALS_KEPT: usize = 64;
+
+impl Actor {
+    pub(crate) fn signal(
+        &mut self,
+        signal: Signal,
+        request_id: Option<RequestId>,
+        by: String,
+        reply: Reply<SignalOutput>,
+    ) {
+        // A signal that is sent again because its answer was lost must not hit the next turn.
+        let taken = self
+            .replies
+            .signalled
+            .iter()
+            .find(|(id, _)| Some(*id) == request_id);
+        if let Some((_, delivered)) = taken {
+            let output = SignalOutput {
+                delivered: *delivered,
+            };
+            return match signal {
+                Signal::Pause | Signal::Resume => {
+                    self.reply_when(self.machine.facts().seq, reply, output);
+                }
+                Signal::Int | Signal::Term | Signal::Kill => {
+                    let _ = reply.send(Ok(output));
+                }
+            };
+        }
+        match signal {
+            Signal::Int => self.stop(StopReason::User, request_id, reply),
+            Signal::Term => self.stop(StopReason::Term, request_id, reply),
+            Signal::Kill => self.stop(StopReason::Kill, request_id, reply),
+            Signal::Pause => self.pause(true, request_id, by, reply),
+            Signal::Resume => self.pause(false, request_id, by, reply),
+        }
+    }
+
+    fn remember_signal(&mut self, request_id: Option<RequestId>, delivered: bool) {
+        let Some(id) = request_id else { return };
+        self.replies.signalled.push_back((id, delivered));
+        if self.replies.signalled.len() > SIGNALS_KEPT {
+            self.replies.signalled.pop_front();
+        }
+    }
+
+    fn stop(
+        &mut self,
+        reason: StopReason,
+        request_id: Option<RequestId>,
+        reply: Reply<SignalOutput>,
+    ) {
+        let exits = matches!(reason, StopReason::Term | StopReason::Kill);
+        let exited = self.machine.facts().exited.is_some();
+        // Whatever the machine of a closed session believes, nothing of it runs, and nothing can be written.
+        let closed = self.journal.is_closed();
+        let steps = !closed && (!self.machine.is_idle() || (exits && !exited));
+        let delivered = self.refuse_gated(reason) || steps;
+        self.remember_signal(request_id, delivered);
+        if exits {
+            self.drop_extractions();
+        }
+        if steps {
+            let partial = self.partial();
+            self.step(Input::Stop { reason, partial });
+        }
+        // Acknowledged at once: what comes of it, events tell.
+        let _ = reply.send(Ok(SignalOutput { delivered }));
+    }
+
+    fn pause(
+        &mut self,
+        paused: bool,
+        request_id: Option<RequestId>,
+        by: String,
+        reply: Reply<SignalOutput>,
+    ) {
+        let set = SessionSet {
+            paused: Some(paused),
+            ..SessionSet::default()
+        };
+        let content = format!("set {}", content_of_set(&set));
+        match self.repeated(request_id, &content) {
+            Some(Ok(done)) => {
+                return self.reply_when(done.seq, reply, SignalOutput { delivered: true });
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        let before = self.machine.facts().seq;
+        self.step(Input::Pause {
+            paused,
+            by,
+            request_id,
+        });
+        // A machine that was there already writes nothing.
+        let seq = self.machine.facts().seq;
+        let delivered = seq > before;
+        self.remember_signal(request_id, delivered);
+        self.reply_when(seq, reply, SignalOutput { delivered });
+    }
+}

@@ -1,0 +1,106 @@
+//! The actor's part of budgets: the leave for each request, what an answer comes to, and what people are told of it.
+
+use std::sync::Arc;
+
+use contract::provider::Reported;
+use proto::budget::Spent;
+use proto::outcome::UsageTotals;
+use proto::record::{Purpose, Usage};
+use proto::{Body, Record, Stamp};
+
+use crate::actor::Actor;
+use crate::request::budget::{self, Leave};
+
+impl Actor {
+    /// The leave for the next request: whoever sends it asks.
+    pub(crate) fn new_leave(&mut self) -> Arc<Leave> {
+        self.requests.new_leave(self.expected(), self.ran_ms())
+    }
+
+    /// What the next request may be expected to use: its prompt is about as long as the newest one with its answer.
+    pub(crate) fn expected(&self) -> Spent {
+        let facts = self.machine.facts();
+        let bytes = self.requests.route().prefix_bytes();
+        let tokens = match facts.context_tokens {
+            // A quarter of a token for a byte (see `contract::estimate`).
+            0 => bytes / 4,
+            tokens => tokens,
+        };
+        let reported = Reported {
+            prompt_tokens: tokens,
+            cached_tokens: facts.cached_tokens.unwrap_or(0).min(tokens),
+            ..Reported::default()
+        };
+        let price = self.requests.route().price.as_deref();
+        Spent {
+            cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
+            tokens,
+            steps: 1,
+            ..Spent::default()
+        }
+    }
+
+    /// How long turns of the session have run.
+    pub(crate) fn ran_ms(&self) -> u64 {
+        let facts = self.machine.facts();
+        let open = facts.open.as_ref();
+        let open_ms = open.map_or(0, |open| open.ran_ms(Stamp::now()));
+        facts.ran_ms.saturating_add(open_ms)
+    }
+
+    /// An answer, with what people are to be told of what it uses up. One that came to nothing and reported nothing uses
+    /// nothing, as the books have it.
+    pub(crate) fn weighed(&mut self, mut answer: turn::Answer, whole: bool) -> turn::Answer {
+        if !whole && answer.reported.is_none() {
+            return answer;
+        }
+        self.requests.budget().ran(self.ran_ms());
+        let reported = answer.reported.unwrap_or_default();
+        let more = Spent {
+            cost_micros: answer.cost_micros.unwrap_or(0),
+            tokens: reported
+                .prompt_tokens
+                .saturating_add(reported.output_tokens),
+            steps: 1,
+            ms: 0,
+            unpriced: u64::from(answer.cost_micros.is_none()),
+        };
+        let wire = &self.machine.facts().wire;
+        let model = format!("{}/{}", wire.provider, wire.model);
+        let told = self
+            .requests
+            .budget()
+            .tellings(&model, &more, answer.reported.is_some());
+        answer.tellings = told;
+        answer
+    }
+
+    /// What people are to be told of what a request beside the conversation uses up.
+    pub(crate) fn weighed_beside(&self, usage: &Usage) -> Vec<String> {
+        let more = budget::spent(&UsageTotals::of(usage));
+        let model = format!("{}/{}", usage.provider, usage.model);
+        self.requests
+            .budget()
+            .tellings(&model, &more, usage.reported)
+    }
+
+    /// Takes in what a record says of what was used, and what may be.
+    pub(crate) fn charge(&mut self, record: &Record) {
+        match &record.body {
+            Body::Usage(usage) => {
+                let spent = budget::spent(&UsageTotals::of(usage));
+                self.requests.budget().charge(record.seq, record.at, spent);
+                // Of others the one in flight is not over.
+                if matches!(usage.purpose, Purpose::Answer | Purpose::Digest) {
+                    self.requests.drop_leave();
+                }
+            }
+            Body::SessionSet(set) if set.options.budget.is_some() => {
+                let budget = self.machine.facts().options.budget;
+                self.requests.budget().bound(budget.unwrap_or_default());
+            }
+            Body::TurnEnded(_) => self.requests.budget().ran(self.ran_ms()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What an actor does first: it writes the first records of a new session, or brings to an end what an earlier life left
+//! half done.
+
+use std::sync::Arc;
+
+use proto::Body;
+use proto::params::session::When;
+use proto::record::{Level, Notice, PromptQueued, SessionCreated};
+use proto::state::Kind;
+use turn::{Input, RecoverPolicy};
+
+use crate::actor::Actor;
+use crate::actor::inbox::Reply;
+
+impl Actor {
+    /// Writes the first records of a new session: creation, notices and first prompt are one commit.
+    /// `born` is answered when they are on disk.
+    pub fn bear(
+        &mut self,
+        created: SessionCreated,
+        notices: Vec<String>,
+        prompt: Option<PromptQueued>,
+        born: Reply<()>,
+    ) {
+        let now = self.now();
+        let mut effects = self.machine.record(Body::SessionCreated(created), now);
+        for text in notices {
+            effects.extend(self.machine.record(
+                Body::Notice(Notice {
+                    level: Level::Warning,
+                    text,
+                }),
+                now,
+            ));
+        }
+        let mut last = self.machine.facts().seq;
+        if let Some(prompt) = prompt {
+            last = last.next();
+            effects.extend(self.machine.step(
+                Input::Prompt {
+                    prompt,
+                    when: When::Queue,
+                },
+                now,
+            ));
+        }
+        self.reply_when(last, born, ());
+        self.perform(effects);
+    }
+
+    /// Brings a session that was in mid-turn to a valid state.
+    pub fn recover(&mut self, setting: Option<RecoverPolicy>, repair: Option<String>) {
+        if self.journal.is_closed() {
+            return;
+        }
+        let mut effects = Vec::new();
+        if let Some(text) = repair {
+            let now = self.now();
+            effects = self.machine.record(
+                Body::Notice(Notice {
+                    level: Level::Warning,
+                    text,
+                }),
+                now,
+            );
+        }
+        let policy = setting.unwrap_or(
+            match self.machine.facts().options.kind.unwrap_or_default() {
+                Kind::Headless => RecoverPolicy::Continue,
+                Kind::Interactive => RecoverPolicy::Idle,
+            },
+        );
+        let now = self.now();
+        // Nothing of an earlier life in memory runs on behind the log's back.
+        let bench = self.calls.bench();
+        bench.spawn.stop_session(bench.session, 0);
+        let kept = self.requests.take_recovered();
+        effects.extend(self.machine.recover(policy, kept, now));
+        effects.extend(self.warn(now));
+        self.perform(effects);
+    }
+
+    /// What clears away what the walls of an earlier daemon may have left in the workspace. To be run where it may block.
+    pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
+        let rules = self.rules();
+        let bench = Arc::clone(self.calls.bench());
+        move || {
+            if let Some(walls) = bench.surroundings().held(&rules).walls {
+                bench.spawn.clear(&walls);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Clients that wait for something to have come: a turn's end, a question, the session's end.
+
+use proto::outcome::OutcomeKind;
+use proto::params::session::{Until, WaitOutput};
+use proto::state::State;
+
+use crate::actor::Actor;
+use crate::actor::inbox::Reply;
+
+/// A client that waits.
+pub(crate) struct Waiter {
+    until: Until,
+    reply: Reply<WaitOutput>,
+}
+
+impl Waiter {
+    pub(crate) fn is_gone(&self) -> bool {
+        self.reply.is_closed()
+    }
+}
+
+impl Actor {
+    pub(crate) fn wait(&mut self, until: Until, reply: Reply<WaitOutput>) {
+        self.replies.waiters.push(Waiter { until, reply });
+        self.answer_waiters();
+    }
+
+    pub(crate) fn answer_waiters(&mut self) {
+        if self.replies.waiters.is_empty()
+            || (self.journal.durable() != self.journal.last() && !self.journal.is_closed())
+        {
+            return;
+        }
+        for waiter in std::mem::take(&mut self.replies.waiters) {
+            match self.waited(waiter.until) {
+                Some(output) => {
+                    let _ = waiter.reply.send(Ok(output));
+                }
+                None if waiter.reply.is_closed() => {}
+                None => self.replies.waiters.push(waiter),
+            }
+        }
+    }
+
+    /// Prompts wait behind a turn that the daemon's end cut off, and nothing happens until a person says more.
+    fn waits_for_a_word(&self) -> bool {
+        self.machine.is_idle()
+            && !self.machine.facts().paused
+            && !self.machine.is_suspended()
+            && !self.life.handed_over
+    }
+
+    fn waited(&self, until: Until) -> Option<WaitOutput> {
+        let facts = self.machine.facts();
+        let attention = until == Until::Attention
+            && facts.state.state == State::Waiting
+            && facts.waits_for_person().is_some();
+        let rests = self.is_settled() || facts.exited.is_some() || self.waits_for_a_word();
+        let done = match until {
+            Until::Turn => rests,
+            Until::Attention => rests || attention,
+            Until::Exit => facts.exited.is_some(),
+        };
+        let dead = self.journal.is_closed();
+        if !done && !dead {
+            return None;
+        }
+        let exit_code = match (&facts.exited, &facts.ended) {
+            _ if attention => 75,
+            _ if dead && !done => proto::outcome::exit_code(OutcomeKind::Failed, None),
+            (Some(exited), _) => exited.exit_code,
+            (None, Some(ended)) => ended.exit_code(),
+            (None, None) => 0,
+        };
+        Some(WaitOutput {
+            done: true,
+            attention,
+            ended: facts.ended.clone(),
+            exited: facts.exited,
+            exit_code,
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! What the daemon's assembly gives a session: a model, tools, rules, limits.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
+use proto::record::{Rules, SessionCreated};
+use proto::state::ApprovalMode;
+use proto::{Failure, SessionOptions};
+use turn::{Limits, RecoverPolicy};
+
+use crate::assembly::environment_filter::EnvironmentFilter;
+use crate::assembly::persisted_rules::{self as kept, KeptRules};
+use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::shared_budgets::SharedBudgets;
+
+/// Rules of one layer.
+#[derive(Clone, Debug)]
+pub struct Layered {
+    pub layer: policy::Layer,
+    pub rules: Rules,
+    /// Where they stand, for people: a file.
+    pub origin: String,
+    /// Whether the layer may loosen. Deny and ask rules count either way.
+    pub trusted: bool,
+}
+
+/// Everything that a session needs and does not know by itself.
+#[derive(Clone)]
+pub struct Setup {
+    pub provider_name: String,
+    pub provider_kind: String,
+    pub model: String,
+    /// Tokens; 0: not known.
+    pub context_window: u64,
+    pub codec: Arc<dyn Codec>,
+    pub provider: Arc<dyn Provider>,
+    /// The variable that holds the provider's key, where it needs one.
+    pub key_variable: Option<String>,
+    /// The variables that hold the keys of all configured providers: no command ever sees them, however they are named.
+    pub secret_variables: Vec<String>,
+    /// Names, with `*`, of what commands get although it is named like a secret or a loader's variable.
+    pub pass: Vec<String>,
+    /// The daemon's own key for it (its environment, later a store).
+    pub own_key: Option<Secret>,
+    pub tools: ToolSet,
+    /// Deferred tools that are to stand in the prefix all the same.
+    pub pinned: Vec<String>,
+    pub layers: Vec<Layered>,
+    /// Options of a new session that its client does not give.
+    pub options: SessionOptions,
+    pub limits: Limits,
+    /// Directories beside the root that tools may write in.
+    pub allow_write: Vec<PathBuf>,
+    /// Globs of what no tool reads.
+    pub deny_read: Vec<String>,
+    /// How commands are held.
+    pub confine: SandboxSettings,
+    /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
+    pub recover: Option<RecoverPolicy>,
+    /// Whether the user trusts the project's config.
+    pub trusted: bool,
+    pub workspace_root: Option<PathBuf>,
+    /// What the user should know about this configuration.
+    pub notices: Vec<String>,
+    /// Why the session can be read but not be worked in: its provider is gone, for instance.
+    pub unusable: Option<String>,
+    /// What requests to the model cost; `None`: not known.
+    pub price: Option<catalog::Price>,
+    /// Whether calls are mended that the model gets wrong.
+    pub repair: bool,
+    /// What is known of how hard the model can think, the lowest first. Empty: nothing.
+    pub efforts: Vec<String>,
+    /// Whether requests may say a temperature.
+    pub temperature: bool,
+    /// How hard the model thinks; `None`: as it does by itself.
+    pub effort: Option<String>,
+    /// Who answers for the rest of a turn where this model is down.
+    pub fallback: Option<turn::Fallback>,
+}
+
+/// What a preset stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    /// `None`: the session's own.
+    pub model: Option<String>,
+    pub pace: Pace,
+    /// Samples of each request.
+    pub samples: u32,
+}
+
+/// How hard a model is to think, before it is known which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// In its own words; empty: as it does by itself.
+    Word(String),
+    Lowest,
+    /// `high`, else the one below the highest.
+    High,
+    Highest,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::Word(String::new())
+    }
+}
+
+impl Pace {
+    /// In the words of a model that knows these, the lowest first. Empty: as it does by itself.
+    #[must_use]
+    pub fn of(&self, efforts: &[String]) -> String {
+        let found = match self {
+            Self::Word(word) => Some(word),
+            Self::Lowest => efforts.first(),
+            Self::High => efforts
+                .iter()
+                .find(|effort| *effort == "high")
+                .or_else(|| efforts.iter().rev().nth(1))
+                .or(efforts.last()),
+            Self::Highest => efforts.last(),
+        };
+        found.cloned().unwrap_or_default()
+    }
+}
+
+/// How hard a model is to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort<'a> {
+    /// As its entry says.
+    Configured,
+    /// So, and refused where the model does not know it; nothing or an empty word: as it does by itself.
+    Exactly(Option<&'a str>),
+    /// As the model before it did, where this one knows that; else as its entry says.
+    Before(&'a str),
+}
+
+/// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
+#[derive(Clone, Default)]
+pub struct Terms {
+    pub layers: Vec<Layered>,
+    pub approval_mode: ApprovalMode,
+    pub trusted: bool,
+    pub tools: ToolSet,
+    pub workspace_root: Option<PathBuf>,
+    pub allow_write: Vec<PathBuf>,
+    pub deny_read: Vec<String>,
+    pub confine: SandboxSettings,
+    /// Rules that are not understood, and what else is wrong with the files.
+    pub problems: Vec<String>,
+}
+
+impl Setup {
+    /// What commands do not get of an environment.
+    pub(crate) fn environment_filter(&self) -> EnvironmentFilter<'_> {
+        EnvironmentFilter {
+            keys: &self.secret_variables,
+            pass: &self.pass,
+        }
+    }
+}
+
+/// Makes setups: implemented by the daemon's assembly from its settings.
+pub trait Assembly: Send + Sync {
+    /// For a new session.
+    ///
+    /// # Errors
+    /// No such model, no usable provider, a config that this needs is wrong.
+    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
+
+    /// As [`Assembly::create`], with an effort, and where it is known for which variables the client brings a key: what
+    /// is usable may depend on it.
+    ///
+    /// # Errors
+    /// As `create`; an effort that the model does not know.
+    fn create_with(
+        &self,
+        cwd: &Path,
+        model: Option<&str>,
+        effort: Effort<'_>,
+        brought: &[&str],
+    ) -> Result<Setup, Failure> {
+        let (_, _) = (effort, brought);
+        self.create(cwd, model)
+    }
+
+    /// For a session of the log: provider and model are those it was created with. Where they are not configured any
+    /// more, the setup is `unusable`: the session can still be read.
+    fn resume(&self, created: &SessionCreated) -> Setup;
+
+    /// For a session in this directory that is to ask another model, as `provider/model`, from its next request on.
+    ///
+    /// # Errors
+    /// No such model, no usable provider, an effort that it lacks.
+    fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<Setup, Failure> {
+        let _ = (cwd, effort);
+        Err(Failure::new(
+            proto::ErrorName::InvalidConfig,
+            format!("There is no model `{model}`."),
+            "",
+        ))
+    }
+
+    /// What a preset stands for in this directory. `now`: the model that the session asks, as `provider/model`. Blocks:
+    /// reads files.
+    ///
+    /// # Errors
+    /// `not_found`, with those that there are.
+    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
+        let (_, _) = (cwd, now);
+        Err(Failure::new(
+            proto::ErrorName::NotFound,
+            format!("There is no preset `{name}`."),
+            "",
+        ))
+    }
+
+    /// Who is asked beside the conversation of a session that asks `model`: the cheap one of the config, else the same,
+    /// thinking as little as it can.
+    ///
+    /// # Errors
+    /// As [`Assembly::switch`].
+    fn aide(&self, cwd: &Path, model: &str) -> Result<Setup, Failure> {
+        self.switch(cwd, model, Effort::Configured)
+    }
+
+    /// The hooks of a session that works in this directory. Blocks: reads files.
+    fn hooks(&self, cwd: &Path) -> hooks::Hooks {
+        let _ = cwd;
+        hooks::Hooks::default()
+    }
+
+    /// The rules of a directory.
+    fn terms(&self, cwd: &Path) -> Terms {
+        let _ = cwd;
+        Terms::default()
+    }
+
+    /// What a day, and the project of this directory in it, may use: as the files say now. Blocks: reads files.
+    fn budgets(&self, cwd: &Path) -> SharedBudgets {
+        let _ = cwd;
+        SharedBudgets::default()
+    }
+
+    /// What people have allowed always in the workspace with this root.
+    fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
+        let _ = root;
+        Arc::new(kept::Nothing)
+    }
+
+    /// The one way to start a process.
+    fn spawn(&self) -> Arc<dyn Spawn>;
+
+    /// How logs get to the disk. A seam: tests lose what was not synced.
+    fn syncer(&self) -> Arc<dyn store::log::Syncer> {
+        Arc::new(store::log::KernelSyncer)
+    }
+
+    /// Creates the memory of one session's tools.
+    fn tool_memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn ToolMemory>;
+
+    /// Paths that no tool touches: the home, the socket's directory.
+    fn masked(&self) -> Vec<PathBuf>;
+
+    /// The daemon's own directory for what is temporary: each session has one of its own in it. `None`: there is none.
+    fn temp(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// What no tool of any session touches: [`Assembly::masked`], and [`Assembly::temp`] but for the session's own.
+    fn closed(&self) -> Vec<PathBuf> {
+        let mut closed = self.masked();
+        closed.extend(self.temp());
+        closed
+    }
+
+    /// The home of the person, for `~`.
+    fn user_home(&self) -> PathBuf;
+}

@@ -1,0 +1,37 @@
+//! The session's side of commands in the background: numbers for them, and the word that they came and went.
+
+use std::sync::Arc;
+
+use contract::tool::Shells;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::Pid;
+use proto::record::{ChildExited, ChildSpawned};
+use store::pids::PidCounter;
+
+use crate::calls::events::CallEvent;
+use crate::reporter::Reporter;
+
+/// Of one session.
+pub struct Children {
+    pub pids: Arc<PidCounter>,
+    pub reporter: Reporter<CallEvent>,
+}
+
+impl Shells for Children {
+    fn number(&self) -> BoxFuture<'static, Result<Pid, String>> {
+        let pids = Arc::clone(&self.pids);
+        // Every sixteenth number takes a sync of the disk.
+        let taken =
+            tokio::task::spawn_blocking(move || pids.next().map_err(|fault| store::reason(&fault)));
+        async move { taken.await.map_err(|error| error.to_string())? }.boxed()
+    }
+
+    fn spawned(&self, child: ChildSpawned) {
+        self.reporter.report(CallEvent::BackgroundStarted(child));
+    }
+
+    fn exited(&self, child: ChildExited) {
+        self.reporter.report(CallEvent::BackgroundExited(child));
+    }
+}

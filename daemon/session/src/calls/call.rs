@@ -1,0 +1,334 @@
+//! One call of a session before it runs: it is judged, what it may change is kept, and the question that a person would be
+//! asked is made. How it is judged stands in `judging`, how it runs in `run`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::tool::{Cancel, Progress, Shells};
+use contract::{
+    Basis, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory, ToolSet, ToolSpec,
+};
+use proto::item::{Display, ToolCall};
+use proto::params::approval::Approval;
+use proto::params::process::ChildProcess;
+use proto::record::Verdict;
+use proto::{ApprovalId, CallId, Pid, Stamp};
+use serde_json::{Map, Value};
+use turn::Judgement;
+use turn::input::Proposal;
+use turn::repair::flatten::Flat;
+use workspace::Workspace;
+
+use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::calls::arguments;
+use crate::calls::external_changes::Notes;
+use crate::calls::hooks::Seen;
+use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
+use crate::context::prefix::digest;
+use checkpoint::{Checkpoint, Keeper, Places, Watched};
+
+mod printed;
+mod run;
+mod stop;
+
+pub use printed::Printed;
+pub use run::overdue;
+pub use stop::Stop;
+
+use printed::Quiet;
+use stop::Never;
+
+/// What the calls of a session share.
+#[derive(Clone)]
+pub struct Bench {
+    pub session: Pid,
+    pub tools: ToolSet,
+    /// Those whose parameters are shown flat, and the way back.
+    pub flat: BTreeMap<Arc<str>, Flat>,
+    pub workspace: Arc<Workspace>,
+    pub memory: Arc<dyn ToolMemory>,
+    pub env: Arc<Vec<(String, String)>>,
+    pub spill_dir: PathBuf,
+    pub spawn: Arc<dyn Spawn>,
+    pub shells: Arc<dyn Shells>,
+    pub user_home: PathBuf,
+    pub trusted: bool,
+    /// The agent's own directories.
+    pub masked: Vec<PathBuf>,
+    /// How commands are to be held.
+    pub confine: SandboxSettings,
+    /// Keeps what files were before calls change them.
+    pub keeper: Arc<Keeper>,
+    /// Who knows what others have changed.
+    pub notes: Notes,
+}
+
+/// Stands before the reason in the hash of a question about a run outside the sandbox.
+const OUTSIDE: &str = "outside the sandbox";
+
+/// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    /// What is looked at again when it has ended.
+    pub watched: Watched,
+    /// What stands beside its checkpoint, in the log's line.
+    pub own: Option<String>,
+    /// What its command may touch.
+    pub walls: Option<Arc<SandboxSpec>>,
+}
+
+/// What the turn has kept already, so that it is not kept again.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Files, by their absolute paths.
+    pub files: BTreeSet<String>,
+    /// The work tree too, or it was said why not.
+    pub tree: bool,
+}
+
+impl Bench {
+    fn context(
+        &self,
+        call: CallId,
+        progress: Arc<dyn Progress>,
+        cancel: Arc<dyn Cancel>,
+    ) -> CallContext {
+        CallContext {
+            session: self.session,
+            call,
+            cwd: self.workspace.cwd().to_path_buf(),
+            env: Arc::clone(&self.env),
+            spill_dir: self.spill_dir.clone(),
+            spawn: Arc::clone(&self.spawn),
+            memory: Arc::clone(&self.memory),
+            tools: self.tools.clone(),
+            progress,
+            cancel,
+            shells: Arc::clone(&self.shells),
+            sandbox: None,
+        }
+    }
+
+    /// Where its calls are judged.
+    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            tools: &self.tools,
+            workspace: &self.workspace,
+            user_home: &self.user_home,
+            trusted: self.trusted,
+            masked: &self.masked,
+            confine: &self.confine,
+            spawn: &*self.spawn,
+            env: &self.env,
+        }
+    }
+
+    /// Where a call starts from, and which variables earlier ones have changed for it. A tool may bind the call to that;
+    /// `None`: nobody makes the call.
+    pub(crate) fn stands(&self, tool: &dyn Tool, call: Option<&CallId>) -> Stands {
+        let nobody = || CallId(String::new());
+        let quiet = self.quiet(call.cloned().unwrap_or_else(nobody));
+        let cwd = tool.cwd(&quiet);
+        Stands {
+            cwd: cwd.unwrap_or_else(|| self.workspace.cwd().to_path_buf()),
+            altered: tool.altered(&quiet),
+        }
+    }
+
+    /// For what is asked of a tool without running it: nothing is printed, nothing is stopped.
+    fn quiet(&self, call: CallId) -> CallContext {
+        self.context(call, Arc::new(Quiet), Arc::new(Never))
+    }
+
+    /// The tool that a call leads to, with its parsed arguments.
+    fn found(&self, call: &ToolCall) -> Result<Found<'_>, Unfit> {
+        let surroundings = self.surroundings();
+        let tool = surroundings.tool(&call.name)?;
+        let mut raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
+        if let Some(flat) = self.flat.get(call.name.as_str())
+            && let Value::Object(nested) = flat.nest(Value::Object(std::mem::take(&mut raw)))
+        {
+            raw = nested;
+        }
+        surroundings.found(tool, &raw)
+    }
+
+    /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
+    pub fn seen(&self, call: &ToolCall) -> Option<Seen> {
+        let Found { tool, arguments } = self.found(call).ok()?;
+        Some(Seen {
+            call: call.id.clone(),
+            tool: Arc::clone(tool),
+            arguments,
+        })
+    }
+
+    /// Judges a call: its arguments, its paths, the rules; what a person would be shown. Keeps what it may change, and
+    /// binds it to where its paths lead. Blocks.
+    pub fn judge(
+        &self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+        kept: &Kept,
+    ) -> (Judgement, Ready) {
+        match self.try_judge(call, standpoint, kept) {
+            Ok(judged) => judged,
+            Err(outcome) => (Judgement::Refused(outcome), Ready::default()),
+        }
+    }
+
+    fn try_judge(
+        &self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+        kept: &Kept,
+    ) -> Result<(Judgement, Ready), Outcome> {
+        let found = self.found(call)?;
+        let stands = self.stands(&**found.tool, Some(&call.id));
+        let mut judged = self.surroundings().judge(&found, stands, standpoint);
+        if call.found {
+            asked_always(&mut judged.explanation.decision);
+        }
+        let places = std::mem::take(&mut judged.places);
+        let (decision, quiet) = (&judged.explanation.decision, self.quiet(call.id.clone()));
+        let preview = if decision.verdict == Verdict::Ask {
+            found.tool.preview(&found.arguments, &quiet)?.display
+        } else {
+            Display::Line {
+                text: judged.subject.clone(),
+            }
+        };
+        let (watched, checkpoint) = if decision.verdict == Verdict::Deny {
+            (Watched::Nothing, None)
+        } else {
+            self.keep_before(decision, judged.is_command, places, kept)?
+        };
+        // What was judged is what runs: a path that leads elsewhere by then is refused.
+        if decision.verdict != Verdict::Deny && !judged.leads_to.is_empty() {
+            found.tool.bind(&judged.leads_to, &quiet);
+        }
+        let own = checkpoint.as_ref().and_then(|kept| kept.own.clone());
+        let checkpoint = checkpoint.map(|mut kept| {
+            kept.record.call = Some(call.id.clone());
+            kept.record
+        });
+        let Found { tool, arguments } = &found;
+        let spec = tool.spec();
+        let name = &*spec.name;
+        let canonical = Value::Object(arguments.clone()).to_string();
+        let judgement = Judgement::Decided {
+            question: self.question(call, spec, &canonical, preview, &judged, standpoint),
+            decision: judged.explanation.decision,
+            subject: judged.subject,
+            input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
+            // The actor says: it knows who is attached when the judgement comes in.
+            unattended: turn::input::Unattended::Wait,
+            tool: name.to_owned(),
+            kind: spec.kind,
+            questions: tool.questions(arguments),
+            plan: tool.plan(arguments).map(|plan| Proposal {
+                shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
+                plan,
+            }),
+            effective_permissions: standpoint.effective_permissions,
+            checkpoint,
+            files_changed: self.notes.has_news(),
+        };
+        let ready = Ready {
+            tool: name.to_owned(),
+            arguments: found.arguments,
+            watched,
+            own,
+            walls: judged.walls,
+        };
+        Ok((judgement, ready))
+    }
+
+    /// What a person would be asked. `canonical`: the arguments as they are written down.
+    fn question(
+        &self,
+        call: &ToolCall,
+        tool: &ToolSpec,
+        canonical: &str,
+        preview: Display,
+        judged: &Judged,
+        standpoint: &Standpoint,
+    ) -> Approval {
+        let shown = serde_json::to_string(&preview).unwrap_or_default();
+        let outside = standpoint.outside.as_deref();
+        // A yes to a run within is none to one outside.
+        let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
+        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
+        let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
+        let decision = &judged.explanation.decision;
+        Approval {
+            approval_id: ApprovalId(String::new()),
+            session: self.session,
+            call: call.id.clone(),
+            tool: tool.name.to_string(),
+            kind: tool.kind,
+            shown_hash: digest(&hashed),
+            subject: judged.subject.clone(),
+            preview,
+            rule: decision.rule.clone(),
+            escape: outside.map(str::to_owned),
+            scopes: decision.scopes.clone(),
+            asked_at: Stamp::default(),
+        }
+    }
+
+    /// Keeps what a call may change, where the turn has not done so yet.
+    fn keep_before(
+        &self,
+        decision: &Decision,
+        is_command: bool,
+        places: Places,
+        kept: &Kept,
+    ) -> Result<(Watched, Option<Checkpoint>), Outcome> {
+        if is_command {
+            if decision.read_only {
+                return Ok((Watched::Nothing, None));
+            }
+            return Ok(self.keeper.before_command(&self.path(), kept.tree));
+        }
+        self.keeper.keep(places, &kept.files).map_err(|why| {
+            Outcome::failed(format!(
+                "Not run: what it would change could not be kept first ({why}). Tell the user; the disk may be full."
+            ))
+        })
+    }
+
+    /// The commands of the session that run.
+    pub(crate) fn running_processes(&self) -> Vec<ChildProcess> {
+        self.spawn.running(self.session)
+    }
+
+    /// Where programs are looked for.
+    pub(crate) fn path(&self) -> String {
+        let path = self.env.iter().find(|(name, _)| name == "PATH");
+        path.map_or_else(
+            || "/usr/local/bin:/usr/bin:/bin".to_owned(),
+            |(_, path)| path.clone(),
+        )
+    }
+}
+
+/// A call that the model did not declare may have been quoted from what it read: where it changes anything, a person is
+/// asked, whatever the approval mode, and for this once.
+fn asked_always(decision: &mut Decision) {
+    if decision.read_only || decision.verdict == Verdict::Deny {
+        return;
+    }
+    decision.verdict = Verdict::Ask;
+    "found in the answer's words, not declared as a call".clone_into(&mut decision.rule);
+    "built-in".clone_into(&mut decision.layer);
+    decision.basis = Basis::AlwaysAsked;
+    decision.scopes.clear();
+    decision.confinement_suffices = false;
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,181 @@
+//! One call's run: it starts, and its end comes back as a message with all that is known of it by then.
+
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use contract::tool::{Cancel, Progress};
+use contract::{CallContext, Family, Outcome, Tool};
+use futures::FutureExt;
+use proto::CallId;
+use proto::hook::{HookEvent, HookFinished};
+use proto::item::{CallStatus, ToolCall};
+use proto::record::Changed;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::{Bench, Printed, Ready, Stop};
+use crate::calls::events::CallEvent;
+use crate::calls::external_changes::Notes;
+use crate::calls::hooks::{Asker, Seen};
+use crate::reporter::Reporter;
+use checkpoint::{Keeper, Watched};
+
+/// A call that runs in a task of its own.
+struct Run {
+    call: CallId,
+    tool: Arc<dyn Tool>,
+    arguments: Map<String, Value>,
+    context: CallContext,
+    /// What is looked at again when it has ended.
+    watched: Watched,
+    keeper: Arc<Keeper>,
+    notes: Notes,
+    /// The hooks that are asked behind it.
+    after: Option<After>,
+    reporter: Reporter<CallEvent>,
+}
+
+/// Hooks behind a call: what they are told, and what stops them.
+struct After {
+    asker: Asker,
+    seen: Seen,
+    stop: CancellationToken,
+}
+
+impl Bench {
+    /// Starts a call. Its end comes back as `CallEvent::Ended`, also where the tool panics.
+    pub fn start(
+        &self,
+        call: &ToolCall,
+        ready: Ready,
+        printed: &Arc<Printed>,
+        stop: &Arc<Stop>,
+        asker: Option<Asker>,
+        reporter: Reporter<CallEvent>,
+    ) -> Option<tokio::task::AbortHandle> {
+        let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
+        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
+        let after = asker.map(|asker| After {
+            asker,
+            seen: Seen {
+                call: call.id.clone(),
+                tool: Arc::clone(&tool),
+                arguments: ready.arguments.clone(),
+            },
+            stop: stop.token.clone(),
+        });
+        let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
+        let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
+        let run = Run {
+            call: call.id.clone(),
+            tool,
+            arguments: ready.arguments,
+            context: CallContext {
+                sandbox: ready.walls,
+                ..self.context(call.id.clone(), progress, cancel)
+            },
+            watched: ready.watched,
+            keeper: Arc::clone(&self.keeper),
+            notes: self.notes.clone(),
+            after,
+            reporter,
+        };
+        Some(tokio::spawn(run.finish()).abort_handle())
+    }
+}
+
+impl Run {
+    async fn finish(self) {
+        let Self {
+            call,
+            tool,
+            arguments,
+            context,
+            watched,
+            keeper,
+            notes,
+            after,
+            reporter,
+        } = self;
+        // What others change while it runs cannot be told from what it does itself.
+        let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
+        let note = notes.of_others().await;
+        let started = Instant::now();
+        let run =
+            AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
+        let mut outcome = run.await.unwrap_or_else(|_| {
+            Outcome::failed("The tool crashed: a bug in Reasonix. What it did before is not known; look before you go on.")
+        });
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if !matches!(watched, Watched::Nothing) {
+            take_in(&mut outcome.changed, looked(&keeper, &watched).await);
+        }
+        if changes && notes.absorb().await {
+            reporter.report(CallEvent::FilesChanged);
+        }
+        let mut told: Vec<String> = note.into_iter().collect();
+        if !told.is_empty() {
+            reporter.report(CallEvent::FilesChanged);
+        }
+        if let Some(finished) = asked_behind(after, &outcome).await {
+            // What a hook has made of the files belongs to the call where it is taken back, and the model is
+            // told of it: it knows them as they were before.
+            take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
+            told.extend(notes.of_others().await);
+            reporter.report(CallEvent::HooksRan(finished));
+        }
+        for note in told {
+            outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
+        }
+        reporter.report(CallEvent::Ended {
+            call,
+            outcome: Box::new(outcome),
+            duration_ms,
+        });
+    }
+}
+
+/// Asks the hooks behind a call, and waits for them. `None`: none has run.
+async fn asked_behind(after: Option<After>, outcome: &Outcome) -> Option<Vec<HookFinished>> {
+    let After { asker, seen, stop } = after?;
+    let status = serde_json::to_value(outcome.status).unwrap_or_default();
+    let what = seen.after(outcome, status.as_str().unwrap_or_default());
+    let chain = asker.ask(what, &stop).await?;
+    (!chain.finished.is_empty()).then_some(chain.finished)
+}
+
+/// What is other now at the places of a call.
+async fn looked(keeper: &Arc<Keeper>, watched: &Watched) -> Vec<Changed> {
+    let (keeper, watched) = (Arc::clone(keeper), watched.clone());
+    let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
+    looked.unwrap_or_default()
+}
+
+/// A second look knows better than anything that was said before.
+fn take_anew(said: &mut Vec<Changed>, looked: Vec<Changed>) {
+    for known in said.iter_mut() {
+        if let Some(fresh) = looked.iter().find(|fresh| fresh.path == known.path) {
+            known.now.clone_from(&fresh.now);
+        }
+    }
+    take_in(said, looked);
+}
+
+/// What a tool says of a place itself it knows better than a look from outside.
+fn take_in(said: &mut Vec<Changed>, looked: Vec<Changed>) {
+    let known: BTreeSet<String> = said.iter().map(|changed| changed.path.clone()).collect();
+    let fresh = looked
+        .into_iter()
+        .filter(|changed| !known.contains(&changed.path));
+    said.extend(fresh);
+}
+
+/// The outcome of a call that did not come back after it was told to stop.
+pub fn overdue() -> Outcome {
+    Outcome::with_status(
+        CallStatus::Unknown,
+        "The call was told to stop and did not come back in time. What it did is not known.",
+    )
+}

@@ -1,0 +1,74 @@
+//! What others have changed of the files that a session has read: told with a result, or with the next prompt.
+//!
+//! The tools' memory looks at the files; here that is kept off the actor and put into words for the model.
+
+use std::sync::Arc;
+
+use contract::ToolMemory;
+use tokio::sync::Mutex;
+
+/// The way to what is known of one session's files.
+#[derive(Clone)]
+pub struct Notes {
+    /// What the session's tools remember.
+    memory: Arc<dyn ToolMemory>,
+    /// Held by whoever looks.
+    looking: Arc<Mutex<()>>,
+}
+
+impl Notes {
+    /// Notes of the files that this memory knows.
+    pub fn new(memory: Arc<dyn ToolMemory>) -> Self {
+        Self {
+            memory,
+            looking: Arc::default(),
+        }
+    }
+
+    /// What others have changed since it was told last. The calls of one answer share a look: whoever comes while one is
+    /// under way waits for its end, and the first tells.
+    pub async fn of_others(&self) -> Option<String> {
+        let Ok(_looking) = self.looking.try_lock() else {
+            drop(self.looking.lock().await);
+            return None;
+        };
+        let note = self
+            .aside(|notes| notes.memory.describe_external_changes())
+            .await??;
+        let note = note.trim_end();
+        let (before, after) = match note.contains('\n') {
+            true => ("\n", "\n"),
+            false => (" ", ""),
+        };
+        Some(format!(
+            "[Changed by somebody else since you read it:{before}{note}{after}]"
+        ))
+    }
+
+    /// Whether others have changed anything that was not told yet. Blocks.
+    pub fn has_news(&self) -> bool {
+        self.memory.has_external_changes()
+    }
+
+    /// What has changed by now is the session's own doing. Says whether anything had.
+    pub async fn absorb(&self) -> bool {
+        let absorb = |notes: &Self| {
+            let changed = notes.has_news();
+            notes.memory.accept_changes();
+            changed
+        };
+        self.aside(absorb).await.unwrap_or(false)
+    }
+
+    /// Looks at files beside the runtime. A look that fails is none.
+    async fn aside<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Option<T> {
+        let notes = self.clone();
+        tokio::task::spawn_blocking(move || look(&notes)).await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+//! How a call is judged: what is gathered for it, and what the rules make of that.
+//!
+//! The one place for it: the calls that a session runs and those that `permissions explain` is asked about both come
+//! through here, so that what is explained is what is judged. Looks at the disk (blocks); starts nothing, and makes
+//! nothing but the session's temporary directory, where walls need it and somebody has cleared it away.
+//! Called by `call` and `permissions`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{
+    EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet, ToolSpec,
+};
+use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
+use proto::near;
+use proto::state::ApprovalMode;
+use proto::{ErrorName, Failure};
+use serde_json::{Map, Value};
+use workspace::{FileKind, PathError, Workspace};
+
+use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::calls::git_config as gitsays;
+use crate::calls::sandbox::{self as walls, Around, Held};
+use checkpoint::Places;
+
+/// Where calls are judged: in a session, or in a directory as a new session would find it.
+pub struct Surroundings<'a> {
+    pub tools: &'a ToolSet,
+    pub workspace: &'a Workspace,
+    pub user_home: &'a Path,
+    pub trusted: bool,
+    /// The agent's own directories.
+    pub masked: &'a [PathBuf],
+    /// How commands are to be held, and what would hold them.
+    pub confine: &'a SandboxSettings,
+    pub spawn: &'a dyn Spawn,
+    /// The environment of commands.
+    pub env: &'a [(String, String)],
+}
+
+/// What a judgement depends on beside the call and its surroundings.
+#[derive(Clone, Debug)]
+pub struct Standpoint {
+    pub rules: Arc<RuleSet>,
+    pub approval_mode: ApprovalMode,
+    /// What the session may do now.
+    pub effective_permissions: EffectivePermissions,
+    /// Why the sandbox stopped the call, where it did: it is to run outside.
+    pub outside: Option<String>,
+}
+
+/// Where a tool's calls start from, and which variables earlier ones have changed for them.
+pub struct Stands {
+    pub cwd: PathBuf,
+    pub altered: Vec<String>,
+}
+
+/// The tool that a call leads to, and its arguments as that tool reads them.
+pub struct Found<'a> {
+    pub tool: &'a Arc<dyn Tool>,
+    pub arguments: Map<String, Value>,
+}
+
+/// Why there is nothing to judge.
+#[derive(Debug)]
+pub enum Unfit {
+    /// No tool has this name; those that there are.
+    NoTool { name: String, known: Vec<String> },
+    /// The session was created with a tool of this name, and this version of the daemon does not have it.
+    MissingTool(String),
+    /// The arguments are none that the tool takes.
+    Arguments(Outcome),
+}
+
+/// What a judgement came to, and what it was made from.
+pub struct Judged {
+    pub explanation: Explanation,
+    /// What the call is about: its command, or the first of its paths.
+    pub subject: String,
+    pub is_command: bool,
+    /// Where its paths lead, each place once.
+    pub leads_to: Vec<PathBuf>,
+    /// What stands now where it may change something, unless it is a command.
+    pub places: Places,
+    /// What its command may touch.
+    pub walls: Option<Arc<SandboxSpec>>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The tool of this name.
+    pub fn tool(&self, name: &str) -> Result<&'a Arc<dyn Tool>, Unfit> {
+        let unfit = || match self.tools.is_missing(name) {
+            true => Unfit::MissingTool(name.to_owned()),
+            false => Unfit::NoTool {
+                name: name.to_owned(),
+                known: self.tools.names().map(str::to_owned).collect(),
+            },
+        };
+        self.tools.get(name).ok_or_else(unfit)
+    }
+
+    /// What a call of a tool leads to: that of `tool_call` is the one that it names.
+    pub fn found(
+        &self,
+        tool: &'a Arc<dyn Tool>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Found<'a>, Unfit> {
+        let arguments = tool.parse(arguments)?;
+        let Some((name, arguments)) = tool.stands_for(&arguments) else {
+            return Ok(Found { tool, arguments });
+        };
+        let caller = &tool.spec().name;
+        let tool = self.tool(&name)?;
+        let arguments = tool.parse(&arguments)?;
+        if tool.stands_for(&arguments).is_some() {
+            let why = format!("`{caller}` calls other tools, not itself.");
+            return Err(Outcome::refused(why).into());
+        }
+        Ok(Found { tool, arguments })
+    }
+
+    /// Judges a call: its paths, what would hold it, the rules.
+    pub fn judge(&self, found: &Found<'_>, stands: Stands, standpoint: &Standpoint) -> Judged {
+        let spec = found.tool.spec();
+        let touches = found.tool.touches(&found.arguments);
+        let call = Call {
+            tool: spec,
+            arguments: &found.arguments,
+            touches: &touches,
+        };
+        let subjects = policy::subjects(&call);
+        let is_command = spec.family == Family::Bash && subjects.command.is_some();
+        let outside = standpoint.outside.as_deref();
+        let held = match is_command && outside.is_none() {
+            true => self.held(&standpoint.rules),
+            false => Held::default(),
+        };
+        let mut context = self.context(&subjects, stands, standpoint, &held);
+        let places = match spec.family {
+            Family::Edit => self.look_before(spec, &mut context),
+            Family::Bash
+            | Family::Read
+            | Family::WebFetch
+            | Family::WebSearch
+            | Family::Task
+            | Family::Memory
+            | Family::Session => Places::default(),
+        };
+        let mut explanation = policy::explain(&standpoint.rules, &context, &call);
+        if let Some(why) = outside {
+            let stands = (standpoint.approval_mode, standpoint.effective_permissions);
+            explanation.decision =
+                policy::escape(&standpoint.rules, stands, explanation.decision, why);
+        }
+        let first = || subjects.paths.first().map(|subject| subject.text.clone());
+        Judged {
+            explanation,
+            leads_to: leads_to(&context),
+            is_command,
+            places,
+            walls: held.walls,
+            subject: subjects.command.clone().or_else(first).unwrap_or_default(),
+        }
+    }
+
+    fn context(
+        &self,
+        subjects: &Subjects,
+        stands: Stands,
+        standpoint: &Standpoint,
+        held: &Held,
+    ) -> Context {
+        let paths = subjects.paths.iter();
+        Context {
+            paths: paths
+                .map(|subject| self.resolve(&stands.cwd, &subject.text, subject.access))
+                .collect(),
+            root: self.workspace.root().to_path_buf(),
+            cwd: stands.cwd,
+            user_home: self.user_home.to_path_buf(),
+            altered: stands.altered,
+            git_programs: match subjects.git {
+                true => gitsays::programs(self.workspace, self.user_home),
+                false => Vec::new(),
+            },
+            approval_mode: standpoint.approval_mode,
+            effective_permissions: standpoint.effective_permissions,
+            sandbox: held.strength,
+            leaks: held.leaks,
+            unconfined: held.unconfined.clone(),
+            masked: self.masked.to_vec(),
+            trusted: self.trusted,
+        }
+    }
+
+    /// What would hold a command.
+    pub fn held(&self, rules: &RuleSet) -> Held {
+        let about = Around {
+            workspace: self.workspace,
+            confine: self.confine,
+            masked: self.masked,
+            strength: self.spawn.strength(),
+            env: self.env,
+        };
+        walls::around(&about, rules)
+    }
+
+    /// Looks at what a call may change, and notes what of it could not be brought back.
+    fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> Places {
+        let changes = |path: &&mut ResolvedPath| {
+            let closed = path.masked || path.denied || path.error.is_some();
+            path.access == Access::Edit && path.writable && !closed
+        };
+        let named: Vec<(&mut ResolvedPath, Vec<PathBuf>)> = context
+            .paths
+            .iter_mut()
+            .filter(changes)
+            .map(|path| {
+                let absolute = path.absolute.clone();
+                // A link may be meant itself, and not what it leads to.
+                let link = self.unfollowed(&context.cwd, &path.text);
+                (path, absolute.into_iter().chain(link).collect())
+            })
+            .collect();
+        let all: BTreeSet<PathBuf> = named.iter().flat_map(|(_, all)| all.clone()).collect();
+        let places = Places::look_at(self.workspace, &all, !tool.shallow);
+        for (path, all) in named {
+            path.unkept = all.iter().any(|place| places.unkept.contains(place));
+        }
+        places
+    }
+
+    /// The place that a path names, its last name not followed.
+    fn unfollowed(&self, cwd: &Path, text: &str) -> Option<PathBuf> {
+        let written = Path::new(text);
+        let name = written.file_name()?;
+        let above = written.parent()?.to_str()?;
+        let above = if above.is_empty() { "." } else { above };
+        let at = self.workspace.locate(cwd, above).ok()?;
+        (at.writable() && !at.masked()).then(|| at.path().join(name))
+    }
+
+    /// A path of a call, followed as far as it leads.
+    fn resolve(&self, cwd: &Path, text: &str, access: Access) -> ResolvedPath {
+        let wanted = match access {
+            Access::Read => workspace::Access::Read,
+            Access::Edit => workspace::Access::Write,
+        };
+        // The workspace resolves from the session's directory; a shell may stand elsewhere.
+        let from = match text {
+            "" => None,
+            _ if text.starts_with('~') || cwd == self.workspace.cwd() => None,
+            _ => cwd.join(text).into_os_string().into_string().ok(),
+        };
+        let whole = from.as_deref().unwrap_or(text);
+        let error = self.workspace.resolve(whole, wanted).err();
+        let located = self.workspace.locate(cwd, text).ok();
+        let at = located.as_ref();
+        ResolvedPath {
+            text: text.to_owned(),
+            access,
+            absolute: at.map(|at| at.path().to_path_buf()),
+            writable: at.is_some_and(workspace::ResolvedPath::writable),
+            protected: at.is_some_and(workspace::ResolvedPath::protected),
+            // What leads through `/proc/self` leads elsewhere for the command that will follow it.
+            masked: matches!(error, Some(PathError::Masked { .. }))
+                || at.is_some_and(workspace::ResolvedPath::through_process),
+            denied: matches!(error, Some(PathError::Denied { .. })),
+            holds_closed: at.is_some_and(workspace::ResolvedPath::contains_denied),
+            directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
+            unkept: false,
+            error: error.map(|error| error.to_string()),
+        }
+    }
+}
+
+/// Where the paths of a call lead, each place once, in the order of the paths.
+fn leads_to(context: &Context) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in context
+        .paths
+        .iter()
+        .filter_map(|path| path.absolute.as_ref())
+    {
+        if !places.contains(place) {
+            places.push(place.clone());
+        }
+    }
+    places
+}
+
+/// The tool that was perhaps meant.
+fn nearest(name: &str, known: &[String]) -> String {
+    let near = near::nearest(name, known.iter().map(String::as_str));
+    let near = near
+        .first()
+        .map(|near| format!(" (did you mean `{near}`?)"));
+    near.unwrap_or_default()
+}
+
+impl From<Outcome> for Unfit {
+    fn from(outcome: Outcome) -> Self {
+        Self::Arguments(outcome)
+    }
+}
+
+/// In words for the model.
+impl From<Unfit> for Outcome {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::NoTool { name, known } => {
+                let meant = nearest(&name, &known);
+                let known = known.join(", ");
+                Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
+            }
+            Unfit::MissingTool(name) => Self::refused(format!(
+                "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
+                 without it; a new session has the tools of this version."
+            )),
+            Unfit::Arguments(outcome) => outcome,
+        }
+    }
+}
+
+/// In words for a client.
+impl From<Unfit> for Failure {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::NoTool { name, known } => Self::new(
+                ErrorName::NotFound,
+                format!("There is no tool `{name}`."),
+                format!("Tools: {}.", known.join(", ")),
+            ),
+            Unfit::MissingTool(name) => Self::new(
+                ErrorName::NotFound,
+                format!("This version of Reasonix no longer has the tool `{name}`."),
+                "Create a new session.",
+            ),
+            Unfit::Arguments(outcome) => Self::new(
+                ErrorName::InvalidParams,
+                outcome.text,
+                "Give the arguments as the tool's description has them.",
+            ),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Calls of tools: judged, asked about, run, and undone.
+
+pub(crate) mod arguments;
+pub(crate) mod background;
+pub(crate) mod call;
+pub(crate) mod environment;
+pub(crate) mod events;
+pub(crate) mod external_changes;
+pub(crate) mod git_config;
+pub(crate) mod hooks;
+pub(crate) mod judgement;
+pub(crate) mod permissions;
+pub(crate) mod sandbox;
+pub(crate) mod state;

@@ -1,0 +1,198 @@
+//! Which rules are in force, for a session or in a directory; what becomes of a call under them, without making it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{EffectivePermissions, ToolSet};
+use policy::{Explanation, Layer, RuleProblem, RuleSet};
+use proto::record::Rules;
+use proto::state::ApprovalMode;
+use proto::{ErrorName, Failure, Pid};
+use serde_json::{Map, Value};
+use workspace::{Workspace, WorkspaceOptions};
+
+use crate::assembly::setup::{Assembly, Layered, Terms};
+use crate::calls::call::Bench;
+use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings};
+use crate::context::first_message as opening;
+
+/// Names a session's temporary directory where there is none: sessions count from 1.
+const NO_SESSION: &str = "0";
+
+/// What compiled rules are as of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RulesAsOf {
+    pub(crate) grants: Vec<String>,
+    pub(crate) kept: u64,
+}
+
+/// What judging depends on in a session now.
+pub struct Standing {
+    pub(crate) pid: Pid,
+    pub(crate) layers: Vec<Layered>,
+    pub(crate) standpoint: Standpoint,
+    pub(crate) bench: Arc<Bench>,
+}
+
+/// Where rules are asked for.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// A session, by pid, id or name.
+    Session(String),
+    /// A directory, as a new session would find it.
+    Directory(PathBuf),
+}
+
+/// The rules in force, layer by layer.
+#[derive(Clone, Debug)]
+pub struct Permissions {
+    /// The session, where one was asked for.
+    pub session: Option<Pid>,
+    pub root: PathBuf,
+    pub approval_mode: ApprovalMode,
+    pub layers: Vec<Layered>,
+    /// Rules that are not understood as their author may think.
+    pub misread: Vec<RuleProblem>,
+    /// What else is wrong with the files that they come from.
+    pub problems: Vec<String>,
+}
+
+/// What became of a call that was not made.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    pub explanation: Explanation,
+    pub approval_mode: ApprovalMode,
+    pub tool: String,
+}
+
+pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<RuleProblem>) {
+    let layers: Vec<_> = layers
+        .iter()
+        .map(|layer| (layer.layer, &layer.rules, layer.trusted))
+        .collect();
+    RuleSet::parse(&layers, &tools.specs().collect::<Vec<_>>())
+}
+
+pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
+    let root = terms.workspace_root.clone();
+    let root = root.unwrap_or_else(|| opening::root_of(cwd, user_home));
+    root.canonicalize().unwrap_or(root)
+}
+
+/// The layers of a directory, and what is kept for its workspace.
+pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
+    let kept = assembly.kept_rules(root);
+    terms.problems.extend(kept.problems());
+    let mut layers = std::mem::take(&mut terms.layers);
+    layers.push(Layered {
+        layer: Layer::Kept,
+        rules: Rules::clone(&kept.in_force().1),
+        origin: kept.origin(),
+        trusted: true,
+    });
+    layers
+}
+
+fn open(
+    terms: &Terms,
+    assembly: &dyn Assembly,
+    cwd: &Path,
+    root: &Path,
+) -> Result<Workspace, Failure> {
+    let options = WorkspaceOptions {
+        root: root.to_path_buf(),
+        cwd: cwd.to_path_buf(),
+        extra_writable: terms.allow_write.clone(),
+        masked: assembly.closed(),
+        readable: Vec::new(),
+        // One that no session has: those of all sessions are closed.
+        temp: assembly.temp().map(|temp| temp.join(NO_SESSION)),
+        deny_read: terms.deny_read.clone(),
+        user_home: assembly.user_home(),
+    };
+    Workspace::open(options).map_err(|error| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!(
+                "The directory `{}` cannot be looked at: {error}",
+                cwd.display()
+            ),
+            "Name a directory that exists and that you may read.",
+        )
+    })
+}
+
+/// Judges a call as a session would now.
+pub(crate) fn in_session(
+    standing: &Standing,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Explained, Failure> {
+    let bench = &standing.bench;
+    let surroundings = bench.surroundings();
+    let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
+    let stands = bench.stands(&**found.tool, None);
+    Ok(explained(
+        &surroundings,
+        &found,
+        stands,
+        &standing.standpoint,
+    ))
+}
+
+/// Judges a call as a session that were begun now in a directory would.
+pub(crate) fn in_directory(
+    assembly: &dyn Assembly,
+    cwd: &Path,
+    tool: &str,
+    arguments: &Map<String, Value>,
+    approval_mode: Option<ApprovalMode>,
+) -> Result<Explained, Failure> {
+    let mut terms = assembly.terms(cwd);
+    let root = root_of(&terms, cwd, &assembly.user_home());
+    let layers = with_kept(&mut terms, assembly, &root);
+    let workspace = open(&terms, assembly, cwd, &root)?;
+    let surroundings = Surroundings {
+        tools: &terms.tools,
+        workspace: &workspace,
+        user_home: &assembly.user_home(),
+        trusted: terms.trusted,
+        masked: &assembly.closed(),
+        confine: &terms.confine,
+        spawn: &*assembly.spawn(),
+        env: &[],
+    };
+    let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
+    let stands = Stands {
+        cwd: workspace.cwd().to_path_buf(),
+        altered: Vec::new(),
+    };
+    let standpoint = Standpoint {
+        rules: Arc::new(compiled(&layers, &terms.tools).0),
+        approval_mode: approval_mode.unwrap_or(terms.approval_mode),
+        effective_permissions: EffectivePermissions::default(),
+        outside: None,
+    };
+    let explained = explained(&surroundings, &found, stands, &standpoint);
+    if let Some(temp) = workspace.temp() {
+        // Made by the way where there would be walls. What is not empty, or not there, stays as it is.
+        let _ = std::fs::remove_dir(temp);
+    }
+    Ok(explained)
+}
+
+fn explained(
+    surroundings: &Surroundings<'_>,
+    found: &Found<'_>,
+    stands: Stands,
+    standpoint: &Standpoint,
+) -> Explained {
+    Explained {
+        explanation: surroundings.judge(found, stands, standpoint).explanation,
+        approval_mode: standpoint.approval_mode,
+        tool: found.tool.spec().name.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

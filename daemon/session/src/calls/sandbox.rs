@@ -1,0 +1,184 @@
+//! The walls around a session's commands: which they are, and how much of what is closed they hold.
+//!
+//! Made for each command when it is judged, from the rules of that moment; what was judged is what runs. Looks at the
+//! disk (blocks); sets up nothing: that is `procs`.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{SandboxSpec, SandboxStrength};
+use policy::{Access, RuleSet};
+use workspace::Workspace;
+
+use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+
+mod sockets;
+
+/// What holds one command.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    pub walls: Option<Arc<SandboxSpec>>,
+    pub strength: SandboxStrength,
+    /// Not everything that is closed to tools is closed by the walls.
+    pub leaks: bool,
+    /// Why it would run held by less than is demanded.
+    pub unconfined: Option<String>,
+}
+
+/// What walls are made from, beside rules.
+pub struct Around<'a> {
+    pub workspace: &'a Workspace,
+    pub confine: &'a SandboxSettings,
+    /// The agent's own directories.
+    pub masked: &'a [PathBuf],
+    pub strength: SandboxStrength,
+    /// The environment of the command.
+    pub env: &'a [(String, String)],
+}
+
+/// The walls that rules and settings ask for, as far as they can be held here.
+pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
+    let confine = about.confine;
+    if confine.demand == SandboxDemand::Off {
+        return Held::default();
+    }
+    let made = match about.strength {
+        SandboxStrength::None => {
+            Err("no layer of the sandbox works here (`reasonix doctor` says why)".to_owned())
+        }
+        SandboxStrength::Partial | SandboxStrength::Full => temp_of(about),
+    };
+    let temp = match made {
+        Ok(temp) => temp,
+        Err(why) => {
+            let unconfined = (confine.demand == SandboxDemand::Enforce)
+                .then(|| format!("nothing would hold the command: {why}"));
+            return Held {
+                unconfined,
+                ..Held::default()
+            };
+        }
+    };
+    let reading = about
+        .workspace
+        .paths_denied_to_read(rules.denied_paths(Access::Read));
+    let changes = about
+        .workspace
+        .paths_denied_to_edit(rules.denied_paths(Access::Edit));
+    let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
+    let roots = about.workspace.writable_roots();
+    let mut write: Vec<PathBuf> = roots.iter().filter(|root| root.is_dir()).cloned().collect();
+    write.extend(confine.caches.iter().filter(|dir| dir.is_dir()).cloned());
+    write.retain(|root| *root != temp);
+    let mut protected = Vec::new();
+    let mut all_guarded = true;
+    for guarded in roots.iter().map(|root| workspace::guarded(root)) {
+        all_guarded &= guarded.whole;
+        protected.extend(guarded.places);
+        // What is the agent's own may know of this work tree too, and is not git's.
+        let own = |dir: &PathBuf| about.masked.iter().any(|masked| dir.starts_with(masked));
+        write.extend(guarded.written.into_iter().filter(|dir| !own(dir)));
+    }
+    write.dedup();
+    // The walls let a root be written whatever is said of what is around it, so that the agent's own directories may
+    // hold one. What is closed for the person is closed with all that it holds; but the session's own temporary
+    // directory stays, which no command does without.
+    let closed = [&reading.places[..], &changes.places[..]].concat();
+    write.retain(|root| !closed.iter().any(|place| root.starts_with(place)));
+    // Shown again below what is masked; so not where one of the two is closed for the person.
+    let mut readable = about.workspace.exposed().to_vec();
+    readable.retain(|dir| {
+        let mut closed = reading.places.iter();
+        !closed.any(|place| dir.starts_with(place) || place.starts_with(dir))
+    });
+    // Nothing runs where nothing can be read.
+    let everything = reading.places.iter().any(|place| place.parent().is_none());
+    protected.retain(|place| !place.starts_with(&temp));
+    // Only what could be written needs it.
+    let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
+    // Without mounts nothing is closed within what may be written.
+    let open_within = about.strength == SandboxStrength::Partial && closed.iter().any(inside);
+    protected.extend(changes.places.into_iter().filter(inside));
+    let mut masked = about.masked.to_vec();
+    masked.extend(reading.places);
+    masked.extend(sockets::of(about.workspace.user_home(), about.env));
+    let whole = reading.incomplete.is_empty()
+        && changes.incomplete.is_empty()
+        && all_guarded
+        && !whole_family
+        && !everything
+        && !open_within;
+    Held {
+        walls: Some(Arc::new(SandboxSpec {
+            write,
+            protected,
+            masked,
+            readable,
+            temp,
+            network: confine.network,
+        })),
+        strength: about.strength,
+        leaks: !whole,
+        unconfined: None,
+    }
+}
+
+/// The session's temporary directory, made again where somebody has cleared it away.
+fn temp_of(about: &Around<'_>) -> Result<PathBuf, String> {
+    let temp = about
+        .workspace
+        .temp()
+        .ok_or("there is no temporary directory")?;
+    make_private(temp)
+        .map_err(|error| format!("its temporary directory `{}`: {error}", temp.display()))?;
+    Ok(temp.to_path_buf())
+}
+
+/// Makes a directory for its owner alone, where it is not there.
+pub fn make_private(dir: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+}
+
+/// Where toolchains keep what they can make again, by the variable that says so: within walls their usual places cannot
+/// be written, and some of them do not work without.
+const CACHES: [(&str, &str); 5] = [
+    ("GOCACHE", "go-build"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("UV_CACHE_DIR", "uv"),
+    ("npm_config_cache", "npm"),
+    ("CCACHE_DIR", "ccache"),
+];
+
+/// A session's environment with its own temporary directory in it; within walls that do not hold the caches of
+/// toolchains, with caches there too, where the person has not said otherwise.
+pub fn environment(
+    mut env: Vec<(String, String)>,
+    temp: Option<&Path>,
+    confine: &SandboxSettings,
+) -> Vec<(String, String)> {
+    let Some(temp) = temp else { return env };
+    let mut set = |name: &str, value: PathBuf, over: bool| {
+        let Ok(value) = value.into_os_string().into_string() else {
+            return;
+        };
+        match env.iter_mut().find(|(known, _)| known == name) {
+            Some(known) if over => known.1 = value,
+            Some(_) => {}
+            None => env.push((name.to_owned(), value)),
+        }
+    };
+    set("TMPDIR", temp.to_path_buf(), true);
+    if confine.demand != SandboxDemand::Off && confine.caches.is_empty() {
+        for (name, cache) in CACHES {
+            set(name, temp.join("cache").join(cache), false);
+        }
+    }
+    env
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+use std::fs;
+
+use policy::Layer;
+use proto::record::Rules;
+use workspace::WorkspaceOptions;
+
+use super::*;
+
+/// `top/ws` the workspace, `top/home` a person's home, `top/base/1` the temporary directory.
+struct Scene {
+    top: tempfile::TempDir,
+    workspace: Workspace,
+    confine: SandboxSettings,
+}
+
+fn scene(with_temp: bool) -> Scene {
+    let top = tempfile::tempdir().unwrap();
+    let at = |name: &str| top.path().join(name);
+    for dir in ["ws/.git", "ws/src", "home/.ssh", "home/cache", "base/1"] {
+        fs::create_dir_all(at(dir)).unwrap();
+    }
+    fs::write(at("ws/.env"), "K=1").unwrap();
+    let workspace = Workspace::open(WorkspaceOptions {
+        root: at("ws"),
+        cwd: at("ws"),
+        user_home: at("home"),
+        masked: vec![at("base")],
+        temp: with_temp.then(|| at("base/1")),
+        deny_read: vec!["~/.ssh/**".into()],
+        ..WorkspaceOptions::default()
+    })
+    .unwrap();
+    Scene {
+        top,
+        workspace,
+        confine: SandboxSettings::default(),
+    }
+}
+
+impl Scene {
+    fn at(&self, name: &str) -> PathBuf {
+        fs::canonicalize(self.top.path()).unwrap().join(name)
+    }
+
+    fn held(&self, strength: SandboxStrength, deny: &[&str]) -> Held {
+        let rules = Rules {
+            deny: deny.iter().map(|rule| (*rule).to_owned()).collect(),
+            ..Rules::default()
+        };
+        let rules = RuleSet::parse(&[(Layer::User, &rules, true)], &[]).0;
+        let masked = [self.at("base")];
+        let about = Around {
+            workspace: &self.workspace,
+            confine: &self.confine,
+            masked: &masked,
+            strength,
+            env: &[],
+        };
+        around(&about, &rules)
+    }
+
+    fn walls(&self, deny: &[&str]) -> SandboxSpec {
+        let held = self.held(SandboxStrength::Full, deny);
+        Arc::unwrap_or_clone(held.walls.unwrap())
+    }
+}
+
+#[test]
+fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
+    let scene = scene(true);
+    let walls = scene.walls(&[]);
+    assert_eq!(walls.write, [scene.at("ws")]);
+    assert_eq!(walls.temp, scene.at("base/1"));
+    for place in [
+        "ws/.git/hooks",
+        "ws/.git/config",
+        "ws/.reasonix",
+        "ws/reasonix.toml",
+        "ws/.mcp.json",
+    ] {
+        assert!(walls.protected.contains(&scene.at(place)), "{place}");
+    }
+    assert!(
+        walls.masked.contains(&scene.at("home/.ssh")) && walls.masked.contains(&scene.at("base"))
+    );
+    assert!(!walls.network);
+}
+
+#[test]
+fn rules_that_deny_paths_become_walls() {
+    let scene = scene(true);
+    let walls = scene.walls(&["Read(**/.env)", "Edit(src/**)", "Edit(/etc/**)"]);
+    assert!(walls.masked.contains(&scene.at("ws/.env")));
+    assert!(walls.protected.contains(&scene.at("ws/src")));
+    assert!(
+        !walls.protected.contains(&PathBuf::from("/etc")),
+        "nothing there can be written anyway"
+    );
+    assert!(!scene.held(SandboxStrength::Full, &["Read(**/.env)"]).leaks);
+    for rule in ["Edit(**/*.lock)", "Read(/**/*.pem)", "Read", "Edit"] {
+        assert!(
+            scene.held(SandboxStrength::Full, &[rule]).leaks,
+            "{rule} cannot be held"
+        );
+    }
+}
+
+/// Without mounts nothing can be closed within what may be written.
+#[test]
+fn rules_that_deny_paths_of_the_workspace_leak_where_walls_are_partial() {
+    let scene = scene(true);
+    for (rule, leaks) in [
+        ("Edit(src/**)", true),
+        ("Read(.env)", true),
+        ("Edit(/etc/**)", false),
+        ("Bash(rm:*)", false),
+    ] {
+        let held = scene.held(SandboxStrength::Partial, &[rule]);
+        assert_eq!(held.leaks, leaks, "{rule}");
+    }
+}
+
+#[test]
+fn a_place_above_a_root_closes_the_root_as_well() {
+    let mut scene = scene(true);
+    let cache = scene.at("home/cache");
+    scene.confine.caches = vec![cache.clone()];
+    let (ws, top) = (scene.at("ws"), scene.at(""));
+    let top = top.display().to_string();
+    let top = top.trim_end_matches('/');
+    for (rule, ws_written, cache_written) in [
+        (format!("Edit({top}/**)"), false, false),
+        (format!("Read({top}/**)"), false, false),
+        (format!("Edit({top}/w*/**)"), false, true),
+        ("Edit(/**)".to_owned(), false, false),
+        ("Edit(./**)".to_owned(), false, true),
+        ("Edit(~/**)".to_owned(), true, false),
+        ("Edit(~/cache/**)".to_owned(), true, false),
+        ("Edit(src/**)".to_owned(), true, true),
+    ] {
+        let walls = scene.walls(&[&rule]);
+        assert_eq!(walls.write.contains(&ws), ws_written, "{rule}: {walls:?}");
+        assert_eq!(
+            walls.write.contains(&cache),
+            cache_written,
+            "{rule}: {walls:?}"
+        );
+        assert_eq!(walls.temp, scene.at("base/1"), "{rule}");
+    }
+    let all = scene.held(SandboxStrength::Full, &["Read(/**)"]);
+    assert!(all.leaks, "nothing runs where all is masked");
+}
+
+#[test]
+fn repositories_that_were_not_looked_for_are_a_leak() {
+    let scene = scene(true);
+    assert!(!scene.held(SandboxStrength::Full, &[]).leaks);
+    for number in 0..70 {
+        fs::create_dir_all(scene.at(&format!("ws/d{number}/.git"))).unwrap();
+    }
+    assert!(scene.held(SandboxStrength::Full, &[]).leaks);
+}
+
+#[test]
+fn without_a_layer_it_is_for_a_person_to_say() {
+    for (demand, unconfined) in [
+        (SandboxDemand::Enforce, true),
+        (SandboxDemand::Warn, false),
+        (SandboxDemand::Off, false),
+    ] {
+        let mut scene = scene(true);
+        scene.confine.demand = demand;
+        let held = scene.held(SandboxStrength::None, &[]);
+        assert_eq!(
+            (held.walls.is_some(), held.unconfined.is_some()),
+            (false, unconfined),
+            "{demand:?}"
+        );
+        assert_eq!(held.strength, SandboxStrength::None);
+        let partial = scene.held(SandboxStrength::Partial, &[]);
+        assert_eq!(
+            partial.walls.is_some(),
+            demand != SandboxDemand::Off,
+            "{demand:?}"
+        );
+    }
+    let homeless = scene(false).held(SandboxStrength::Full, &[]);
+    assert!(homeless.walls.is_none() && homeless.unconfined.is_some());
+}
+
+#[test]
+fn a_temporary_directory_that_was_cleared_away_is_made_again() {
+    let scene = scene(true);
+    fs::remove_dir_all(scene.at("base")).unwrap();
+    scene.walls(&[]);
+    assert!(scene.at("base/1").is_dir());
+}
+
+#[test]
+fn caches_go_into_the_temporary_directory_unless_the_person_has_others() {
+    let mut confine = SandboxSettings::default();
+    let given = vec![
+        ("TMPDIR".to_owned(), "/elsewhere".to_owned()),
+        ("GOCACHE".to_owned(), "/mine".to_owned()),
+    ];
+    let value = |env: &[(String, String)], name: &str| {
+        env.iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.clone())
+    };
+    let env = environment(given.clone(), Some(Path::new("/t/1")), &confine);
+    assert_eq!(value(&env, "TMPDIR").as_deref(), Some("/t/1"));
+    assert_eq!(value(&env, "GOCACHE").as_deref(), Some("/mine"));
+    assert_eq!(
+        value(&env, "PIP_CACHE_DIR").as_deref(),
+        Some("/t/1/cache/pip")
+    );
+    assert_eq!(environment(given.clone(), None, &confine), given);
+    confine.caches = vec!["/home/someone/.cache/pip".into()];
+    let env = environment(given, Some(Path::new("/t/1")), &confine);
+    assert_eq!(value(&env, "PIP_CACHE_DIR"), None);
+}

@@ -1,0 +1,115 @@
+//! A frozen prefix taken apart for people: system prompt, each tool, what the provider's entry adds.
+//!
+//! Pure. The bytes of a part are those that are sent; nothing is rendered again.
+
+use contract::Prefix;
+use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::context::prefix;
+
+/// A page ends before its texts have more bytes than this, so that it fits a frame.
+const PAGE_BYTES: usize = 512 * 1024;
+
+/// What the provider counted of a request: its bytes, and the tokens that they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    pub bytes: u64,
+    pub tokens: u64,
+}
+
+/// Where nothing was measured: what English text and JSON come to with most models.
+const GUESS: Measure = Measure {
+    bytes: 4,
+    tokens: 1,
+};
+
+/// The parts of a prefix behind the first `after`, as many as a page holds.
+pub fn page(
+    provider: String,
+    prefix: &Prefix,
+    measured: Option<Measure>,
+    after: u64,
+) -> PrefixOutput {
+    let measure = measured.unwrap_or(GUESS);
+    let all = parts(prefix);
+    let bytes = all.iter().map(|(_, _, text)| text.len() as u64).sum();
+    let (mut page, mut size, mut next) = (Vec::new(), 0, None);
+    let skipped = usize::try_from(after).unwrap_or(usize::MAX);
+    for (n, (kind, name, text)) in all.into_iter().enumerate().skip(skipped) {
+        if !page.is_empty() && size + text.len() > PAGE_BYTES {
+            next = Some(n as u64);
+            break;
+        }
+        size += text.len();
+        let bytes = text.len() as u64;
+        page.push(PrefixPart {
+            kind,
+            name,
+            bytes,
+            tokens: tokens(bytes, measure),
+            text: text.to_owned(),
+        });
+    }
+    PrefixOutput {
+        provider,
+        model: prefix.model.clone(),
+        sha256: prefix::hash(prefix),
+        bytes,
+        parts: page,
+        next,
+        measured: measured.is_some(),
+    }
+}
+
+/// So many tokens these bytes are likely to be.
+fn tokens(bytes: u64, measure: Measure) -> u64 {
+    let tokens = u128::from(bytes) * u128::from(measure.tokens);
+    let tokens = tokens.div_ceil(u128::from(measure.bytes.max(1)));
+    u64::try_from(tokens).unwrap_or(u64::MAX)
+}
+
+fn parts(prefix: &Prefix) -> Vec<(PrefixKind, String, &str)> {
+    let mut parts = vec![(PrefixKind::System, String::new(), prefix.system.as_str())];
+    match tools(&prefix.tools) {
+        Some(tools) => parts.extend(
+            tools
+                .into_iter()
+                .map(|(name, text)| (PrefixKind::Tool, name, text)),
+        ),
+        // In a form that is not known here: all in one.
+        None => parts.push((PrefixKind::Tool, String::new(), &prefix.tools)),
+    }
+    parts.push((PrefixKind::Extra, String::new(), prefix.extra.as_str()));
+    parts.retain(|(_, _, text)| !text.is_empty());
+    parts
+}
+
+/// The schemas of tools, one by one, by their names. `None`: they are not JSON values joined by commas.
+fn tools(mut rest: &str) -> Option<Vec<(String, &str)>> {
+    let mut tools = Vec::new();
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        let text = values.next()?.ok()?.get();
+        let named: Named = serde_json::from_str(text).ok()?;
+        let name = named.name.or(named.function.and_then(|named| named.name));
+        tools.push((name?, text));
+        rest = rest.get(values.byte_offset()..)?.trim_start();
+        rest = match rest {
+            "" => rest,
+            _ => rest.strip_prefix(',')?,
+        };
+    }
+    Some(tools)
+}
+
+/// Where the kinds have the name of a tool: in the schema, or in its `function`.
+#[derive(Deserialize)]
+struct Named {
+    name: Option<String>,
+    function: Option<Box<Named>>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,420 @@
+//! Jobs that change earlier bytes of requests: a compaction is planned and written, or the conversation is rendered for
+//! another model. The machine says when (`turn::compacting`); here the messages are read and rendered, on a thread that
+//! may block.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::codec::FragmentRole;
+use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolSet};
+use proto::item::{Item, UserMessage, Voice};
+use proto::reset::{CacheReset, Piece, Wire};
+use proto::{ErrorName, Failure, ItemId, Seq};
+use store::log::{ByteLocation, LogFile};
+use turn::compacting::{Digest, Job, JobEnd, Resetting};
+use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
+
+use crate::assembly::setup::{Assembly, Effort, Setup};
+use crate::context::prefix;
+use crate::journal::MessageAt;
+use crate::journal::elements::{self as base, Element, Reader};
+use crate::request::keys::Keys;
+
+/// Bytes beside a record, at most: three quarters of the longest line.
+const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
+
+/// What a job works on.
+pub struct Workpiece {
+    pub job: Job,
+    pub parts: Vec<MessageAt>,
+    pub file: Arc<LogFile>,
+    pub prefix: Arc<Prefix>,
+    pub codec: Arc<dyn Codec>,
+    pub cache_key: String,
+    pub terms: Terms,
+    pub wanted: Wanted,
+}
+
+/// Who is to be asked, and what that takes.
+pub struct Wanted {
+    pub assembly: Arc<dyn Assembly>,
+    /// The session's directory: settings are read there.
+    pub cwd: PathBuf,
+    /// The session's tools: another model gets the same.
+    pub tools: ToolSet,
+    pub wire: Wire,
+    /// Messages stand there that another provider wrote than the one that is asked from now on.
+    pub is_other_vendor: bool,
+    /// Another provider, model or effort.
+    pub is_other: bool,
+    /// The messages have to be rendered, and not the prefix alone.
+    pub renders: bool,
+    /// The keys that clients brought, where one for it has to be there now: nobody waits for a fallback's.
+    pub keys: Option<Arc<Keys>>,
+}
+
+/// What a job came to, with what does not go through the machine.
+pub struct Done {
+    pub end: JobEnd,
+    /// What the record of the reset keeps in its `own` member.
+    pub own: Option<String>,
+    /// The body of the request for a digest.
+    pub request: Option<Vec<u8>>,
+    /// Who is asked from the reset on.
+    pub swap: Option<Box<Swap>>,
+}
+
+/// Another model, ready to be asked.
+pub struct Swap {
+    pub setup: Setup,
+    pub prefix: Prefix,
+}
+
+impl Done {
+    fn of(end: JobEnd) -> Self {
+        Self {
+            end,
+            own: None,
+            request: None,
+            swap: None,
+        }
+    }
+}
+
+/// Does a job. Blocks.
+pub fn run(work: Workpiece) -> Done {
+    let done = match work.job.why.clone() {
+        Resetting::Compaction { instructions, .. } => compact(work, &instructions),
+        Resetting::Rebase => rebase(work),
+    };
+    done.unwrap_or_else(|failure| Done::of(JobEnd::Failed(failure)))
+}
+
+/// What a compaction would do, without a digest being written; and the tokens before the first that changes. Blocks.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn preview(work: Workpiece) -> Result<(Planned, u64), Failure> {
+    let messages = read(&work.file, &work.parts)?;
+    let terms = Terms {
+        digest: Some(String::new()),
+        ..work.terms
+    };
+    let planned = compaction::plan(&messages, &terms);
+    let Planned::Done { parts, .. } = &planned else {
+        return Ok((planned, 0));
+    };
+    let same = |(message, part): &(&Message, &Part)| matches!(part, Part::Keep(piece) if *piece == message.piece);
+    let head = messages.iter().zip(parts).take_while(same);
+    let head: u64 = head.map(|(message, _)| message.bytes).sum();
+    let tokens = terms.measure.tokens(terms.prefix_bytes + head);
+    Ok((planned, tokens))
+}
+
+fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
+    let messages = read(&work.file, &work.parts)?;
+    let mut terms = work.terms.clone();
+    if let Digest::Written(text) = &work.job.digest {
+        terms.digest = Some(text.clone());
+    }
+    let mut planned = compaction::plan(&messages, &terms);
+    if let Planned::Ask { fold } = &planned {
+        let demand = SandboxDemand::of(&work, &messages, fold);
+        if let Some(demand) = demand {
+            let request = demand.body(&work, &messages, fold, instructions)?;
+            return Ok(Done {
+                request: Some(request),
+                ..Done::of(JobEnd::Ask)
+            });
+        }
+        terms.digest = Some(compaction::mechanical(&messages, fold));
+        terms.mechanical = true;
+        planned = compaction::plan(&messages, &terms);
+    }
+    match planned {
+        Planned::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
+        Planned::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
+        // There is a digest.
+        Planned::Ask { .. } => Ok(Done::of(JobEnd::Nothing(Why::NothingToFold))),
+        Planned::Done { parts, done } => {
+            let (pieces, elements) = put(&*work.codec, &messages, parts);
+            let own = bounded(base::own(None, &elements))?;
+            let reset = CacheReset {
+                reason: "compaction".to_owned(),
+                base: Some(pieces),
+                compaction: Some(done),
+                ..CacheReset::default()
+            };
+            Ok(Done {
+                own: Some(own),
+                ..Done::of(JobEnd::Reset(reset))
+            })
+        }
+    }
+}
+
+/// The pieces of a base, and what is new among them. Neighbours that stay are one run.
+fn put(codec: &dyn Codec, messages: &[Message], parts: Vec<Part>) -> (Vec<Piece>, Vec<Element>) {
+    let (mut pieces, mut elements) = (Vec::<Piece>::new(), Vec::new());
+    let mut before: Option<usize> = None;
+    let mut from = 0;
+    for part in parts {
+        match part {
+            Part::Keep(piece) => {
+                // Kept messages stay in their order: each is sought behind the one before.
+                let rest = messages.iter().skip(from);
+                let at = rest.clone().position(|message| message.piece == piece);
+                let at = at.map(|place| place + from);
+                from = at.map_or(from, |at| at + 1);
+                let next = at.is_some() && at == before.map(|before| before + 1);
+                let follows = next && at.is_some_and(|at| messages[at].follows);
+                match (&piece, pieces.last_mut()) {
+                    (Piece::Run(_, last), Some(Piece::Run(_, end))) if follows => *end = *last,
+                    _ => pieces.push(piece),
+                }
+                before = at;
+            }
+            Part::New(item) => {
+                before = None;
+                if let Some(piece) = add(codec, item, &mut elements) {
+                    pieces.push(piece);
+                }
+            }
+        }
+    }
+    (pieces, elements)
+}
+
+/// Renders a message as the next element. `None`: this kind of provider sends nothing for it.
+fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Piece> {
+    let fragment = codec.render(&item)?;
+    let element = u32::try_from(elements.len()).ok()?;
+    elements.push(Element { item, fragment });
+    Some(Piece::Element {
+        // The record that it will be.
+        reset: Seq(0),
+        element,
+    })
+}
+
+/// What the model is shown when it is asked for a digest.
+enum SandboxDemand {
+    /// The conversation as it is, so that the vendor's cache serves it.
+    Whole,
+    /// What is to be folded alone, with long results cut: the whole is too long.
+    Excerpt(Excerpt),
+}
+
+impl SandboxDemand {
+    /// `None`: the digest is put together without the model.
+    fn of(work: &Workpiece, messages: &[Message], fold: &[usize]) -> Option<Self> {
+        let too_long = work.terms.is_too_long_to_show(messages);
+        match work.job.digest {
+            Digest::Wanted if !too_long => Some(Self::Whole),
+            Digest::Wanted | Digest::WantedShort => {
+                let room = work.terms.excerpt_room(messages);
+                compaction::excerpt(messages, fold, room).map(Self::Excerpt)
+            }
+            Digest::Written(_) | Digest::Mechanical => None,
+        }
+    }
+
+    fn body(
+        &self,
+        work: &Workpiece,
+        messages: &[Message],
+        fold: &[usize],
+        instructions: &str,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
+        let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
+            let item = Item::User(UserMessage {
+                item: ItemId("d".into()),
+                prompt_id: None,
+                text,
+                context: None,
+                voice: Voice::Daemon,
+            });
+            if let Some(text) = work.codec.render(&item) {
+                fragments.push((FragmentRole::User, text.into_bytes()));
+            }
+        };
+        let (shown, short) = match self {
+            Self::Whole => (0..messages.len(), false),
+            Self::Excerpt(excerpt) => (excerpt.shown.clone(), true),
+        };
+        if let Self::Excerpt(excerpt) = self
+            && shown.start > 0
+        {
+            let beginning = compaction::beginning(messages, &excerpt.left_out);
+            say(beginning, &mut fragments);
+        }
+        for (message, part) in messages[shown.clone()].iter().zip(&work.parts[shown]) {
+            let cut = match &message.item {
+                Item::Tool(tool) if short => compaction::shorten(tool, None),
+                _ => None,
+            };
+            let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
+            let bytes = match cut {
+                Some(text) => text.into_bytes(),
+                None => fetch(&work.file, &part.fragment)?,
+            };
+            fragments.push((part.role, bytes));
+        }
+        say(
+            compaction::demand(instructions, messages, fold),
+            &mut fragments,
+        );
+        let fragments: Vec<_> = fragments
+            .iter()
+            .map(|(role, bytes)| Fragment { role: *role, bytes })
+            .collect();
+        Ok(work.codec.assemble(&Asked {
+            prefix: &work.prefix,
+            fragments: &fragments,
+            tool_choice: ToolChoice::None,
+            cache_key: &work.cache_key,
+        }))
+    }
+}
+
+/// Another prefix, and where that is needed the messages as another provider takes them.
+fn rebase(work: Workpiece) -> Result<Done, Failure> {
+    let wanted = &work.wanted;
+    let swap = match wanted.is_other {
+        false => None,
+        true => {
+            let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
+            let effort = Effort::Exactly(wanted.wire.effort.as_deref());
+            let mut setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
+            setup.tools = wanted.tools.clone();
+            has_key(&setup, wanted.keys.as_deref())?;
+            let prefix = prefix::render(&*setup.codec, &setup);
+            Some(Box::new(Swap { setup, prefix }))
+        }
+    };
+    let codec = swap.as_ref().map_or_else(
+        || Arc::clone(&work.codec),
+        |swap| Arc::clone(&swap.setup.codec),
+    );
+    let mut elements = Vec::new();
+    let mut pieces = None;
+    // An entry may be of another kind than it was.
+    let kind = swap.as_ref().map(|swap| &swap.setup.provider_kind);
+    let other_kind = kind.is_some_and(|kind| *kind != wanted.wire.provider_kind);
+    if wanted.renders || other_kind {
+        let messages = read(&work.file, &work.parts)?;
+        let items =
+            messages
+                .into_iter()
+                .map(|message| match wanted.is_other_vendor || other_kind {
+                    true => without_thoughts(message.item),
+                    false => message.item,
+                });
+        let made = items.filter_map(|item| add(&*codec, item, &mut elements));
+        pieces = Some(made.collect());
+    }
+    let wire = swap.as_ref().map(|swap| Wire {
+        provider: swap.setup.provider_name.clone(),
+        provider_kind: swap.setup.provider_kind.clone(),
+        model: swap.setup.model.clone(),
+        effort: wanted.wire.effort.clone(),
+        context_window: swap.setup.context_window,
+        prefix_sha256: prefix::hash(&swap.prefix),
+    });
+    let own = base::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
+    let reset = CacheReset {
+        reason: match wire {
+            Some(_) => "switch".to_owned(),
+            None => "rewind".to_owned(),
+        },
+        base: pieces,
+        wire,
+        ..CacheReset::default()
+    };
+    Ok(Done {
+        own: Some(bounded(own)?),
+        swap,
+        ..Done::of(JobEnd::Reset(reset))
+    })
+}
+
+/// Whether the key is there that is needed, where that matters.
+fn has_key(setup: &Setup, keys: Option<&Keys>) -> Result<(), Failure> {
+    let (Some(keys), Some(variable)) = (keys, &setup.key_variable) else {
+        return Ok(());
+    };
+    match setup.own_key.is_some() || keys.get(variable).is_some() {
+        true => Ok(()),
+        false => Err(Failure::new(
+            ErrorName::InvalidConfig,
+            format!("there is no key for `{}`", setup.provider_name),
+            format!("Set {variable}, or store it with `reasonix login`."),
+        )),
+    }
+}
+
+/// A message without what only the vendor that wrote it can read.
+fn without_thoughts(item: Item) -> Item {
+    match item {
+        Item::Assistant(mut message) => {
+            message.thoughts.clear();
+            message.reasoning.clear();
+            Item::Assistant(message)
+        }
+        other => other,
+    }
+}
+
+/// Reads messages back, each with the size of its wire bytes.
+fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
+    let mut reader = Reader::new(file);
+    let messages = parts.iter().map(|part| {
+        let (item, _) = reader.message(part).map_err(damaged)?;
+        Ok(Message {
+            piece: part.piece.clone(),
+            item,
+            bytes: part.fragment.len() as u64,
+            follows: part.follows,
+        })
+    });
+    messages.collect()
+}
+
+fn fetch(file: &LogFile, at: &ByteLocation) -> Result<Vec<u8>, Failure> {
+    let bytes = file.fetch(at);
+    let bytes = bytes.map_err(|error| damaged(format!("cannot read the log: {error}")))?;
+    Ok(bytes.into_owned())
+}
+
+fn damaged(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Run `reasonix doctor` to see what is wrong with the store.",
+    )
+}
+
+/// What stands beside a record has to fit a line with it.
+fn bounded(own: Result<String, serde_json::Error>) -> Result<String, Failure> {
+    let own = own.map_err(|error| bug(&error))?;
+    match own.len() < OWN_MAX {
+        true => Ok(own),
+        false => Err(Failure::new(
+            ErrorName::Limit,
+            format!(
+                "The conversation has {} bytes: too many to be rendered anew.",
+                own.len()
+            ),
+            "Compact it first, or go on in a new session.",
+        )),
+    }
+}
+
+fn bug(error: &serde_json::Error) -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        format!("A message cannot be written as JSON: {error}"),
+        "Report this as a bug of Reasonix.",
+    )
+}

@@ -1,0 +1,55 @@
+//! A session in short, from its facts.
+
+use proto::Pid;
+use proto::params::session::SessionSummary;
+use turn::Facts;
+
+/// The summary that lists show. `None` before the first record. What runs or waits outside is not in it: only the
+/// actor knows.
+pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
+    let created = facts.created.as_ref()?;
+    let options = facts.options.clone();
+    Some(SessionSummary {
+        session: created.session,
+        pid: created.pid,
+        ppid: Pid(created.ppid.0),
+        name: options.name,
+        labels: options.labels.unwrap_or_default(),
+        cwd: created.cwd.clone(),
+        model: options.model.unwrap_or_default(),
+        effort: options.effort,
+        kind: options.kind.unwrap_or_default(),
+        state: facts.state.state,
+        waiting_for: facts.state.waiting_for,
+        cause: facts.state.cause.clone(),
+        approval_mode: options.approval_mode.unwrap_or_default(),
+        mode: options.mode.unwrap_or_default(),
+        only_reads: options.read_only.unwrap_or_default(),
+        turns: facts.turns,
+        origin: created.origin.clone(),
+        usage: facts.usage,
+        context_tokens: facts.context_tokens,
+        context_window: facts.wire.context_window,
+        created_at: facts.created_at,
+        active_at: facts.active_at,
+        last_line: facts.last_line.clone(),
+        queued: facts.queue.len() as u64,
+        pending_approvals: facts.pending.len() as u64,
+        pending_questions: facts.asked.len() as u64,
+        pending_plans: facts.plans.len() as u64,
+        attached,
+        seq: facts.seq,
+        children: 0,
+        silent_since: None,
+        compacting: false,
+        exit_code: facts.exited.map(|exited| exited.exit_code),
+        cut_off: facts.cut_off.filter(|_| facts.open.is_none()),
+        read_only,
+        extract_reasoning: options.extract_reasoning.unwrap_or_default(),
+        samples: options.samples.unwrap_or(1).max(1),
+        instead_of: facts.instead_of(),
+        cold: None,
+        cache_ttl_ms: None,
+        cache_used: facts.cache.sent(),
+    })
+}

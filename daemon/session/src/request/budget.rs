@@ -1,0 +1,338 @@
+//! Budgets of all sessions of a home: what is held where requests are sent, and what is counted when they have come back.
+//!
+//! What each node may use, has used and has under way stands in `tree`, behind one lock that is held for moments. What was
+//! used of this day before this life of the daemon is read from the catalog and the books, as soon as a day or a project
+//! is bounded; what comes after it is added when its `usage` record is made.
+
+mod leave;
+mod today;
+mod tree;
+mod words;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use contract::provider::ProviderError;
+use futures::future::BoxFuture;
+use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension, Spent};
+use proto::outcome::UsageTotals;
+use proto::{Failure, Pid, Seq, SessionId, Stamp};
+
+use self::today::Today;
+use self::tree::{Reached, Tree};
+use crate::assembly::setup::Assembly;
+use crate::tasks::blocking;
+
+pub(crate) use self::leave::Leave;
+
+/// Charges that are kept by themselves while nobody reads what was used before: those that may not be on disk yet.
+const RECENT: usize = 1_024;
+
+/// What was used since the beginning of a day, as catalog and books tell it.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// By the workspace root.
+    pub used: HashMap<String, Spent>,
+    /// How far each session's log was counted. Sessions that are gone: whole.
+    pub counted: HashMap<SessionId, Seq>,
+}
+
+/// Adds up what all sessions of a home have used.
+pub(crate) trait PastUsage: Send + Sync {
+    /// What they used since this moment, the beginning of a quarter of an hour.
+    ///
+    /// # Errors
+    /// `storage`: catalog or usage ledger cannot be read.
+    fn used_since(self: Arc<Self>, since: Stamp) -> BoxFuture<'static, Result<Past, Failure>>;
+}
+
+/// See the module.
+pub struct Ledger {
+    inner: Mutex<Inner>,
+    /// Held by who reads what was used before.
+    reading: tokio::sync::Mutex<()>,
+    assembly: Arc<dyn Assembly>,
+    /// What was used before this daemon started.
+    past: Weak<dyn PastUsage>,
+}
+
+struct Inner {
+    tree: Tree,
+    today: Today,
+    /// What was used of this day before is in the tree.
+    known: bool,
+    recent: VecDeque<Charge>,
+    /// All of them are needed: what was used before is being read.
+    keeps_all: bool,
+}
+
+/// What one request used.
+struct Charge {
+    session: SessionId,
+    root: String,
+    /// Its record.
+    seq: Seq,
+    at: Stamp,
+    spent: Spent,
+}
+
+/// A session, as budgets know it.
+#[derive(Clone)]
+pub(crate) struct Seat {
+    pub ledger: Arc<Ledger>,
+    pub session: SessionId,
+    pub root: String,
+    /// Where settings are read.
+    pub cwd: PathBuf,
+}
+
+/// Whether any day or project is bounded, as the files said when they were read for a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounded(bool);
+
+/// What these requests came to, as budgets count them.
+pub(crate) fn spent(usage: &UsageTotals) -> Spent {
+    Spent {
+        cost_micros: usage.cost_micros,
+        tokens: usage.prompt_tokens.saturating_add(usage.output_tokens),
+        steps: usage.requests,
+        ms: 0,
+        unpriced: usage.unknown_cost_calls,
+    }
+}
+
+impl Ledger {
+    pub fn new(assembly: Arc<dyn Assembly>, past: Weak<dyn PastUsage>) -> Self {
+        Self {
+            inner: Mutex::new(Inner {
+                tree: Tree::default(),
+                today: Today::at(Stamp::now()),
+                known: false,
+                recent: VecDeque::new(),
+                keeps_all: false,
+            }),
+            reading: tokio::sync::Mutex::default(),
+            assembly,
+            past,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what the day and the session's project may use from the files, as they are now: whether any day or project
+    /// is bounded. Blocks.
+    fn bound(&self, session: SessionId, cwd: &Path) -> bool {
+        let bounds = self.assembly.budgets(cwd);
+        let mut inner = self.lock();
+        inner.roll(Stamp::now());
+        inner.tree.bound(session, bounds.day, bounds.project);
+        inner.tree.bounds_days()
+    }
+
+    /// Puts in what was used of this day before, unless it is there.
+    async fn count_past(&self) -> Result<(), Failure> {
+        let _reading = self.reading.lock().await;
+        let since = {
+            let mut inner = self.lock();
+            inner.roll(Stamp::now());
+            if inner.known {
+                return Ok(());
+            }
+            inner.keeps_all = true;
+            inner.today.start
+        };
+        let Some(past) = self.past.upgrade() else {
+            return Ok(());
+        };
+        let past = past.used_since(since).await;
+        let mut inner = self.lock();
+        inner.keeps_all = false;
+        if let Ok(past) = &past {
+            inner.count(past, since);
+        }
+        inner.trim();
+        past.map(drop)
+    }
+
+    /// The nodes of a session, with what was used of each.
+    pub(crate) async fn show(
+        self: &Arc<Self>,
+        session: SessionId,
+        cwd: &Path,
+    ) -> Result<Vec<BudgetNode>, Failure> {
+        let (ledger, directory) = (Arc::clone(self), cwd.to_path_buf());
+        blocking(move || ledger.bound(session, &directory)).await?;
+        self.count_past().await?;
+        let inner = self.lock();
+        let shown = inner.tree.show(session).into_iter();
+        Ok(shown
+            .map(|shown| BudgetNode {
+                kind: shown.kind,
+                name: match shown.kind {
+                    BudgetNodeKind::Day => inner.today.name.clone(),
+                    BudgetNodeKind::Project | BudgetNodeKind::Session => shown.name,
+                },
+                rest: rest(&shown.limit, &shown.spent),
+                limit: shown.limit.without_zeros(),
+                spent: shown.spent,
+            })
+            .collect())
+    }
+}
+
+/// What is left of each limit.
+fn rest(limit: &Budget, spent: &Spent) -> Budget {
+    let left = |dimension| {
+        let limit = limit.limit(dimension)?;
+        Some(limit.saturating_sub(spent.of(dimension)))
+    };
+    Budget {
+        cost_micros: left(Dimension::Money),
+        tokens: left(Dimension::Tokens),
+        steps: left(Dimension::Steps),
+        ms: left(Dimension::Time),
+    }
+}
+
+impl Inner {
+    /// Begins another day, where it is one.
+    fn roll(&mut self, now: Stamp) {
+        if self.today.holds(now) {
+            return;
+        }
+        self.today = Today::at(now);
+        self.known = false;
+        self.tree.begin_day();
+        self.add_recent(|_| true);
+    }
+
+    fn add_recent(&mut self, wanted: impl Fn(&Charge) -> bool) {
+        for charge in &self.recent {
+            if self.today.holds(charge.at) && wanted(charge) {
+                self.tree.add(&charge.root, &charge.spent);
+            }
+        }
+    }
+
+    /// Takes in what was used before, and behind that what has been charged since.
+    fn count(&mut self, past: &Past, since: Stamp) {
+        if self.today.start != since {
+            return;
+        }
+        self.tree.begin_day();
+        for (root, spent) in &past.used {
+            self.tree.add(root, spent);
+        }
+        self.tree.told_before();
+        self.add_recent(|charge| {
+            let counted = past.counted.get(&charge.session);
+            counted.is_none_or(|counted| charge.seq > *counted)
+        });
+        self.known = true;
+    }
+
+    fn charge(&mut self, charge: Charge) {
+        // A record of just before midnight does not take the day back.
+        if charge.at >= self.today.start {
+            self.roll(charge.at);
+        }
+        self.tree.charge(charge.session, &charge.spent);
+        if self.today.holds(charge.at) {
+            self.tree.add(&charge.root, &charge.spent);
+        }
+        self.recent.push_back(charge);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while !self.keeps_all && self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+    }
+}
+
+impl Seat {
+    /// The session is there, with what it may use and has used in its life.
+    pub fn join(&self, pid: Pid, limit: Budget, spent: Spent) {
+        let mut inner = self.ledger.lock();
+        inner.tree.join(self.session, pid, &self.root, limit, spent);
+    }
+
+    /// It leaves memory.
+    pub fn leave(&self) {
+        self.ledger.lock().tree.leave(self.session);
+    }
+
+    /// What it may use from now on.
+    pub fn bound(&self, limit: Budget) {
+        self.ledger.lock().tree.bound_session(self.session, limit);
+    }
+
+    /// How long its turns have run.
+    pub fn ran(&self, ms: u64) {
+        self.ledger.lock().tree.ran(self.session, ms);
+    }
+
+    /// Counts what a request used, by its record.
+    pub fn charge(&self, seq: Seq, at: Stamp, spent: Spent) {
+        self.ledger.lock().charge(Charge {
+            session: self.session,
+            root: self.root.clone(),
+            seq,
+            at,
+            spent,
+        });
+    }
+
+    /// What people are to be told once an answer of this model is charged: limits that are nearly used up, and that some
+    /// do not hold it.
+    pub fn tellings(&self, model: &str, more: &Spent, reported: bool) -> Vec<String> {
+        let mut inner = self.ledger.lock();
+        let near = inner.tree.newly_near(self.session, more);
+        let mut told: Vec<_> = near.iter().map(words::near).collect();
+        let not_held: &[Dimension] = match (reported, more.unpriced > 0) {
+            (false, _) => &[Dimension::Money, Dimension::Tokens],
+            (true, true) => &[Dimension::Money],
+            (true, false) => &[],
+        };
+        if inner.tree.bounds(self.session, not_held) && inner.tree.tells_unheld(self.session) {
+            told.push(words::unheld(model, reported));
+        }
+        told
+    }
+
+    /// Takes the bounds of day and project from the files, as they are now. Blocks.
+    pub fn read_bounds(&self) -> Bounded {
+        Bounded(self.ledger.bound(self.session, &self.cwd))
+    }
+
+    /// Makes everything ready that `take` needs to know: what was used before, where a day or a project is bounded.
+    ///
+    /// # Errors
+    /// What was used today cannot be read.
+    pub async fn prepare(&self, bounded: Bounded) -> Result<(), ProviderError> {
+        let ready = match bounded {
+            Bounded(true) => self.ledger.count_past().await,
+            Bounded(false) => Ok(()),
+        };
+        ready.map_err(|failure| words::unknown(&failure.message))
+    }
+
+    fn take(&self, ran_ms: u64, estimate: &Spent) -> Result<(), Reached> {
+        let mut inner = self.ledger.lock();
+        inner.roll(Stamp::now());
+        inner.tree.ran(self.session, ran_ms);
+        inner.tree.take(self.session, estimate)
+    }
+
+    fn give_back(&self, estimate: &Spent) {
+        let mut inner = self.ledger.lock();
+        inner.tree.give_back(self.session, &self.root, estimate);
+    }
+}
+
+#[cfg(test)]
+mod tests;

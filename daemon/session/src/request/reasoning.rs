@@ -1,0 +1,211 @@
+//! Extractions: what the model has reasoned is turned into lists by a request of its own, beside the turn. It delays
+//! nothing, breaks nothing, and goes with the session.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::codec::FragmentRole;
+use contract::provider::Reported;
+use contract::{Asked, Codec, Fragment, Ground, Prefix, Provider, Request, Secret, ToolChoice};
+use proto::budget::Spent;
+use proto::item::{Item, UserMessage, Voice};
+use proto::record::{Purpose, ReasoningExtracted};
+use proto::{ItemId, Stamp};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::assembly::setup::Assembly;
+use crate::request::budget::{Leave, Seat};
+use crate::request::keys::Keys;
+use crate::request::side_requests::{Bill, Books, hear};
+use crate::tasks::blocking;
+
+/// An extraction that takes longer is given up.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What an actor has of its extractions.
+#[derive(Default)]
+pub(crate) struct Extractions {
+    begun: u64,
+    under_way: BTreeMap<u64, (Books, DropGuard)>,
+    /// That one came to nothing was told.
+    told: bool,
+}
+
+impl Extractions {
+    /// Starts one: its number, where its use is noted, and what stops it.
+    pub fn start(&mut self) -> (u64, Books, CancellationToken) {
+        self.begun += 1;
+        let (books, cancel) = (Books::default(), CancellationToken::new());
+        let entry = (books.clone(), cancel.clone().drop_guard());
+        self.under_way.insert(self.begun, entry);
+        (self.begun, books, cancel)
+    }
+
+    /// One has ended: what it used. `None`: it was dropped before.
+    pub fn finish(&mut self, number: u64) -> Option<Books> {
+        self.under_way.remove(&number).map(|(books, _)| books)
+    }
+
+    /// Stops all that are under way: what each has used.
+    pub fn stop_all(&mut self) -> Vec<Books> {
+        let stopped = std::mem::take(&mut self.under_way);
+        stopped.into_values().map(|(books, _)| books).collect()
+    }
+
+    /// Whether a failure is the session's first: users are notified once.
+    pub fn is_first_failure(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
+    }
+
+    /// Whether none is under way.
+    pub fn are_over(&self) -> bool {
+        self.under_way.is_empty()
+    }
+}
+
+/// Where a request beside the conversation comes from.
+pub(crate) struct Around {
+    pub assembly: Arc<dyn Assembly>,
+    pub cwd: PathBuf,
+    /// The session's own, as `provider/model`.
+    pub model: String,
+    pub keys: Arc<Keys>,
+    pub ground: Ground,
+    pub item: ItemId,
+    pub step: u64,
+    pub purse: Purse,
+}
+
+/// What budgets have to know of requests beside the conversation.
+#[derive(Clone)]
+pub(crate) struct Purse {
+    pub seat: Seat,
+    /// How long turns of the session have run.
+    pub ran_ms: u64,
+    /// What the next request of the conversation may be expected to use.
+    pub expected: Spent,
+}
+
+impl Purse {
+    /// The leave for a request that may be expected to use so much.
+    pub fn leave(&self, expected: Spent) -> Arc<Leave> {
+        Arc::new(Leave::new(self.seat.clone(), expected, self.ran_ms))
+    }
+}
+
+/// Who is asked for extractions.
+pub(crate) struct Aide {
+    codec: Arc<dyn Codec>,
+    provider: Arc<dyn Provider>,
+    prefix: Prefix,
+    key: Option<Secret>,
+    ground: Ground,
+    bill: Bill,
+    purse: Purse,
+}
+
+impl Aide {
+    /// Looks up who is asked.
+    ///
+    /// # Errors
+    /// Nobody can be: why.
+    pub async fn find(around: Around) -> Result<Self, String> {
+        let (assembly, cwd, model) = (around.assembly, around.cwd, around.model);
+        let setup = blocking(move || assembly.aide(&cwd, &model)).await;
+        let setup = setup.map_err(|failure| failure.message)?;
+        let setup = setup.map_err(|failure| failure.message)?;
+        let mut prefix = setup
+            .codec
+            .prefix(&setup.model, turn::extraction::SYSTEM, &[]);
+        let json_mode = setup.codec.json_mode();
+        if !prefix.extra.is_empty() && !json_mode.is_empty() {
+            prefix.extra.push(',');
+        }
+        prefix.extra.push_str(json_mode);
+        let variable = setup.key_variable.as_ref();
+        let brought = variable.and_then(|variable| around.keys.get(variable));
+        Ok(Self {
+            key: brought.or(setup.own_key),
+            codec: setup.codec,
+            provider: setup.provider,
+            prefix,
+            ground: around.ground,
+            bill: Bill {
+                item: around.item,
+                provider: setup.provider_name,
+                model: setup.model,
+                purpose: Purpose::Extraction,
+                step: around.step,
+                price: setup.price.map(Arc::new),
+            },
+            purse: around.purse,
+        })
+    }
+
+    /// Extracts lists from a trace. What it takes is noted under `slot`.
+    ///
+    /// # Errors
+    /// It came to nothing: why.
+    pub async fn extract(
+        &self,
+        trace: &str,
+        books: (&Books, u32),
+    ) -> Result<ReasoningExtracted, String> {
+        let question = Item::User(UserMessage {
+            item: ItemId("h".into()),
+            prompt_id: None,
+            text: turn::extraction::demand(trace),
+            context: None,
+            voice: Voice::Daemon,
+        });
+        let question = self.codec.render(&question).unwrap_or_default();
+        let body = self.codec.assemble(&Asked {
+            prefix: &self.prefix,
+            fragments: &[Fragment {
+                role: FragmentRole::User,
+                bytes: question.as_bytes(),
+            }],
+            tool_choice: ToolChoice::None,
+            cache_key: "",
+        });
+        let seat = self.purse.seat.clone();
+        let bounded = blocking(move || seat.read_bounds()).await;
+        let bounded = bounded.map_err(|failure| failure.message)?;
+        let prepared = self.purse.seat.prepare(bounded).await;
+        prepared.map_err(|error| error.message)?;
+        let request = Request {
+            body,
+            model: self.prefix.model.clone(),
+            key: self.key.clone(),
+            attempt: 1,
+            answered: 0,
+            ground: self.ground.clone(),
+            permit: self.purse.leave(self.expected(trace)),
+        };
+        let hearing = hear(&self.provider, request, &self.bill, books, None);
+        let heard = tokio::time::timeout(PATIENCE, hearing).await;
+        let heard = heard.map_err(|_| "it took too long".to_owned())?;
+        let heard = heard.map_err(|error| error.message)?;
+        let found = turn::extraction::parse(self.bill.item.clone(), &heard.answer.text);
+        found.ok_or_else(|| "its answer is no such JSON object".to_owned())
+    }
+
+    /// What the extraction of a trace may be expected to use.
+    fn expected(&self, trace: &str) -> Spent {
+        // A quarter of a token for a byte (see `contract::estimate`).
+        let tokens = trace.len() as u64 / 4;
+        let reported = Reported {
+            prompt_tokens: tokens,
+            ..Reported::default()
+        };
+        let price = self.bill.price.as_deref();
+        Spent {
+            cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
+            tokens,
+            steps: 1,
+            ..Spent::default()
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What requests beside the conversation took: noted as it is reported, so that it counts however they end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use contract::provider::{ErrorKind, Part, ProviderError};
+use contract::{Permit, Provider, Request};
+use futures::StreamExt as _;
+use proto::ItemId;
+use proto::record::{Purpose, Usage};
+
+use turn::Requested;
+
+use crate::request::in_flight::{Arrived, Gather};
+use crate::request::samples::Teller;
+
+/// Who was asked, and what for.
+#[derive(Clone)]
+pub(crate) struct Bill {
+    pub item: ItemId,
+    pub provider: String,
+    pub model: String,
+    pub purpose: Purpose,
+    /// The step of the turn, from 1; 0: of none.
+    pub step: u64,
+    pub price: Option<Arc<catalog::Price>>,
+}
+
+/// The newest that is known of each request. Whoever takes it out closes them: what is reported later, of requests that
+/// are being dropped, is not taken in.
+#[derive(Clone, Default)]
+pub(crate) struct Books(Arc<Mutex<Open>>);
+
+#[derive(Default)]
+struct Open {
+    requests: BTreeMap<u32, Usage>,
+    closed: bool,
+    /// Until what was used is taken out, its requests count as being under way.
+    permits: Vec<Arc<dyn Permit>>,
+}
+
+impl Books {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, slot: u32, usage: Usage) {
+        let mut open = self.open();
+        if !open.closed {
+            open.requests.insert(slot, usage);
+        }
+    }
+
+    fn hold(&self, permit: Arc<dyn Permit>) {
+        let mut open = self.open();
+        if !open.closed {
+            open.permits.push(permit);
+        }
+    }
+
+    /// Leaves out a request that is noted elsewhere.
+    pub fn leave_out(&self, slot: Option<u32>) {
+        if let Some(slot) = slot {
+            self.open().requests.remove(&slot);
+        }
+    }
+
+    /// Takes out what there is, in the order of the requests.
+    pub fn take(&self) -> Vec<Usage> {
+        let mut open = self.open();
+        open.closed = true;
+        open.permits.clear();
+        std::mem::take(&mut open.requests).into_values().collect()
+    }
+}
+
+/// An answer as it came.
+pub(crate) struct Heard {
+    pub answer: turn::Answer,
+    /// All of it, but what was said of its turn at the vendor.
+    pub parts: Vec<Part>,
+}
+
+/// What several requests that go out together come to as one: it waits for its turn at the vendor until the first of them
+/// is sent.
+pub(crate) struct Turn<'a> {
+    teller: &'a Teller,
+    stands: Mutex<Stands>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// Nothing was heard of any.
+    Fresh,
+    /// It was told that they wait.
+    Waiting,
+    Sent,
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(teller: &'a Teller) -> Self {
+        let stands = Mutex::new(Stands::Fresh);
+        Self { teller, stands }
+    }
+
+    /// Takes in a part of one of them, and tells what that comes to.
+    async fn note(&self, part: &Part) {
+        let told = {
+            let mut stands = self.stands.lock().unwrap_or_else(PoisonError::into_inner);
+            match (*stands, part) {
+                (Stands::Fresh, Part::Waiting { .. }) => {
+                    *stands = Stands::Waiting;
+                    Some(part.clone())
+                }
+                (Stands::Waiting, Part::Waiting { .. }) | (Stands::Sent, _) => None,
+                (Stands::Fresh, _) => {
+                    *stands = Stands::Sent;
+                    None
+                }
+                (Stands::Waiting, _) => {
+                    *stands = Stands::Sent;
+                    Some(Part::Sent)
+                }
+            }
+        };
+        if let Some(part) = told {
+            self.teller.tell(Arrived::Part(part)).await;
+        }
+    }
+}
+
+/// Sends a request and takes its whole answer; what it takes is noted under `slot`.
+///
+/// # Errors
+/// There is no whole answer.
+pub(crate) async fn hear(
+    provider: &Arc<dyn Provider>,
+    request: Request,
+    bill: &Bill,
+    (books, slot): (&Books, u32),
+    turn: Option<&Turn<'_>>,
+) -> Result<Heard, ProviderError> {
+    let bytes = request.body.len() as u64;
+    let mut gather = Gather::new(0, bill.item.clone(), false, bill.price.clone());
+    let mut parts = Vec::new();
+    request.permit.take()?;
+    books.hold(Arc::clone(&request.permit));
+    let mut stream = provider.stream(request);
+    let failed = loop {
+        match stream.next().await {
+            Some(Ok(part)) => {
+                let reports = matches!(part, Part::Usage(_));
+                if let Some(turn) = turn {
+                    turn.note(&part).await;
+                }
+                if !matches!(part, Part::Waiting { .. } | Part::Sent) {
+                    parts.push(part.clone());
+                }
+                let whole = gather.take(part);
+                if reports || whole {
+                    books.put(slot, usage(bill, &gather.so_far(), bytes));
+                }
+                if whole {
+                    break None;
+                }
+            }
+            Some(Err(error)) => break Some(error),
+            None => break Some(broken()),
+        }
+    };
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Heard {
+            answer: gather.finish(),
+            parts,
+        }),
+    }
+}
+
+pub(crate) fn broken() -> ProviderError {
+    ProviderError {
+        message: "the answer's stream ended in the middle".into(),
+        hint: String::new(),
+        kind: ErrorKind::Transient,
+        status: None,
+        retry_after: None,
+    }
+}
+
+fn usage(bill: &Bill, answer: &turn::Answer, request_bytes: u64) -> Usage {
+    let usage = answer.usage(Requested {
+        item: bill.item.clone(),
+        provider: bill.provider.clone(),
+        model: bill.model.clone(),
+        purpose: bill.purpose,
+        step: bill.step,
+        attempt: 1,
+    });
+    Usage {
+        request_bytes,
+        ..usage
+    }
+}

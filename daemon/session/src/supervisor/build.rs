@@ -1,0 +1,425 @@
+//! Makes an actor from its parts: for a new session, and for one that was read from its log.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{KnownState, Prefix};
+use hooks::Hooks;
+use proto::budget::Spent;
+use proto::hook::HookEvent;
+use proto::params::session::SessionSummary;
+use proto::record::SessionCreated;
+use proto::state::ApprovalMode;
+use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
+use store::log::{LogFile, LogIndex};
+use tokio::sync::{mpsc, watch};
+use turn::{Facts, Limits, Machine};
+use workspace::{Workspace, WorkspaceOptions};
+
+use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
+use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
+use crate::actor::life::Life;
+use crate::actor::prompt_gate::PromptGate;
+use crate::actor::publish::Publisher;
+use crate::actor::replies::Replies;
+use crate::actor::{Actor, Inbox};
+use crate::assembly::setup::Setup;
+use crate::assembly::tool_repair;
+use crate::calls::background::Children;
+use crate::calls::call::Bench;
+use crate::calls::environment::Environment;
+use crate::calls::external_changes::Notes;
+use crate::calls::hooks::HookState;
+use crate::calls::sandbox as walls;
+use crate::calls::state::CallState;
+use crate::context::ResetState;
+use crate::context::first_message as opening;
+use crate::history::summary;
+use crate::journal::elements::ElementAt;
+use crate::journal::{Cause, Closed, Journal};
+use crate::request::Requests;
+use crate::request::budget::{self, Seat};
+use crate::request::in_flight::Arrived;
+use crate::request::keys::Keys;
+use crate::request::route::ModelRoute;
+use crate::supervisor::load::Ground;
+use crate::viewers::Viewers;
+use crate::viewers::absence::Digest;
+use checkpoint::Keeper;
+
+/// What a session's actor is made from.
+pub struct Parts {
+    pub created: SessionCreated,
+    pub file: LogFile,
+    pub index: LogIndex,
+    pub facts: Facts,
+    pub prefix: Prefix,
+    pub setup: Setup,
+    pub keys: Arc<Keys>,
+    /// The whole environment of its commands.
+    pub env: BTreeMap<String, String>,
+    /// Its marker of unfinished work is there.
+    pub marked: bool,
+    pub read_only: Option<Closed>,
+    /// Where the elements of cache resets stand in their lines.
+    pub elements: Vec<(Seq, Vec<ElementAt>)>,
+    pub missed: Option<Digest>,
+    /// The files that the model knows, the oldest first.
+    pub known: Vec<KnownState>,
+}
+
+/// Builds the actor. Nothing runs yet: see `Actor::run`.
+pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
+    let dir = ground.home.session_dir(parts.created.session);
+    let is_new = parts.index.last() == Seq(0);
+    let (workspace, lost) = workspace_of(ground, &parts, &dir, is_new)?;
+    let (to, inbox) = queues();
+    let environment = Environment::new(&parts.created, parts.env, parts.setup.environment_filter());
+    let bench = bench(
+        ground,
+        &parts.created,
+        &parts.setup,
+        workspace,
+        &environment,
+        &to.happened,
+    );
+    bench.memory.note_known_files(&parts.known);
+    let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
+    let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
+    machine.tell_ends(hooks.any(HookEvent::Stop));
+    machine.mend_calls(tool_repair::wanted(&parts.setup));
+    machine.fall_back_to(parts.setup.fallback.clone());
+    let mut journal = Journal::new(
+        parts.file,
+        parts.index,
+        parts.created.session,
+        Arc::clone(&ground.home),
+        parts.marked,
+        journal_reporter(&to.happened),
+    );
+    for (reset, elements) in parts.elements {
+        journal.note_elements(reset, elements);
+    }
+    let unusable = parts.setup.unusable.clone();
+    journal.set_closed(parts.read_only.or_else(|| unworkable(unusable, lost)));
+    let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
+    let activity = Arc::new(Activity::default());
+    let handle = SessionHandle {
+        shared: Arc::new(Shared {
+            id: parts.created.session,
+            pid: parts.created.pid,
+            epoch: parts.created.epoch,
+            commands: to.commands.clone(),
+            seen: see,
+            activity: Arc::clone(&activity),
+            reopen: ground.supervisor.clone(),
+            tried: tokio::sync::Mutex::default(),
+            notes: bench.notes.clone(),
+        }),
+    };
+    let budget = seat(ground, &machine, &parts.created);
+    let made = Made {
+        id: parts.created.session,
+        pid: parts.created.pid,
+        epoch: parts.created.epoch,
+        dir,
+        is_new,
+        machine,
+        journal,
+        prefix: parts.prefix,
+        setup: parts.setup,
+        bench,
+        keys: parts.keys,
+        environment,
+        hooks,
+        missed: parts.missed,
+        seen,
+        activity,
+        to,
+        budget,
+    };
+    Ok((actor(ground, made), inbox, handle))
+}
+
+/// What the session may use, and has used so far, for who holds budgets.
+fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
+    let seat = Seat {
+        ledger: Arc::clone(&ground.ledger),
+        session: created.session,
+        root: created.root.clone(),
+        cwd: PathBuf::from(&created.cwd),
+    };
+    let facts = machine.facts();
+    // Before its first record is folded a new one has no settings.
+    let options = match facts.created {
+        Some(_) => &facts.options,
+        None => &created.options,
+    };
+    let limit = options.budget.unwrap_or_default();
+    let spent = Spent {
+        ms: facts.ran_ms,
+        ..budget::spent(&facts.usage)
+    };
+    seat.join(created.pid, limit, spent);
+    seat
+}
+
+/// Where an actor's messages are put in.
+struct Queues {
+    commands: mpsc::Sender<Box<Command>>,
+    gone: mpsc::UnboundedSender<u64>,
+    happened: mpsc::UnboundedSender<Happened>,
+    arrived: mpsc::Sender<(u64, Arrived)>,
+}
+
+fn queues() -> (Queues, Inbox) {
+    let (commands, command_inbox) = mpsc::channel(256);
+    let (gone, gone_inbox) = mpsc::unbounded_channel();
+    let (happened, happened_inbox) = mpsc::unbounded_channel();
+    let (arrived, arrived_inbox) = mpsc::channel(256);
+    let to = Queues {
+        commands,
+        gone,
+        happened,
+        arrived,
+    };
+    let inbox = Inbox {
+        commands: command_inbox,
+        gone: gone_inbox,
+        happened: happened_inbox,
+        arrived: arrived_inbox,
+    };
+    (to, inbox)
+}
+
+/// The workspace, and why it is none that can be worked in, where that is so.
+fn workspace_of(
+    ground: &Ground,
+    parts: &Parts,
+    dir: &Path,
+    is_new: bool,
+) -> Result<(Arc<Workspace>, Option<String>), Failure> {
+    let temp = temp_of(ground, parts.created.pid);
+    let opened = open_workspace(ground, &parts.created, &parts.setup, &spill_dir(dir), temp);
+    let (workspace, lost) = match opened {
+        Ok(workspace) => (workspace, None),
+        // The directory of an old session may be gone: it can still be read.
+        Err(failure) if !is_new => (nowhere(dir)?, Some(failure.message)),
+        Err(failure) => return Err(failure),
+    };
+    Ok((Arc::new(workspace), lost))
+}
+
+/// Where outputs that were cut are kept whole.
+fn spill_dir(dir: &Path) -> PathBuf {
+    dir.join("spill")
+}
+
+/// What its calls share.
+fn bench(
+    ground: &Ground,
+    created: &SessionCreated,
+    setup: &Setup,
+    workspace: Arc<Workspace>,
+    environment: &Environment,
+    happened: &mpsc::UnboundedSender<Happened>,
+) -> Bench {
+    let assembly = &ground.assembly;
+    let dir = ground.home.session_dir(created.session);
+    let spawn = assembly.spawn();
+    let memory = assembly.tool_memory(Arc::clone(&workspace));
+    let env = walls::environment(environment.whole(), workspace.temp(), &setup.confine);
+    let files = Arc::clone(&workspace);
+    Bench {
+        session: created.pid,
+        tools: setup.tools.clone(),
+        flat: tool_repair::flat(&setup.tools),
+        notes: Notes::new(Arc::clone(&memory)),
+        keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
+        memory,
+        env: Arc::new(env),
+        workspace,
+        spill_dir: spill_dir(&dir),
+        spawn,
+        confine: setup.confine.clone(),
+        shells: Arc::new(Children {
+            pids: Arc::clone(&ground.pids),
+            reporter: call_reporter(happened),
+        }),
+        user_home: assembly.user_home(),
+        trusted: setup.trusted,
+        masked: ground.assembly.closed(),
+    }
+}
+
+/// What is seen of a session from outside before it has done anything.
+fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> Seen {
+    let facts = machine.facts();
+    let summary = summary::of(facts, 0, journal.read_only());
+    Seen {
+        summary: summary.unwrap_or_else(|| unborn(created)),
+        // Of a session that was read from its log: all of that is durable.
+        pending: facts.pending.values().cloned().collect(),
+        asked: facts.asked.values().cloned().collect(),
+        plans: facts.plans.values().cloned().collect(),
+        in_turn: facts.open.is_some(),
+        closed: journal.closed().cloned(),
+    }
+}
+
+/// What an actor has of its own from the beginning.
+struct Made {
+    id: SessionId,
+    pid: Pid,
+    epoch: u64,
+    dir: PathBuf,
+    is_new: bool,
+    machine: Machine,
+    journal: Journal,
+    prefix: Prefix,
+    setup: Setup,
+    bench: Bench,
+    keys: Arc<Keys>,
+    environment: Environment,
+    hooks: Hooks,
+    missed: Option<Digest>,
+    seen: watch::Sender<Seen>,
+    activity: Arc<Activity>,
+    to: Queues,
+    budget: Seat,
+}
+
+/// The actor, with nothing under way.
+fn actor(ground: &Ground, made: Made) -> Actor {
+    let own = made.machine.facts().approval_mode();
+    let warning = match made.is_new {
+        true => None,
+        false => looser(own, made.setup.options.approval_mode.unwrap_or_default()),
+    };
+    let route = ModelRoute::new(&made.setup, made.prefix);
+    let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());
+    Actor {
+        id: made.id,
+        epoch: made.epoch,
+        machine: made.machine,
+        journal: made.journal,
+        requests: Requests::new(
+            route,
+            made.keys,
+            made.budget,
+            made.to.arrived,
+            &made.dir,
+            made.is_new,
+        ),
+        viewers: Viewers::new(made.pid, made.dir, made.missed, made.to.gone),
+        resets: ResetState::default(),
+        calls: CallState::new(
+            made.bench,
+            made.environment,
+            HookState::new(made.hooks),
+            made.setup.layers,
+            kept_rules,
+            made.setup.limits.grace_ms,
+        ),
+        replies: Replies::default(),
+        publisher: Publisher::new(made.seen, ground.catalog.clone()),
+        gate: PromptGate::default(),
+        life: Life::new(made.activity, warning),
+        lasting: Vec::new(),
+        asked_at: HashMap::new(),
+        happened: made.to.happened,
+        assembly: Arc::clone(&ground.assembly),
+    }
+}
+
+fn machine(facts: Facts, limits: Limits, created: &SessionCreated) -> Machine {
+    let mut machine = Machine::new(facts, limits);
+    if machine.facts().spoken == 0 {
+        let shell = created.env.get("SHELL").map(String::as_str);
+        let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
+        machine.set_context(opening::context(cwd, root, shell));
+    }
+    machine
+}
+
+/// Why a session whose log is well cannot be worked in, where that is so.
+fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> {
+    let provider = unusable.map(|reason| Closed::new(Cause::Provider, reason));
+    provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
+}
+
+/// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
+fn temp_of(ground: &Ground, pid: Pid) -> Option<PathBuf> {
+    let temp = ground.assembly.temp()?.join(pid.to_string());
+    walls::make_private(&temp).ok()?;
+    Some(temp)
+}
+
+fn open_workspace(
+    ground: &Ground,
+    created: &SessionCreated,
+    setup: &Setup,
+    spill_dir: &Path,
+    temp: Option<PathBuf>,
+) -> Result<Workspace, Failure> {
+    let options = WorkspaceOptions {
+        root: PathBuf::from(&created.root),
+        cwd: PathBuf::from(&created.cwd),
+        extra_writable: setup.allow_write.clone(),
+        masked: ground.assembly.closed(),
+        readable: vec![spill_dir.to_path_buf()],
+        temp,
+        deny_read: setup.deny_read.clone(),
+        user_home: ground.assembly.user_home(),
+    };
+    Workspace::open(options).map_err(|error| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!(
+                "The directory `{}` cannot be worked in: {error}",
+                created.cwd
+            ),
+            "Start from a directory that exists and that you may read.",
+        )
+    })
+}
+
+/// What is to be said of a session whose approval mode is looser than what the config says now.
+fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
+    let rank = |approval_mode| match approval_mode {
+        ApprovalMode::Ask => 0,
+        ApprovalMode::Auto => 1,
+        ApprovalMode::Yolo => 2,
+    };
+    (rank(own) > rank(configured)).then(|| {
+        format!(
+            "This session keeps its approval mode `{}`, which is looser than the `{}` that is configured now.",
+            own.name(),
+            configured.name()
+        )
+    })
+}
+
+/// A workspace in which nothing can be done: for a session that is only read.
+fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
+    let options = WorkspaceOptions {
+        root: dir.to_path_buf(),
+        cwd: dir.to_path_buf(),
+        ..WorkspaceOptions::default()
+    };
+    Workspace::open(options)
+        .map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))
+}
+
+/// The summary of a session that has no record yet.
+fn unborn(created: &SessionCreated) -> SessionSummary {
+    let mut facts = Facts::default();
+    facts.apply(&Record {
+        seq: Seq(0),
+        at: proto::Stamp::now(),
+        turn: None,
+        body: Body::SessionCreated(created.clone()),
+    });
+    summary::of(&facts, 0, None).unwrap_or_else(|| unreachable!("the facts have a first record"))
+}

@@ -1,0 +1,419 @@
+//! How a session is made: setup, prefix, pid, log, first records; and what a repeated wish for it gets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::ToolSet;
+use hooks::HookPayload;
+use proto::hook::HookEvent;
+use proto::params::session::{CreateOutput, CreateParams, ReadParams};
+use proto::record::{PromptQueued, Rules, SessionCreated};
+use proto::state::{Kind, OnAsk};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
+use store::log::LogFile;
+
+use crate::actor::handle::SessionHandle;
+use crate::actor::{Actor, Inbox};
+use crate::assembly::options;
+use crate::assembly::setup::{Effort, Setup};
+use crate::calls::hooks as hooked;
+use crate::context::first_message as opening;
+use crate::context::prefix;
+use crate::request::keys::Keys;
+use crate::supervisor::build::{self as making, Parts};
+use crate::supervisor::load::Ground;
+use crate::supervisor::{Client, Supervisor};
+use crate::tasks::blocking;
+
+/// How long a directory, a config or the store may take to answer.
+const PREPARING_MAX: Duration = Duration::from_secs(30);
+
+/// Names of variables whose values may stand in the log: what commands need to find programs and to print well.
+const LOGGED: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "EDITOR",
+    "TERM",
+    "COLORTERM",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+impl Supervisor {
+    /// Makes a session, with its first prompt in the same commit. A repeat answers with the same session.
+    ///
+    /// # Errors
+    /// `invalid_config`, `not_found` (model), `invalid_params`, `storage`, `shutting_down`.
+    pub async fn create(
+        &self,
+        params: CreateParams,
+        client: &Client,
+    ) -> Result<CreateOutput, Failure> {
+        self.refuse_when_closing()?;
+        let slot = self.slots.claim(params.session);
+        if slot.known || self.exists(params.session).await? {
+            return self.created_before(&params).await;
+        }
+        let mut prompt_id = None;
+        let made = slot
+            .cell
+            .get_or_try_init(async || {
+                let (handle, prompt) = self.bear(&params, client).await?;
+                prompt_id = prompt;
+                Ok::<_, Failure>(handle)
+            })
+            .await
+            .cloned();
+        drop(slot);
+        let handle = self.unless_closing(made?).await?;
+        Ok(CreateOutput {
+            session: handle.id(),
+            pid: handle.pid(),
+            model: handle.summary().model,
+            prompt_id,
+        })
+    }
+
+    /// Whether there is such a session. What a crash left of one that nobody was told of is cleared away.
+    pub(crate) async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
+        let home = Arc::clone(&self.ground.home);
+        blocking(move || {
+            let dir = home.session_dir(session);
+            if !dir.exists() {
+                return Ok(false);
+            }
+            // A log with damage is a session as well: only one without any record is none.
+            let unborn = matches!(store::log::first(&dir, |_| ()), Ok(None));
+            if unborn {
+                std::fs::remove_dir_all(&dir).map_err(|error| storage(error.to_string()))?;
+            }
+            Ok(!unborn)
+        })
+        .await?
+    }
+
+    /// The answer to a repeated create.
+    async fn created_before(&self, params: &CreateParams) -> Result<CreateOutput, Failure> {
+        let handle = self.load(params.session).await?;
+        let summary = handle.summary();
+        if summary.cwd != params.cwd {
+            return Err(Failure::new(
+                ErrorName::RequestIdReused,
+                "A session with this id exists, in another directory.",
+                "Make a new id for each session.",
+            ));
+        }
+        let first = ReadParams {
+            session: handle.pid().to_string(),
+            from_seq: Seq(1),
+            limit: 8,
+        };
+        let first = self.read(&first).await?;
+        let prompt_id = first.events.iter().find_map(|event| match event.body() {
+            Ok(proto::Body::PromptQueued(prompt)) => Some(prompt.prompt_id),
+            _ => None,
+        });
+        Ok(CreateOutput {
+            session: handle.id(),
+            pid: handle.pid(),
+            model: summary.model,
+            prompt_id,
+        })
+    }
+
+    async fn bear(
+        &self,
+        params: &CreateParams,
+        client: &Client,
+    ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
+        check(params)?;
+        let (ground, wanted) = (self.ground.clone(), params.clone());
+        // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
+        let preparing = blocking(move || prepare(&ground, &wanted));
+        let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
+            return Err(storage(format!("`{}` does not answer.", params.cwd)));
+        };
+        let Prepared {
+            mut actor,
+            inbox,
+            handle,
+            created,
+            notices,
+        } = prepared??;
+        let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            on_ask: None,
+            prompt_id: PromptId::new(),
+            text: text.clone(),
+            steer: false,
+            by: client.name.clone(),
+            request_id: params.request_id,
+        });
+        let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
+        let mut told = Vec::new();
+        if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
+            let what = HookPayload::Prompt { text: &prompt.text };
+            let chain = asker
+                .ask(what, actor.life.ended())
+                .await
+                .unwrap_or_default();
+            if let Some(failure) = hooked::refused(&chain) {
+                drop((actor, handle));
+                self.unmake(params.session).await;
+                return Err(failure);
+            }
+            told = chain.finished;
+        }
+        let (born, on_disk) = tokio::sync::oneshot::channel();
+        actor.bear(created, notices, prompt, born);
+        actor.tell_hooks(told);
+        self.house(&handle, actor, inbox);
+        match on_disk.await {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => {
+                drop(handle);
+                self.unmake(params.session).await;
+                return Err(failure);
+            }
+            Err(_) => {
+                return Err(Failure::new(
+                    ErrorName::Internal,
+                    "The session ended before it began.",
+                    "",
+                ));
+            }
+        }
+        Ok((handle, prompt_id))
+    }
+}
+
+impl Supervisor {
+    /// Takes away what there is of a session whose first records did not reach the disk. Nobody was told of it, and
+    /// what a failed sync left of its log must never be taken for one.
+    async fn unmake(&self, session: SessionId) {
+        let home = Arc::clone(&self.ground.home);
+        let gone = blocking(move || {
+            std::fs::remove_dir_all(home.session_dir(session))
+                .map_err(|error| error.to_string())?;
+            store::markers::unmark(&home, session).map_err(|error| store::reason(&error))
+        });
+        match gone.await {
+            Ok(Ok(())) => {}
+            Ok(Err(reason)) => {
+                tracing::warn!(%session, reason, "the rest of a session that was not made stays");
+            }
+            Err(failure) => {
+                tracing::warn!(%session, %failure, "the rest of a session that was not made stays");
+            }
+        }
+    }
+}
+
+/// What can be seen from the wish alone.
+fn check(params: &CreateParams) -> Result<(), Failure> {
+    options::check(&params.options)?;
+    if params
+        .prompt
+        .as_ref()
+        .is_some_and(|prompt| prompt.trim().is_empty())
+    {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            "The prompt is empty.",
+            "Say what you want done.",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the rules of the session can be read, by its tools.
+fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
+    let layer = (policy::Layer::Run, rules, true);
+    let (_, problems) = policy::RuleSet::parse(&[layer], &tools.specs().collect::<Vec<_>>());
+    match problems.first() {
+        None => Ok(()),
+        Some(problem) => Err(Failure::new(
+            ErrorName::InvalidParams,
+            problem.to_string(),
+            "Fix the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
+        )),
+    }
+}
+
+/// A session that is ready to write its first record.
+struct Prepared {
+    actor: Actor,
+    inbox: Inbox,
+    handle: SessionHandle,
+    created: SessionCreated,
+    notices: Vec<String>,
+}
+
+/// Everything that touches a disk before the first record. Blocks.
+fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> {
+    let cwd = PathBuf::from(&params.cwd);
+    if !cwd.is_absolute() || !cwd.is_dir() {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            format!("`{}` is no directory that exists.", params.cwd),
+            "Give the absolute path of the directory to work in.",
+        ));
+    }
+    let brought = params.credentials.iter();
+    let brought: Vec<_> = brought
+        .filter(|(_, key)| !key.trim().is_empty())
+        .map(|(variable, _)| variable.as_str())
+        .collect();
+    let preset = params.preset.as_deref();
+    let bundle = preset
+        .map(|name| ground.assembly.preset(&cwd, name, None))
+        .transpose()?;
+    let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
+    let model = params.options.model.as_deref().or(bundled);
+    let effort = match (&params.options.effort, &bundle) {
+        (Some(effort), _) => Effort::Exactly(Some(effort)),
+        // The preset says it, as soon as it is known which words the model has.
+        (None, Some(_)) => Effort::Exactly(None),
+        (None, None) => Effort::Configured,
+    };
+    let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
+    let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
+    let effort = pace.map(|bundle| bundle.pace.of(&setup.efforts));
+    if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
+        let model = format!("{}/{}", setup.provider_name, setup.model);
+        let notices = std::mem::take(&mut setup.notices);
+        let effort = Effort::Exactly(Some(&effort));
+        setup = ground.assembly.switch(&cwd, &model, effort)?;
+        setup.notices = notices;
+    }
+    let rules = params.options.rules.clone().unwrap_or_default();
+    check_rules(&rules, &setup.tools)?;
+    let prefix = prefix::render(setup.codec.as_ref(), &setup);
+    let keys = Arc::new(Keys::default());
+    keys.put(params.credentials.clone());
+    let pid = ground
+        .pids
+        .next()
+        .map_err(|error| storage(store::reason(&error)))?;
+    let dir = ground.home.session_dir(params.session);
+    let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
+    let file = file.with_syncer(ground.assembly.syncer());
+    // A client keeps to itself what it can know of; what another one sends is held back here.
+    let (env, mut held) = setup.environment_filter().split(&params.env);
+    held.extend(params.env_held.iter().cloned());
+    let mut created = first_record(
+        &ground.assembly.user_home(),
+        params,
+        &setup,
+        &prefix,
+        pid,
+        &cwd,
+        &env,
+    );
+    created.env_held = held.into_iter().collect();
+    let bundled = bundle
+        .map(|bundle| bundle.samples)
+        .filter(|samples| *samples > 1);
+    created.options.samples = created.options.samples.or(bundled);
+    let mut notices = setup.notices.clone();
+    let parts = Parts {
+        created: created.clone(),
+        file,
+        index: store::log::LogIndex::new(),
+        facts: turn::Facts::default(),
+        prefix,
+        setup,
+        keys,
+        env,
+        marked: false,
+        read_only: None,
+        elements: Vec::new(),
+        missed: None,
+        known: Vec::new(),
+    };
+    let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
+        // Nobody was told of it: an empty directory would only be in the way.
+        if let Err(error) = std::fs::remove_dir_all(&dir) {
+            tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
+        }
+    })?;
+    notices.extend(actor.calls.kept_rules().problems());
+    Ok(Prepared {
+        actor,
+        inbox,
+        handle,
+        created,
+        notices,
+    })
+}
+
+fn storage(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Look at the disk: is it full, read-only, or away?",
+    )
+}
+
+fn first_record(
+    user_home: &Path,
+    params: &CreateParams,
+    setup: &Setup,
+    prefix: &contract::Prefix,
+    pid: Pid,
+    cwd: &Path,
+    env: &BTreeMap<String, String>,
+) -> SessionCreated {
+    let root = setup
+        .workspace_root
+        .clone()
+        .unwrap_or_else(|| opening::root_of(cwd, user_home));
+    let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
+    let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        env.clone().into_iter().partition(|(name, _)| logged(name));
+    SessionCreated {
+        session: params.session,
+        pid,
+        ppid: Pid(0),
+        epoch: 1,
+        cwd: params.cwd.clone(),
+        root: root.to_string_lossy().into_owned(),
+        provider_kind: setup.provider_kind.clone(),
+        context_window: setup.context_window,
+        prefix_sha256: prefix::hash(prefix),
+        tools: setup.tools.frozen().clone(),
+        env,
+        env_names: others
+            .into_keys()
+            .chain(params.credentials.keys().cloned())
+            .collect(),
+        env_held: Vec::new(),
+        request_id: params.request_id,
+        origin: None,
+        version: proto::VERSION.to_owned(),
+        options: resolved(&params.options, setup),
+    }
+}
+
+/// The options of a new session: the client's, else those of the config.
+fn resolved(wanted: &SessionOptions, setup: &Setup) -> SessionOptions {
+    let mut options = SessionOptions::default();
+    options.apply(&setup.options);
+    options.apply(wanted);
+    let kind = *options.kind.get_or_insert_default();
+    options.on_ask.get_or_insert(match kind {
+        Kind::Headless => OnAsk::Sandboxed,
+        Kind::Interactive => OnAsk::Wait,
+    });
+    options.model = Some(format!("{}/{}", setup.provider_name, setup.model));
+    options.effort.clone_from(&setup.effort);
+    options
+}

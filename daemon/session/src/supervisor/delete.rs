@@ -1,0 +1,306 @@
+//! How a session ends for good: out of memory, what it used into the books, its directory away.
+//!
+//! The rename of the directory is the moment that counts. Before it, whatever crashes, the session is whole; after it,
+//! there is none, and what is left is swept at the next start.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::params::history::{DeleteOutput, DeleteParams};
+use proto::params::session::SessionSummary;
+use proto::state::State;
+use proto::{ErrorName, Failure, Pid, SessionId};
+use store::catalog::Catalog;
+use store::home::Home;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
+
+use crate::actor::departure::{Leave, Urge};
+use crate::actor::handle::SessionHandle;
+use crate::actor::inbox::Command;
+use crate::supervisor::Supervisor;
+use crate::supervisor::slots::Left;
+use crate::supervisor::stats;
+use crate::tasks::blocking;
+
+/// How long a session that seems to rest may take to say that it does: its last records are on their way to the disk.
+const SETTLES: Duration = Duration::from_secs(2);
+/// What its commands may take to be gone after TERM.
+const GRACE_MS: u64 = 2_000;
+/// When they are waited for no longer.
+const COMMANDS_MAX: Duration = Duration::from_secs(4);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What came of a wish to remove a session.
+pub(crate) enum Removed {
+    /// It is gone; bytes that were freed.
+    Gone(u64),
+    /// It has something to do.
+    Stays,
+}
+
+impl Supervisor {
+    /// See `session.delete`.
+    ///
+    /// # Errors
+    /// As `find`; `busy`: it works, waits, or has prompts; `confirm_needed`; `storage`, `shutting_down`.
+    pub async fn delete(&self, params: &DeleteParams) -> Result<DeleteOutput, Failure> {
+        self.refuse_when_closing()?;
+        let summary = self.summary(&params.session).await?;
+        let (session, pid) = (summary.session, summary.pid);
+        if works(&summary) {
+            return Err(busy(&summary));
+        }
+        if !params.confirm {
+            return Err(self.confirm_needed(&summary).await?);
+        }
+        match self.remove(session, pid, Urge::Deleted).await? {
+            Removed::Gone(bytes) => Ok(DeleteOutput {
+                session,
+                pid,
+                bytes,
+            }),
+            Removed::Stays => Err(busy(&summary)),
+        }
+    }
+
+    /// What would be lost.
+    async fn confirm_needed(&self, summary: &SessionSummary) -> Result<Failure, Failure> {
+        let dir = self.ground.home.session_dir(summary.session);
+        let bytes = blocking(move || store::session_dirs::dir_bytes(&dir)).await?;
+        let (pid, turns) = (summary.pid, summary.turns);
+        let name = summary.name.as_deref();
+        let named = name.map_or_else(String::new, |name| format!(" (`{name}`)"));
+        Ok(Failure::new(
+            ErrorName::ConfirmNeeded,
+            format!(
+                "This would delete session {pid}{named} for good: {turns} turns, {bytes} bytes."
+            ),
+            "Say it again with `confirm`. Sessions that were forked from it stay whole; what it used stays in the statistics.",
+        )
+        .with("turns", turns)
+        .with("bytes", bytes)
+        .with("pid", pid.0))
+    }
+
+    /// Takes a session away, if it lets go of its work. Comes to its end whoever stops waiting for it.
+    pub(crate) async fn remove(
+        &self,
+        session: SessionId,
+        pid: Pid,
+        urge: Urge,
+    ) -> Result<Removed, Failure> {
+        let Some(me) = self.me.upgrade() else {
+            return Err(crate::tasks::shutting_down());
+        };
+        let removing = tokio::spawn(async move { me.remove_now(session, pid, urge).await });
+        removing.await.map_err(|error| {
+            let text = format!("the daemon has a bug: {error}");
+            Failure::new(ErrorName::Internal, text, "")
+        })?
+    }
+
+    async fn remove_now(
+        &self,
+        session: SessionId,
+        pid: Pid,
+        urge: Urge,
+    ) -> Result<Removed, Failure> {
+        let due = Instant::now() + SETTLES;
+        if self.slots.loaded(session).is_none() && self.is_marked(session).await? {
+            if urge == Urge::Unused {
+                return Ok(Removed::Stays);
+            }
+            // An unfinished turn of a crash is looked at before it is lost. One that cannot be read has none.
+            let _ = self.load(session).await;
+        }
+        loop {
+            self.refuse_when_closing()?;
+            let told = Arc::new(Mutex::new(None));
+            let end = match self.slots.loaded(session) {
+                Some(handle) => self.slots.retire(&handle, || {
+                    self.leave_for_good(Some(handle.clone()), session, pid, urge, &told)
+                }),
+                None => self.slots.hold(session, || {
+                    self.leave_for_good(None, session, pid, urge, &told)
+                }),
+            };
+            let Some(end) = end else {
+                // Somebody loads it, or it is about to leave by itself.
+                sleep(LOOK).await;
+                if Instant::now() > due {
+                    return Ok(Removed::Stays);
+                }
+                continue;
+            };
+            match end.clone().await {
+                Left::Stays(handle) => {
+                    self.slots.stay(&handle, &end);
+                    let moves = handle.is_unfinished() || urge == Urge::Unused;
+                    if moves || Instant::now() > due {
+                        return Ok(Removed::Stays);
+                    }
+                    sleep(LOOK).await;
+                }
+                Left::Gone => {
+                    // Dropping the last claim takes the empty slot away.
+                    drop(self.slots.claim(session));
+                    let told = told.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    return told.unwrap_or(Ok(Removed::Stays));
+                }
+            }
+        }
+    }
+
+    async fn is_marked(&self, session: SessionId) -> Result<bool, Failure> {
+        let home = Arc::clone(&self.ground.home);
+        blocking(move || store::markers::is_marked(&home, session)).await
+    }
+
+    /// The end of a session: its actor leaves, its commands end, then its files. Whoever wants it meanwhile waits.
+    fn leave_for_good(
+        &self,
+        handle: Option<SessionHandle>,
+        session: SessionId,
+        pid: Pid,
+        urge: Urge,
+        told: &Arc<Mutex<Option<Result<Removed, Failure>>>>,
+    ) -> BoxFuture<'static, Left> {
+        let (me, told) = (self.me.clone(), Arc::clone(told));
+        async move {
+            if let Some(handle) = handle
+                && !leaves(&handle, urge).await
+            {
+                return Left::Stays(handle);
+            }
+            let Some(supervisor) = me.upgrade() else {
+                return Left::Gone;
+            };
+            // Keys and values of it are of no use to anybody.
+            drop(supervisor.kept.take(session));
+            supervisor.end_commands(pid).await;
+            supervisor.ground.catalog.flush().await;
+            let (home, catalog) = (
+                Arc::clone(&supervisor.ground.home),
+                Arc::clone(&supervisor.catalog),
+            );
+            let purged = blocking(move || purge(&home, &catalog, session)).await;
+            let result = purged.and_then(|purged| purged);
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            Left::Gone
+        }
+        .boxed()
+    }
+
+    async fn end_commands(&self, pid: Pid) {
+        let spawn = self.ground.assembly.spawn();
+        if spawn.running(pid).is_empty() {
+            return;
+        }
+        spawn.stop_session(pid, GRACE_MS);
+        let due = Instant::now() + COMMANDS_MAX;
+        while !spawn.running(pid).is_empty() && Instant::now() < due {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Sweeps what crashes have left of sessions that came or went. Called before any comes or goes: what is found then
+    /// is removed at leisure.
+    pub(crate) async fn sweep_gone(&self) {
+        let home = Arc::clone(&self.ground.home);
+        let found = blocking(move || store::session_dirs::sweep(&home)).await;
+        let left = match found {
+            Ok(Ok(left)) => left,
+            Ok(Err(error)) => return tracing::warn!(%error, "the sessions cannot be listed"),
+            Err(failure) => return tracing::warn!(%failure, "the sessions cannot be listed"),
+        };
+        if left.is_empty() {
+            return;
+        }
+        tokio::task::spawn_blocking(move || {
+            for dir in left {
+                if let Err(error) = store::session_dirs::remove_dir(&dir) {
+                    tracing::warn!(%error, "the rest of a session that is gone stays");
+                }
+            }
+        });
+    }
+}
+
+/// Asks an actor to leave for good. True: it has.
+async fn leaves(handle: &SessionHandle, urge: Urge) -> bool {
+    let (reply, left) = oneshot::channel();
+    let wish = Command::Leave(Leave { urge, reply });
+    if !handle.tell(wish).await {
+        return true;
+    }
+    // It says no by dropping the wish; one that died of a bug says nothing any more.
+    left.await.is_ok() || handle.shared.commands.is_closed()
+}
+
+/// Removes everything that there is of a session. Blocks.
+fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, Failure> {
+    let bytes = store::session_dirs::dir_bytes(&home.session_dir(session));
+    let failed = |what: &str, reason: String| {
+        Failure::new(
+            ErrorName::Storage,
+            format!("The session was not deleted: {what}: {reason}"),
+            "Look at the disk: is it full, read-only, or away? Then delete it again.",
+        )
+    };
+    // On disk before the session goes: no sum gets smaller (a line too many does not count).
+    stats::close_books(home, session).map_err(|reason| failed("its usage is not kept", reason))?;
+    let aside = store::session_dirs::unpublish(home, session)
+        .map_err(|error| failed("its directory stays", store::reason(&error)))?;
+    // From here on it is gone; what fails now is only in the way.
+    if let Err(error) = store::markers::unmark(home, session) {
+        tracing::warn!(%session, %error, "the marker of a deleted session stays");
+    }
+    if let Err(error) = catalog.remove(session) {
+        tracing::warn!(%session, %error, "the catalog still has a deleted session");
+    }
+    if let Some(aside) = aside
+        && let Err(error) = store::session_dirs::remove_dir(&aside)
+    {
+        tracing::warn!(%session, %error, "the rest of a deleted session stays until the next start");
+    }
+    Ok(Removed::Gone(bytes))
+}
+
+/// Whether it has something to do, as far as others know.
+pub(crate) fn works(summary: &SessionSummary) -> bool {
+    let moves = summary.read_only.is_none();
+    let waits = matches!(summary.state, State::Running | State::Waiting)
+        || summary.pending_approvals + summary.pending_questions + summary.pending_plans > 0;
+    moves && (waits || summary.queued > 0)
+}
+
+fn busy(summary: &SessionSummary) -> Failure {
+    let pid = summary.pid;
+    let (what, hint) = match summary.state {
+        State::Paused => (
+            "is paused in the middle of its work",
+            format!(
+                "Let it go on with `reasonix resume {pid}`, or stop it with `reasonix kill {pid}`; then delete it."
+            ),
+        ),
+        State::Waiting => (
+            "waits",
+            format!(
+                "Stop it with `reasonix kill {pid}`, or answer what it waits for; then delete it."
+            ),
+        ),
+        _ => (
+            "has work to do",
+            format!("Stop it with `reasonix kill {pid}`, or wait for its end; then delete it."),
+        ),
+    };
+    Failure::new(
+        ErrorName::Busy,
+        format!("Session {pid} {what}: it is not deleted."),
+        hint,
+    )
+    .with("state", serde_json::json!(summary.state))
+}

@@ -1,0 +1,138 @@
+//! A session written out: for people as Markdown, for programs as its durable events, one a line. Sent piece by piece.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use proto::params::history::{ExportFormat, ExportParams};
+use proto::params::session::PieceOutput;
+use proto::{ErrorName, Failure, Pid, Record, SessionId};
+use turn::Facts;
+
+use crate::supervisor::Supervisor;
+use crate::supervisor::views::{Log, piece};
+use crate::tasks::blocking;
+use crate::viewers::fanout::event_text;
+
+mod markdown;
+
+/// The longest log that is written out: 64 MiB. About a third of it is words; the rest are wire bytes and checkpoints.
+const LOG_MAX: u64 = 64 * 1024 * 1024;
+/// How long a text is kept for the next piece of it.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// The text that was written out last, so that its later pieces need not be made again.
+#[derive(Clone, Default)]
+pub(crate) struct Exported(Arc<Mutex<Option<Kept>>>);
+
+struct Kept {
+    session: SessionId,
+    format: ExportFormat,
+    text: Arc<str>,
+}
+
+impl Exported {
+    fn get(&self, session: SessionId, format: ExportFormat) -> Option<Arc<str>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.as_ref()?;
+        (kept.session == session && kept.format == format).then(|| Arc::clone(&kept.text))
+    }
+
+    /// Keeps a text for a while, in the place of the one before.
+    fn put(&self, session: SessionId, format: ExportFormat, text: &Arc<str>) {
+        let kept = Kept {
+            session,
+            format,
+            text: Arc::clone(text),
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        let (me, text) = (self.clone(), Arc::clone(text));
+        tokio::spawn(async move {
+            tokio::time::sleep(KEPT).await;
+            me.forget(&text);
+        });
+    }
+
+    fn forget(&self, text: &Arc<str>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept
+            .as_ref()
+            .is_some_and(|kept| Arc::ptr_eq(&kept.text, text))
+        {
+            *kept = None;
+        }
+    }
+}
+
+impl Supervisor {
+    /// See `session.export`.
+    ///
+    /// # Errors
+    /// As `find`; `limit`: the log is too long; `invalid_params`: no piece starts there; `storage`.
+    pub async fn export(&self, params: &ExportParams) -> Result<PieceOutput, Failure> {
+        let log = self.log_of(&params.session).await?;
+        let (session, format, offset) = (log.session, params.format, params.offset);
+        let before = (offset > 0).then(|| self.exported.get(session, format));
+        let text = match before.flatten() {
+            Some(text) => text,
+            None => blocking(move || written_out(&log, format)).await??.into(),
+        };
+        let part = piece(&text, offset)?;
+        if part.next.is_none() {
+            self.exported.forget(&text);
+        } else if offset == 0 {
+            self.exported.put(session, format, &text);
+        }
+        Ok(part)
+    }
+}
+
+/// Blocks.
+fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
+    let path = log.home.session_dir(log.session).join(store::log::LOG_NAME);
+    let len = std::fs::metadata(&path).map_or(0, |found| found.len());
+    if len > LOG_MAX {
+        return Err(Failure::new(
+            ErrorName::Limit,
+            format!(
+                "The log has {len} bytes: more than the {LOG_MAX} that are written out at once."
+            ),
+            "`session.read` gives the same events page by page: `reasonix logs --json` prints them.",
+        ));
+    }
+    match format {
+        ExportFormat::Markdown => {
+            let (mut facts, mut records) = (Facts::default(), Vec::<Record>::new());
+            log.read(
+                |_| true,
+                |record, _| {
+                    facts.apply(record);
+                    if markdown::tells(&record.body) {
+                        records.push(record.clone());
+                    }
+                },
+            )?;
+            Ok(markdown::render(&facts, &records))
+        }
+        ExportFormat::Jsonl => {
+            let (mut pid, mut text) = (Pid(0), String::new());
+            log.read_raw(|raw| {
+                if let Ok(proto::Body::SessionCreated(created)) =
+                    raw.record().map(|record| record.body)
+                {
+                    pid = created.pid;
+                }
+                let event = event_text(
+                    Some(raw.seq),
+                    pid,
+                    raw.at,
+                    raw.turn,
+                    &raw.kind,
+                    raw.data.get(),
+                );
+                text.push_str(&event);
+                text.push('\n');
+            })?;
+            Ok(text)
+        }
+    }
+}

@@ -1,0 +1,582 @@
+//! Forks: a new session whose log begins with what another one's conversation is up to the end of a turn.
+//!
+//! The same prefix and the same fragments, byte for byte, so that the vendor's cache serves the fork too. Nothing is
+//! taken over that was used, asked or kept aside. The new log is filled under another name: a crash leaves no half one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use proto::outcome::UsageTotals;
+use proto::params::forecast::Forecast;
+use proto::params::history::{ForkOutput, ForkParams};
+use proto::record::{Origin, SessionCreated, SessionSet, SessionState};
+use proto::state::{Kind, State};
+use proto::{Body, ErrorName, Failure, Pid, Seq, SessionId, SessionOptions, Stamp};
+use store::blob::{BlobId, BlobStore};
+use store::format::{Envelope, RawRecord, encode};
+use store::home::Home;
+use store::log::LogFile;
+use turn::Facts;
+
+mod rebuilt;
+
+use rebuilt::Rebuilt;
+
+use crate::actor::handle::SessionHandle;
+use crate::assembly::names;
+use crate::context::forecast;
+use crate::journal::elements as base;
+use crate::supervisor::Supervisor;
+use crate::supervisor::load::Ground;
+use crate::tasks::blocking;
+
+/// The kinds of records that a fork begins with.
+const TAKEN: [&str; 10] = [
+    "turn.started",
+    "turn.ended",
+    "message.user",
+    "message.assistant",
+    "message.tool",
+    "policy.decided",
+    "tool.started",
+    "tool.finished",
+    "todo.updated",
+    "message.pinned",
+];
+
+/// Bytes that are written at once: 8 MiB.
+const BATCH: usize = 8 * 1024 * 1024;
+
+impl Supervisor {
+    /// See `session.fork`. A repeat answers with the same session.
+    ///
+    /// # Errors
+    /// As `find`; `not_found`: there is no such turn, or it has not ended; `invalid_params` for a name that cannot be
+    /// one; `request_id_reused`: the id belongs to another session; `storage`, `shutting_down`.
+    pub async fn fork(&self, params: ForkParams) -> Result<ForkOutput, Failure> {
+        self.refuse_when_closing()?;
+        params.name.as_deref().map_or(Ok(()), names::check_name)?;
+        let slot = self.slots.claim(params.fork);
+        // Who comes second with the same wish waits for the first.
+        let made = slot
+            .cell
+            .get_or_try_init(async || {
+                if let Some(handle) = slot.before().await {
+                    return Ok(handle);
+                }
+                if !self.exists(params.fork).await? {
+                    let log = self.log_of(&params.session).await?;
+                    let (ground, wanted) = (self.ground.clone(), params.clone());
+                    blocking(move || write(&ground, (log.session, log.upto), &wanted)).await??;
+                }
+                self.read_in(params.fork).await
+            })
+            .await
+            .cloned();
+        drop(slot);
+        let handle = self.unless_closing(made?).await?;
+        let forked = self.is_that_fork(&handle, &params).await?;
+        // It has no marker that would have the next start look at it: lists have to know it.
+        self.ground.catalog.put(handle.summary(), None);
+        self.ground.catalog.flush().await;
+        Ok(forked)
+    }
+
+    /// The answer, where this session is what was wished for: the id may belong to another.
+    async fn is_that_fork(
+        &self,
+        handle: &SessionHandle,
+        params: &ForkParams,
+    ) -> Result<ForkOutput, Failure> {
+        let summary = handle.summary();
+        // The origin may have been deleted since.
+        let from = self.find_id(&params.session).await.ok();
+        let fits = summary.origin.filter(|origin| {
+            from.is_none_or(|from| from == origin.session)
+                && params.at_turn.is_none_or(|turn| turn == origin.turn)
+        });
+        match fits {
+            Some(origin) => Ok(ForkOutput {
+                session: handle.id(),
+                pid: handle.pid(),
+                at_turn: origin.turn,
+                forecast: self.first_prompt(&origin).await,
+            }),
+            None => Err(Failure::new(
+                ErrorName::RequestIdReused,
+                "A session with this id exists, and it is not that fork.",
+                "Make a new id for each fork.",
+            )),
+        }
+    }
+}
+
+impl Supervisor {
+    /// What the fork's first prompt costs now. The vendor's cache has what the origin sent, as long as it keeps that.
+    /// `None`: the origin is gone.
+    async fn first_prompt(&self, origin: &Origin) -> Option<Forecast> {
+        let log = self.log_of(&origin.session.to_string()).await.ok()?;
+        let (ground, turn) = (self.ground.clone(), origin.turn);
+        let reckon = move || {
+            let dir = ground.home.session_dir(log.session);
+            let whole = look(&dir, log.upto).ok()?;
+            // Also what was done behind that turn, as the fork has it.
+            whole.ends.get(&turn)?;
+            let then = look(&dir, behind(&whole, turn, log.upto)).ok()?;
+            let setup = ground.assembly.resume(&then.facts.created_now()?);
+            let (limits, price) = (setup.limits, setup.price.as_ref());
+            let now = Stamp::now();
+            // Later turns have used the same beginning since, where nothing came between.
+            let used = match whole.facts.cache.resets == then.facts.cache.resets {
+                true => whole.facts.cache.sent(),
+                false => then.facts.cache.sent(),
+            };
+            let age = used?.0.saturating_sub(then.facts.cache.sent()?.0);
+            let as_if = Stamp(now.0.saturating_sub(age));
+            Some(forecast::standing(&then.facts, &limits, price, as_if))
+        };
+        blocking(reckon).await.ok()?
+    }
+}
+
+/// What is known of the origin before anything is copied.
+struct Source {
+    facts: Facts,
+    /// The daemon's own part of its first record, with the prefix.
+    own: String,
+    created: SessionCreated,
+    /// Turns that have ended, and where. What is in `own` is that of the newest prefix.
+    ends: BTreeMap<u64, Seq>,
+}
+
+/// The last record before the turn that follows this one.
+fn behind(source: &Source, turn: u64, upto: Seq) -> Seq {
+    let marks = &source.facts.marks;
+    let next = marks.iter().find(|mark| mark.turn > turn);
+    next.map_or(upto, |mark| Seq(mark.seq.0.saturating_sub(1)))
+}
+
+/// Makes the log of the fork, whole and durable. Blocks.
+fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Result<(), Failure> {
+    let home = &ground.home;
+    let (session, upto) = source;
+    let dir = home.session_dir(session);
+    let source = look(&dir, upto)?;
+    let (turn, end) = choose(&source, params)?;
+    // Who was asked then, with which prefix, and what stood in the place of messages.
+    // Also what was done between the end of that turn and the beginning of the next one.
+    let then = look(&dir, behind(&source, turn, upto))?;
+    if !then.facts.is_rendered() {
+        return Err(not_rendered());
+    }
+    let pid = ground
+        .pids
+        .next()
+        .map_err(|error| storage(store::reason(&error)))?;
+    let created = first_record((&source, &then), params, pid, turn);
+    let unborn = store::session_dirs::staging_dir(home, params.fork);
+    let filled = store::session_dirs::remove_dir(&unborn)
+        .map_err(|error| store::reason(&error))
+        .and_then(|()| {
+            let file = LogFile::create(&unborn).map_err(|error| store::reason(&error))?;
+            let file = file.with_syncer(ground.assembly.syncer());
+            let runs = source.facts.shown_upto(end);
+            let mut copy = Copy::new(file, dir.clone(), &unborn);
+            copy.first(&created, &then.own)?;
+            let mut base = then.facts.base_at(then.facts.seq).map(Rebuilt::new);
+            let read = store::log::read(&dir, &mut |raw| {
+                if let Some(base) = base.as_mut().filter(|_| raw.kind == "cache.reset") {
+                    copy.reset(base, raw);
+                }
+                let shown = runs
+                    .iter()
+                    .any(|(first, last)| (*first..=*last).contains(&raw.seq));
+                if raw.seq <= upto && shown && TAKEN.contains(&raw.kind.as_ref()) {
+                    copy.take(raw);
+                }
+            });
+            read.map_err(|error| store::reason(&error))?;
+            copy.asks(&then.facts);
+            copy.finish(&created)
+        })
+        .and_then(|()| publish(home, params.fork));
+    filled.map_err(|reason| {
+        if let Err(error) = store::session_dirs::remove_dir(&unborn) {
+            tracing::warn!(%error, "the rest of a fork that was not made stays until the next start");
+        }
+        storage(format!("The fork cannot be written: {reason}"))
+    })
+}
+
+fn publish(home: &Home, fork: SessionId) -> Result<(), String> {
+    store::session_dirs::publish(home, fork).map_err(|error| store::reason(&error))
+}
+
+/// Reads the origin, up to where it is damaged.
+fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
+    let (mut facts, mut own, mut ends) = (Facts::default(), None, BTreeMap::new());
+    let mut readable = true;
+    let read = store::log::read(dir, &mut |raw| {
+        if raw.seq > upto || !readable {
+            return;
+        }
+        let Ok(record) = raw.record() else {
+            readable = false;
+            return;
+        };
+        if raw.seq == Seq(1) {
+            own = raw.own.map(|own| own.get().to_owned());
+        } else if raw.kind == "cache.reset"
+            && let Some(prefix) = base::prefix(raw)
+        {
+            own = base::own(Some(&prefix), &[]).ok();
+        }
+        if let (Body::TurnEnded(_), Some(turn)) = (&record.body, record.turn) {
+            ends.insert(turn, record.seq);
+        }
+        facts.apply(&record);
+    });
+    read.map_err(|error| storage(store::reason(&error)))?;
+    if let Some(open) = &facts.open {
+        ends.remove(&open.number);
+    }
+    let (Some(created), Some(own)) = (facts.created.clone(), own) else {
+        return Err(storage("its first record is missing".to_owned()));
+    };
+    Ok(Source {
+        facts,
+        own,
+        created,
+        ends,
+    })
+}
+
+/// The last turn that the fork gets, and where it ends.
+fn choose(source: &Source, params: &ForkParams) -> Result<(u64, Seq), Failure> {
+    let ended = |turn: u64| source.ends.get(&turn).map(|end| (turn, *end));
+    let shown: Vec<_> = source
+        .facts
+        .marks
+        .iter()
+        .filter_map(|mark| ended(mark.turn))
+        .collect();
+    let chosen = match params.at_turn {
+        Some(wanted) => shown.iter().find(|(turn, _)| *turn == wanted),
+        None => shown.last(),
+    };
+    if let Some(chosen) = chosen {
+        return Ok(*chosen);
+    }
+    let what = match params.at_turn {
+        Some(turn) => format!("There is no turn {turn} that has ended and is shown."),
+        None => "No turn of this session has ended yet.".to_owned(),
+    };
+    let turns: Vec<u64> = shown.iter().map(|(turn, _)| *turn).collect();
+    let hint = match (turns.first(), turns.last()) {
+        (None, _) | (_, None) => "Wait for the end of its first turn.".to_owned(),
+        _ => format!("It can be forked at the end of turn {}.", spans(&turns)),
+    };
+    Err(Failure::new(ErrorName::NotFound, what, hint).with("turns", turns))
+}
+
+/// Numbers in a row as `1-3, 7`.
+fn spans(numbers: &[u64]) -> String {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if last.saturating_add(1) == *number => *last = *number,
+            _ => spans.push((*number, *number)),
+        }
+    }
+    let words: Vec<_> = spans
+        .iter()
+        .map(|(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// The same place, model and prefix, and the settings that are in force now.
+fn first_record(
+    (source, then): (&Source, &Source),
+    params: &ForkParams,
+    pid: Pid,
+    turn: u64,
+) -> SessionCreated {
+    let origin = then.facts.created_now();
+    let origin = origin.as_ref().unwrap_or(&source.created);
+    let first = origin
+        .origin
+        .as_ref()
+        .map_or(origin.session, |origin| origin.first);
+    let options = SessionOptions {
+        model: origin.options.model.clone(),
+        effort: origin.options.effort.clone(),
+        kind: Some(Kind::Interactive),
+        name: params.name.clone(),
+        labels: None,
+        ..source.facts.options.clone()
+    };
+    SessionCreated {
+        session: params.fork,
+        pid,
+        ppid: Pid(0),
+        epoch: 1,
+        request_id: None,
+        origin: Some(Origin {
+            session: origin.session,
+            pid: origin.pid,
+            turn,
+            first,
+        }),
+        version: proto::VERSION.to_owned(),
+        options,
+        ..origin.clone()
+    }
+}
+
+/// The log of a fork in the making.
+struct Copy {
+    file: LogFile,
+    from: BlobStore,
+    to: BlobStore,
+    seq: Seq,
+    batch: Vec<Arc<[u8]>>,
+    bytes: usize,
+    /// A turn has ended, and that the session rests then is not said yet.
+    rests: Option<Stamp>,
+    /// Where the messages of the origin stand in the new log.
+    placed: BTreeMap<Seq, Seq>,
+    /// Blobs that are there already.
+    linked: BTreeSet<BlobId>,
+    /// The first failure: nothing is written after it.
+    failed: Option<String>,
+}
+
+impl Copy {
+    fn new(file: LogFile, from: std::path::PathBuf, to: &Path) -> Self {
+        Self {
+            file,
+            from: BlobStore::new(&from),
+            to: BlobStore::new(to),
+            seq: Seq(0),
+            batch: Vec::new(),
+            bytes: 0,
+            rests: None,
+            placed: BTreeMap::new(),
+            linked: BTreeSet::new(),
+            failed: None,
+        }
+    }
+
+    fn first(&mut self, created: &SessionCreated, own: &str) -> Result<(), String> {
+        let data = json(&Body::SessionCreated(created.clone()))?;
+        self.put(
+            Stamp::now(),
+            None,
+            ("session.created", &data),
+            Some(own),
+            None,
+        );
+        Ok(())
+    }
+
+    fn take(&mut self, raw: &RawRecord<'_>) {
+        let data = match unpaid(raw) {
+            Ok(data) => data,
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+                return;
+            }
+        };
+        let data = data.as_deref().unwrap_or(raw.data.get());
+        self.link(data);
+        let begins = raw.kind == "turn.started";
+        if begins && let Some(at) = self.rests.take() {
+            self.state(at, None, State::Idle, "turn ended");
+        }
+        self.put(
+            raw.at,
+            raw.turn,
+            (&raw.kind, data),
+            None,
+            raw.fragment_text(),
+        );
+        if raw.fragment.is_some() {
+            self.placed.insert(raw.seq, self.seq);
+        }
+        // Its own states: those of the origin tell of pauses, exits and questions that the fork has nothing of.
+        if begins {
+            self.state(raw.at, raw.turn, State::Running, "prompt");
+        } else if raw.kind == "turn.ended" {
+            self.rests = Some(raw.at);
+        }
+    }
+
+    fn state(&mut self, at: Stamp, turn: Option<u64>, state: State, cause: &str) {
+        let state = json(&Body::SessionState(SessionState {
+            state,
+            waiting_for: None,
+            cause: cause.to_owned(),
+            retry_in_ms: None,
+        }));
+        match state {
+            Ok(state) => self.put(at, turn, ("session.state", &state), None, None),
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// A cache reset of the origin: the one whose base is in force is written again, with what it names of earlier ones.
+    fn reset(&mut self, base: &mut Rebuilt, raw: &RawRecord<'_>) {
+        base.note(raw);
+        if raw.seq != base.seq {
+            return;
+        }
+        match base.written(raw, &self.placed) {
+            Ok((data, own)) => {
+                let kind = ("cache.reset", data.as_str());
+                self.put(raw.at, raw.turn, kind, Some(&own), None);
+            }
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// Who is asked next, where that is not who was asked last.
+    fn asks(&mut self, facts: &Facts) {
+        if facts.wire.is_asked_by(&facts.options) {
+            return;
+        }
+        let set = json(&Body::SessionSet(SessionSet {
+            options: SessionOptions {
+                model: facts.options.model.clone(),
+                effort: Some(facts.options.effort.clone().unwrap_or_default()),
+                ..SessionOptions::default()
+            },
+            ..SessionSet::default()
+        }));
+        match set {
+            Ok(set) => self.put(Stamp::now(), None, ("session.set", &set), None, None),
+            Err(reason) => {
+                self.failed.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// The session rests, and everything is on disk.
+    fn finish(mut self, created: &SessionCreated) -> Result<(), String> {
+        let (pid, turn) = created
+            .origin
+            .as_ref()
+            .map_or((Pid(0), 0), |origin| (origin.pid, origin.turn));
+        let cause = format!("forked from {pid} at turn {turn}");
+        self.state(Stamp::now(), None, State::Idle, &cause);
+        self.flush();
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    fn put(
+        &mut self,
+        at: Stamp,
+        turn: Option<u64>,
+        (kind, data): (&str, &str),
+        own: Option<&str>,
+        fragment: Option<&str>,
+    ) {
+        self.seq = self.seq.next();
+        let line = encode(&Envelope {
+            seq: self.seq,
+            at,
+            turn,
+            // All of it becomes known at once.
+            durable: Seq(0),
+            kind,
+            data,
+            own,
+            fragment,
+        });
+        self.bytes += line.bytes.len();
+        self.batch.push(line.bytes);
+        if self.bytes >= BATCH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.bytes = 0;
+        if self.failed.is_none()
+            && let Err(error) = self.file.append(&batch)
+        {
+            self.failed = Some(store::reason(&error));
+        }
+    }
+
+    /// What a record names stands beside the new log too.
+    fn link(&mut self, data: &str) {
+        for id in blob_ids(data) {
+            if self.linked.contains(&id) || self.from.len(id).is_err() {
+                continue;
+            }
+            match self.to.adopt(&self.from, id) {
+                Ok(()) => {
+                    self.linked.insert(id);
+                }
+                Err(error) => {
+                    self.failed.get_or_insert(store::reason(&error));
+                }
+            }
+        }
+    }
+}
+
+/// The end of a turn without what the turn used: that was used by the origin, and counts there. `None`: as it is.
+fn unpaid(raw: &RawRecord<'_>) -> Result<Option<String>, String> {
+    if raw.kind != "turn.ended" {
+        return Ok(None);
+    }
+    let record = raw.record().map_err(|error| error.to_string())?;
+    match record.body {
+        Body::TurnEnded(mut ended) => {
+            ended.usage = UsageTotals::default();
+            json(&Body::TurnEnded(ended)).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// All that could name a blob: 64 hexadecimal digits.
+fn blob_ids(data: &str) -> Vec<BlobId> {
+    data.split(|letter: char| !letter.is_ascii_hexdigit())
+        .filter(|word| word.len() == 64)
+        .filter_map(|word| BlobId::from_str(word).ok())
+        .collect()
+}
+
+fn json(body: &Body) -> Result<String, String> {
+    body.to_json()
+        .map_err(|error| format!("a record cannot be written as JSON: {error}"))
+}
+
+fn not_rendered() -> Failure {
+    Failure::new(
+        ErrorName::Busy,
+        "The session has gone back to before another provider was asked, and has not been prompted since.",
+        "Prompt it once more, or fork it at another turn.",
+    )
+}
+
+fn storage(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Look at the disk: is it full, read-only, or away? `reasonix doctor` tells what is wrong with the store.",
+    )
+}

@@ -1,0 +1,215 @@
+//! A session from its log: the fold of its records, and the actor of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use contract::{KnownState, Prefix};
+use proto::record::CheckpointCreated;
+use proto::{Body, ErrorName, Failure, Seq, SessionId};
+use serde::Deserialize;
+use store::home::Home;
+use store::log::{LogFile, LogIndex};
+use store::pids::PidCounter;
+use store::sidecar::Sidecar;
+use turn::{Facts, RecoverPolicy};
+
+use crate::actor::handle::SessionHandle;
+use crate::actor::{Actor, Inbox};
+use crate::assembly::file_knowledge::Knowledge;
+use crate::assembly::setup::Assembly;
+use crate::journal::catalog_feed::CatalogFeed;
+use crate::journal::elements::{self as base, ElementAt};
+use crate::journal::{Broken, Cause, Closed};
+use crate::request::budget::Ledger;
+use crate::request::keys::Keys;
+use crate::supervisor::Supervisor;
+use crate::supervisor::build::{Parts, build};
+use crate::viewers::absence::{Bit, Digest, Left};
+use checkpoint::Planned;
+
+/// What every session is made with.
+#[derive(Clone)]
+pub struct Ground {
+    pub home: Arc<Home>,
+    pub assembly: Arc<dyn Assembly>,
+    pub catalog: CatalogFeed,
+    pub pids: Arc<PidCounter>,
+    /// Who owns the sessions.
+    pub supervisor: Weak<Supervisor>,
+    /// What they may use, and have used.
+    pub ledger: Arc<Ledger>,
+}
+
+/// A session read from its log.
+pub struct Read {
+    pub file: LogFile,
+    pub index: LogIndex,
+    pub facts: Facts,
+    pub prefix: Prefix,
+    pub repair: Option<String>,
+    pub read_only: Option<Closed>,
+    /// Where the elements of cache resets stand in their lines.
+    pub elements: Vec<(Seq, Vec<ElementAt>)>,
+    /// What happened since the last person left.
+    pub missed: Option<Digest>,
+    /// The files that the model knows, the oldest first.
+    pub known: Vec<KnownState>,
+}
+
+/// The daemon's own part of the first record.
+#[derive(Deserialize)]
+struct OwnPrefix {
+    prefix: Prefix,
+}
+
+/// Reads a log: the fold of its records. Blocks.
+pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
+    let dir = ground.home.session_dir(session);
+    let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
+    let mut elements = Vec::new();
+    let mut known = Knowledge::default();
+    let left = store::sidecar::get(&dir, Sidecar::Seen).and_then(|content| Left::read(&content));
+    let mut missed = left.map(Digest::new);
+    let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
+        if let Some(own) = raw.own
+            && prefix.is_none()
+        {
+            prefix = serde_json::from_str::<OwnPrefix>(own.get()).ok();
+        }
+        if raw.kind == "cache.reset" {
+            // Who is asked from there on is asked with another prefix.
+            prefix = base::prefix(raw)
+                .map(|prefix| OwnPrefix { prefix })
+                .or(prefix.take());
+            elements.push((raw.seq, base::elements(raw)));
+        }
+        match raw.record() {
+            Ok(record) => {
+                if let Body::CacheReset(reset) = &record.body
+                    && let Some((_, found)) = elements.last()
+                    && base::names(reset) > found.len()
+                {
+                    strange = Some(format!(
+                        "what record {} puts in the place of messages is not readable",
+                        raw.seq
+                    ));
+                }
+                facts.apply(&record);
+                known.apply(&record);
+                if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
+                    && let Some(own) = raw.own
+                {
+                    facts.begun_to_undo(Planned::of(own.get()).undoes);
+                }
+                if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
+                    missed.apply(&bit);
+                }
+            }
+            Err(error) => strange = Some(format!("record {} is not readable: {error}", raw.seq)),
+        }
+    });
+    let opened = opened.map_err(|error| unreadable(session, &store::reason(&error)))?;
+    let (Some(_), Some(OwnPrefix { prefix })) = (&facts.created, prefix) else {
+        return Err(unreadable(session, "its first record is missing"));
+    };
+    let repair = opened.repair.map(|repair| {
+        format!(
+            "The end of the log was torn and has been set aside ({} bytes in `{}`): {}",
+            repair.bytes,
+            repair.torn.display(),
+            repair.why
+        )
+    });
+    let upto = opened.index.last();
+    let shown = facts.shown_upto(upto);
+    let trouble = opened.disk_failure;
+    let refused = opened.read_only.map(|reason| match trouble {
+        Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
+        None => Closed::new(Cause::Log, reason),
+    });
+    // A record that this build cannot read may matter: look, but do not touch.
+    let read_only = refused.or(strange.map(|reason| Closed::new(Cause::Log, reason)));
+    Ok(Read {
+        file: opened.file,
+        index: opened.index,
+        facts,
+        prefix,
+        repair,
+        read_only,
+        elements,
+        missed,
+        known: known.shown(&shown),
+    })
+}
+
+fn unreadable(session: SessionId, why: &str) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        format!("The log of session {session} cannot be opened: {why}"),
+        "Run `reasonix doctor` to see what is wrong with the store.",
+    )
+}
+
+/// What the life before left, as far as an actor is built with it.
+#[derive(Default)]
+pub struct Before {
+    pub keys: Arc<Keys>,
+    /// Variables of its commands that do not stand in its log.
+    pub env: BTreeMap<String, String>,
+}
+
+/// An actor from a log, before `recover`.
+pub struct Revived {
+    pub actor: Actor,
+    pub inbox: Inbox,
+    pub handle: SessionHandle,
+    pub recover: Option<RecoverPolicy>,
+    pub repair: Option<String>,
+}
+
+/// Builds a session's actor from its log. Blocks.
+pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Revived, Failure> {
+    let Read {
+        file,
+        index,
+        facts,
+        prefix,
+        repair,
+        read_only,
+        elements,
+        missed,
+        known,
+    } = read(ground, session)?;
+    let Some(created) = facts.created.clone() else {
+        return Err(unreadable(session, "its first record is missing"));
+    };
+    let as_now = facts.created_now();
+    let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    setup.tools = setup.tools.restricted_to(&created.tools);
+    let recover = setup.recover;
+    let mut env = created.env.clone();
+    env.extend(before.env);
+    let parts = Parts {
+        created,
+        file,
+        index,
+        facts,
+        prefix,
+        setup,
+        keys: before.keys,
+        env,
+        marked: store::markers::is_marked(&ground.home, session),
+        read_only,
+        elements,
+        missed,
+        known,
+    };
+    let (actor, inbox, handle) = build(ground, parts)?;
+    Ok(Revived {
+        actor,
+        inbox,
+        handle,
+        recover,
+        repair,
+    })
+}

@@ -1,0 +1,389 @@
+//! All sessions of a home: which are loaded, how one is loaded, recovered, put away. Making one is `birth`, finding and
+//! listing are `listing`.
+
+pub(crate) mod build;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod eviction;
+pub(crate) mod export;
+pub(crate) mod fork;
+pub(crate) mod listing;
+pub(crate) mod load;
+pub(crate) mod model_switch;
+pub(crate) mod permissions;
+pub(crate) mod prune;
+pub(crate) mod reopen;
+pub(crate) mod search;
+pub(crate) mod slots;
+pub(crate) mod stats;
+pub(crate) mod views;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use proto::params::session::SessionSummary;
+use proto::state::State;
+use proto::{ErrorName, Failure, Pid, SessionId};
+use store::catalog::Catalog;
+use store::home::Home;
+use store::pids::PidCounter;
+use tokio::sync::{OnceCell, watch};
+
+use crate::actor::departure::{Cloakroom, Kept};
+use crate::actor::handle::SessionHandle;
+use crate::actor::{Actor, Inbox};
+use crate::assembly::setup::Assembly;
+use crate::journal::catalog_feed::CatalogFeed;
+use crate::request::budget::Ledger;
+use crate::supervisor::eviction::Residence;
+use crate::supervisor::export::Exported;
+use crate::supervisor::load::{Before, Ground, Revived};
+use crate::supervisor::reopen as heal;
+use crate::supervisor::slots::Slots;
+use crate::tasks::{blocking, panicked, shutting_down};
+
+/// How long a log and its directory may take to answer.
+const READING_MAX: Duration = Duration::from_secs(60);
+/// Sessions that are recovered side by side: one whose disk hangs does not delay the others (I34).
+const RECOVERED_AT_ONCE: usize = 8;
+/// An actor that died sooner than this is not brought back by itself.
+const LIFE_MIN: Duration = Duration::from_secs(10);
+
+/// A client, as far as a session is told of it.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub name: String,
+}
+
+/// All sessions of a home.
+pub struct Supervisor {
+    pub(crate) me: Weak<Self>,
+    pub(crate) ground: Ground,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) slots: Slots,
+    /// What those need that have left memory.
+    pub(crate) kept: Cloakroom,
+    pub(crate) residence: Residence,
+    /// What was written out last.
+    pub(crate) exported: Exported,
+    /// A look for idle sessions is about to begin.
+    pub(crate) sweeping: AtomicBool,
+    closing: AtomicBool,
+    /// The catalog was read through: the first question to it waits for that.
+    pub(crate) checked: OnceCell<()>,
+    /// Whether the catalog has every session: answers about stored ones wait for it.
+    pub(crate) filled: watch::Sender<bool>,
+    /// Keys that came with hellos, for sessions that are loaded later.
+    offered: Mutex<BTreeMap<String, String>>,
+}
+
+impl Supervisor {
+    /// Takes over the sessions of a home. `recover` has to be called when clients are let in, or before.
+    ///
+    /// # Errors
+    /// The system gives no thread for the catalog.
+    pub fn new(
+        home: Arc<Home>,
+        catalog: Arc<Catalog>,
+        pids: Arc<PidCounter>,
+        assembly: Arc<dyn Assembly>,
+    ) -> std::io::Result<Arc<Self>> {
+        Self::with(home, catalog, pids, assembly, Residence::default())
+    }
+
+    /// As `new`, with other bounds on what stays in memory.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn with(
+        home: Arc<Home>,
+        catalog: Arc<Catalog>,
+        pids: Arc<PidCounter>,
+        assembly: Arc<dyn Assembly>,
+        residence: Residence,
+    ) -> std::io::Result<Arc<Self>> {
+        let feed = CatalogFeed::start(Arc::clone(&catalog))?;
+        Ok(Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            ground: Ground {
+                home,
+                ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
+                assembly,
+                catalog: feed,
+                pids,
+                supervisor: me.clone(),
+            },
+            catalog,
+            slots: Slots::default(),
+            kept: Cloakroom::default(),
+            residence,
+            exported: Exported::default(),
+            sweeping: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            checked: OnceCell::new(),
+            filled: watch::Sender::new(true),
+            offered: Mutex::new(BTreeMap::new()),
+        }))
+    }
+
+    /// Loads the sessions that have unfinished work, and lets them go on or end their turn.
+    /// A session that cannot be loaded is told about in the log and keeps its marker.
+    pub async fn recover(&self) {
+        self.sweep_by_time();
+        self.sweep_gone().await;
+        let home = Arc::clone(&self.ground.home);
+        let marked = blocking(move || store::markers::list(&home)).await;
+        let marked = match marked {
+            Ok(Ok(marked)) => marked,
+            Ok(Err(error)) => {
+                return tracing::error!(%error, "the markers of unfinished sessions cannot be read");
+            }
+            Err(failure) => {
+                return tracing::error!(%failure, "the markers of unfinished sessions cannot be read");
+            }
+        };
+        let bring_back = async |session| match self.load(session).await {
+            Ok(handle) => tracing::info!(%session, pid = %handle.pid(), "recovered"),
+            Err(failure) => {
+                tracing::error!(%session, %failure, "not recovered");
+                self.unmark_what_is_gone(session).await;
+            }
+        };
+        futures::stream::iter(marked)
+            .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
+            .await;
+    }
+
+    /// A marker of a session that has no directory would be looked at in vain at every start.
+    async fn unmark_what_is_gone(&self, session: SessionId) {
+        let home = Arc::clone(&self.ground.home);
+        let unmarked = blocking(move || match home.session_dir(session).try_exists() {
+            Ok(false) => store::markers::unmark(&home, session),
+            Ok(true) | Err(_) => Ok(()),
+        });
+        if let Ok(Err(error)) = unmarked.await {
+            tracing::error!(%session, %error, "the marker of a session that is gone stays");
+        }
+    }
+
+    /// All loaded sessions.
+    #[must_use]
+    pub fn handles(&self) -> Vec<SessionHandle> {
+        self.slots.handles()
+    }
+
+    pub(crate) async fn load(&self, session: SessionId) -> Result<SessionHandle, Failure> {
+        self.refuse_when_closing()?;
+        if let Some(handle) = self.slots.loaded(session) {
+            return Ok(handle);
+        }
+        let Some(me) = self.me.upgrade() else {
+            return Err(shutting_down());
+        };
+        // In a task of its own: half a load, because a client went away, would leave the log locked for a while and
+        // lose what was kept of the life before.
+        let loading = tokio::spawn(async move {
+            let slot = me.slots.claim(session);
+            let load = async || match slot.before().await {
+                Some(handle) => Ok(handle),
+                None => me.read_in(session).await,
+            };
+            let loaded = slot.cell.get_or_try_init(load).await.cloned();
+            drop(slot);
+            me.unless_closing(loaded?).await
+        });
+        loading.await.map_err(panicked)?
+    }
+
+    /// A session that has just come into memory, unless the daemon is stopping: then it ends like all the others, who
+    /// were told before it could be seen. Called when the claim on its slot is given back: under the same lock the
+    /// others are looked up, so one of the two sees the other.
+    pub(crate) async fn unless_closing(
+        &self,
+        handle: SessionHandle,
+    ) -> Result<SessionHandle, Failure> {
+        if let Err(refusal) = self.refuse_when_closing() {
+            handle.shutdown().await;
+            return Err(refusal);
+        }
+        Ok(handle)
+    }
+
+    pub(crate) async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
+        let ground = self.ground.clone();
+        let kept = self.kept.take(session);
+        let from = kept.as_ref().map_or_else(Before::default, |kept| Before {
+            keys: Arc::clone(&kept.keys),
+            env: kept.env.clone(),
+        });
+        from.keys.fill(
+            self.offered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        );
+        let read = blocking(move || load::revive(&ground, session, from));
+        let read = match tokio::time::timeout(READING_MAX, read).await {
+            Ok(read) => read.and_then(|read| read),
+            Err(_) => Err(Failure::new(
+                ErrorName::Storage,
+                format!("The log or the directory of session {session} does not answer."),
+                "Look at the disk that they stand on, and try again.",
+            )
+            .retryable()),
+        };
+        // Not woken only to be stopped: what was put to sleep sleeps on for the next daemon.
+        let read = read.and_then(|revived| self.refuse_when_closing().map(|()| revived));
+        let Revived {
+            mut actor,
+            inbox,
+            handle,
+            recover,
+            repair,
+        } = match read {
+            Ok(revived) => revived,
+            Err(failure) => {
+                self.keep(session, kept);
+                return Err(self.deleted(session).await.unwrap_or(failure));
+            }
+        };
+        let word = kept.as_ref().and_then(|kept| kept.word.clone());
+        match kept {
+            Some(kept) => actor.take_over(kept),
+            // The first time that this daemon loads it. Nobody waits: a command makes what it needs anew.
+            None => drop(tokio::task::spawn_blocking(actor.clearing())),
+        }
+        let words: Vec<_> = word.into_iter().chain(repair).collect();
+        actor.recover(recover, (!words.is_empty()).then(|| words.join(" ")));
+        self.house(&handle, actor, inbox);
+        Ok(handle)
+    }
+
+    /// The failure of a wish for a session that has no directory: it was deleted, and the catalog may not know yet.
+    async fn deleted(&self, session: SessionId) -> Option<Failure> {
+        let dir = self.ground.home.session_dir(session);
+        let gone = blocking(move || matches!(dir.try_exists(), Ok(false)));
+        gone.await.ok().filter(|gone| *gone)?;
+        Some(Failure::new(
+            ErrorName::NotFound,
+            format!("There is no session {session} any more."),
+            "`reasonix ls` lists the sessions.",
+        ))
+    }
+
+    /// What an earlier life left waits for the next one that comes to be.
+    fn keep(&self, session: SessionId, kept: Option<Kept>) {
+        if let Some(kept) = kept {
+            self.kept.put(session, kept);
+        }
+    }
+
+    /// Lets an actor live, and clears up after it. One that dies of a bug takes nobody with it: its processes end with
+    /// it, and its session is read from its log again.
+    pub(crate) fn house(&self, handle: &SessionHandle, actor: Actor, inbox: Inbox) {
+        let (me, session, born) = (self.me.clone(), handle.id(), Instant::now());
+        let (seen, shared) = (handle.shared.seen.clone(), Arc::downgrade(&handle.shared));
+        let mut life = tokio::spawn(actor.run(inbox));
+        self.sweep_when_crowded();
+        tokio::spawn(async move {
+            let ended = tokio::select! {
+                ended = &mut life => ended,
+                // Its end is only heard here: nothing that it has begun is dropped with it.
+                () = heal::tend(me.clone(), session, seen) => life.await,
+            };
+            let Err(error) = ended else { return };
+            tracing::error!(%session, %error, "a session's actor died of a bug; the session is read from its log again");
+            let Some(supervisor) = me.upgrade() else {
+                return;
+            };
+            supervisor.slots.remove(session, |loaded| {
+                std::ptr::eq(Arc::as_ptr(&loaded.shared), shared.as_ptr())
+            });
+            // One that dies at once would die again: it waits until somebody asks for it.
+            if born.elapsed() > LIFE_MIN
+                && let Err(failure) = supervisor.load(session).await
+            {
+                tracing::error!(%session, %failure, "the session could not be read again");
+            }
+        });
+    }
+
+    pub(crate) fn refuse_when_closing(&self) -> Result<(), Failure> {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(shutting_down());
+        }
+        Ok(())
+    }
+
+    /// Offers keys to all sessions, and to those that are loaded later.
+    pub async fn offer(&self, credentials: BTreeMap<String, String>) {
+        if credentials.is_empty() {
+            return;
+        }
+        self.offered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(credentials.clone());
+        for handle in self.handles() {
+            handle.credentials(credentials.clone()).await;
+        }
+    }
+
+    /// Says to the session that owns it that somebody is about to end this command in the background.
+    pub async fn child_killed(&self, session: Pid, child: Pid, by: String) {
+        let loaded = self
+            .handles()
+            .into_iter()
+            .find(|handle| handle.pid() == session);
+        if let Some(handle) = loaded {
+            // One that has just left memory has no commands any more.
+            let _ = handle.child_killed(child, by).await;
+        }
+    }
+
+    /// Whether any session has something to do without a person.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        // What cannot be written does not go on, whatever its last state says.
+        let works = |summary: &SessionSummary| {
+            summary.read_only.is_none() && matches!(summary.state, State::Running | State::Waiting)
+        };
+        self.handles().iter().any(|handle| works(&handle.summary()))
+    }
+
+    /// Takes no more work, stops what runs, writes what there is.
+    pub async fn shutdown(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        let ends = self.slots.everybody().into_iter().map(|who| async move {
+            if let Some(handle) = who.await {
+                handle.shutdown().await;
+            }
+        });
+        futures::future::join_all(ends).await;
+        self.ground.catalog.flush().await;
+        let pids = Arc::clone(&self.ground.pids);
+        if let Ok(Err(error)) = blocking(move || pids.put_back()).await {
+            tracing::warn!(%error, "some pids are skipped");
+        }
+    }
+
+    /// Takes no more work, and puts every session to sleep before its next step: the next daemon goes on with them.
+    /// Those that do not get there within `patience` are stopped as by `shutdown`. Writes what there is.
+    pub async fn hand_over(&self, patience: Duration) {
+        self.closing.store(true, Ordering::Relaxed);
+        let leaving = self.slots.everybody().into_iter().map(|who| async move {
+            let Some(handle) = who.await else { return };
+            let waited = tokio::time::timeout(patience, handle.suspend(false)).await;
+            if waited.is_err() {
+                tracing::info!(session = %handle.id(), "not at a safe point in time: what runs is cut off");
+                handle.suspend(true).await;
+            }
+            handle.shutdown().await;
+        });
+        futures::future::join_all(leaving).await;
+        self.ground.catalog.flush().await;
+    }
+}

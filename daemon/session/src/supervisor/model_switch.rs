@@ -1,0 +1,176 @@
+//! Another model for a session: who it is, whether it can be asked, and what the change costs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use proto::params::forecast::Forecasts;
+use proto::params::session::{SessionSummary, SetParams};
+use proto::{ErrorName, Failure, SessionOptions, Stamp};
+
+use crate::actor::handle::SessionHandle;
+use crate::assembly::setup::{Effort, Setup};
+use crate::context::forecast;
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
+
+/// Who is to be asked, as the log notes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// `provider/model`.
+    pub model: Option<String>,
+    /// Empty: as the model does by itself. Always said with another model: it goes by itself with it.
+    pub effort: Option<String>,
+    /// Samples of each request.
+    pub samples: Option<u32>,
+    /// What people are told: the effort that was in force is not the other model's.
+    pub notice: Option<String>,
+}
+
+impl Supervisor {
+    /// Looks up the model and effort that a session is to ask from its next request on. Nothing is changed yet.
+    ///
+    /// Another model keeps the effort where it knows that, and thinks as its entry says where it does not.
+    ///
+    /// # Errors
+    /// No such model, no usable provider, an effort that the model lacks; `confirm_needed`: the cache starts anew, and
+    /// nobody has said that this is meant.
+    pub async fn choose(
+        &self,
+        handle: &SessionHandle,
+        params: &SetParams,
+    ) -> Result<Chosen, Failure> {
+        let summary = handle.summary();
+        let asks = params.preset.is_some()
+            || params.options.model.is_some()
+            || params.options.effort.is_some();
+        if let Some(first) = summary.instead_of.as_ref().filter(|_| asks) {
+            let busy = Failure::new(
+                ErrorName::Busy,
+                format!("`{first}` is down, and the fallback answers for the rest of this turn."),
+                "Say it again when the turn has ended, or interrupt it first.",
+            );
+            return Err(busy.retryable());
+        }
+        let resolved;
+        let params = match &params.preset {
+            Some(name) => {
+                resolved = self.resolved(params, name, &summary).await?;
+                &resolved
+            }
+            None => params,
+        };
+        if params.options.model.is_none() && params.options.effort.is_none() {
+            let samples = params.options.samples;
+            return Ok(Chosen {
+                samples,
+                ..Chosen::default()
+            });
+        }
+        let setup = self.switched(&summary, params).await?;
+        let model = format!("{}/{}", setup.provider_name, setup.model);
+        let same = model == summary.model;
+        let effort = match same && params.options.effort.is_none() {
+            true => summary.effort.clone(),
+            false => setup.effort,
+        };
+        let changes = !same || effort != summary.effort;
+        if changes && summary.context_tokens > 0 && !params.confirm {
+            let (tokens, price) = (summary.context_tokens, setup.price.as_ref());
+            let now = Stamp::now();
+            let forecasts = Forecasts {
+                now: handle.forecast().await?,
+                then: forecast::ahead(model.clone(), tokens, 0, price, now),
+            };
+            return Err(Failure::new(
+                ErrorName::ConfirmNeeded,
+                format!(
+                    "The vendor's cache starts anew with this; {}.",
+                    forecasts.words()
+                ),
+                "Say it again with `--yes`, or fork the session and change the fork.",
+            )
+            .with("tokens", tokens)
+            .with("forecasts", serde_json::json!(forecasts))
+            .with("model", model));
+        }
+        let lost = summary
+            .effort
+            .as_ref()
+            .filter(|_| params.options.effort.is_none());
+        let lost = lost.filter(|before| effort.as_ref() != Some(before));
+        let notice = lost.map(|before| dropped(&model, before, effort.as_deref()));
+        Ok(Chosen {
+            model: params.options.model.is_some().then_some(model),
+            effort: Some(effort.unwrap_or_default()),
+            samples: params.options.samples,
+            notice,
+        })
+    }
+
+    /// What asking the other model takes.
+    async fn switched(
+        &self,
+        summary: &SessionSummary,
+        params: &SetParams,
+    ) -> Result<Setup, Failure> {
+        let wanted = params
+            .options
+            .model
+            .as_ref()
+            .unwrap_or(&summary.model)
+            .clone();
+        let (said, before) = (params.options.effort.clone(), summary.effort.clone());
+        let (assembly, cwd) = (
+            Arc::clone(&self.ground.assembly),
+            PathBuf::from(&summary.cwd),
+        );
+        let look = move || {
+            let effort = match (&said, &before) {
+                (Some(said), _) => Effort::Exactly(Some(said)),
+                (None, Some(before)) => Effort::Before(before),
+                (None, None) => Effort::Configured,
+            };
+            assembly.switch(&cwd, &wanted, effort)
+        };
+        blocking(look).await?
+    }
+
+    /// The same with what the preset says of what is not said beside it, where that is not so already.
+    async fn resolved(
+        &self,
+        params: &SetParams,
+        name: &str,
+        summary: &SessionSummary,
+    ) -> Result<SetParams, Failure> {
+        let assembly = Arc::clone(&self.ground.assembly);
+        let cwd = PathBuf::from(&summary.cwd);
+        let (name, said, now) = (name.to_owned(), params.clone(), summary.model.clone());
+        let resolving = blocking(move || {
+            let bundle = assembly.preset(&cwd, &name, Some(&now))?;
+            // All is said, also what is so already: the same call comes to the same when it is repeated.
+            let model = said.options.model.clone().or(bundle.model).unwrap_or(now);
+            let setup = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
+            let effort = bundle.pace.of(&setup.efforts);
+            let options = SessionOptions {
+                model: Some(model),
+                effort: said.options.effort.or(Some(effort)),
+                samples: said.options.samples.or(Some(bundle.samples)),
+                ..said.options
+            };
+            Ok::<_, Failure>(SetParams {
+                preset: None,
+                options,
+                ..said
+            })
+        });
+        resolving.await?
+    }
+}
+
+fn dropped(model: &str, before: &str, now: Option<&str>) -> String {
+    let now = match now {
+        Some(now) => format!("it thinks with `{now}`, as its entry says"),
+        None => "it thinks as it does by itself".to_owned(),
+    };
+    format!("`{model}` does not know the effort `{before}`: {now}.")
+}

@@ -1,0 +1,154 @@
+//! What the cache served, and the prefix that it begins with: `session.cache`, `session.prefix`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use contract::Prefix;
+use proto::params::cache as p;
+use proto::record::{Purpose, SessionCreated};
+use proto::{Body, ErrorName, Failure};
+use serde::Deserialize;
+
+use super::{Log, storage};
+use crate::assembly::setup::Effort;
+use crate::context::prefix;
+use crate::context::prefix_parts::{self as frozen, Measure};
+use crate::history::cache_hits::Cached;
+use crate::journal::elements as base;
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
+
+/// What the log of a session says of its prefix, and of the requests that began with it.
+struct Frozen {
+    created: SessionCreated,
+    prefix: Prefix,
+    measured: Option<Measure>,
+}
+
+impl Supervisor {
+    /// See `session.cache`.
+    ///
+    /// # Errors
+    /// As `find`; `storage`.
+    pub async fn cache(&self, params: &p::CacheParams) -> Result<p::CacheOutput, Failure> {
+        let log = self.log_of(&params.session).await?;
+        let assembly = Arc::clone(&self.ground.assembly);
+        let mut cached = Cached::new(params.after, params.limit);
+        blocking(move || {
+            let frozen = frozen(&log, |record| cached.take(record))?;
+            let prefix = &frozen.prefix;
+            let parts = [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra];
+            let bytes: usize = parts.iter().map(|part| part.len()).sum();
+            // What it knows of the provider now: nothing, where that is not configured any more.
+            let ttl_ms = assembly.resume(&frozen.created).limits.cache_ttl_ms;
+            Ok(cached.finish(frozen.created.prefix_sha256, bytes as u64, ttl_ms))
+        })
+        .await?
+    }
+
+    /// See `session.prefix`.
+    ///
+    /// # Errors
+    /// As `find`; `invalid_params`: neither or both of session and directory, or no such directory; `storage`; for a new
+    /// session as [`crate::Assembly::create`].
+    pub async fn prefix(&self, params: p::PrefixParams) -> Result<p::PrefixOutput, Failure> {
+        let after = params.after;
+        match (params.session, params.cwd) {
+            (Some(session), None) => {
+                let log = self.log_of(&session).await?;
+                blocking(move || {
+                    let frozen = frozen(&log, |_| ())?;
+                    let provider = frozen.created.options.provider().to_owned();
+                    Ok(frozen::page(
+                        provider,
+                        &frozen.prefix,
+                        frozen.measured,
+                        after,
+                    ))
+                })
+                .await?
+            }
+            (None, Some(cwd)) => {
+                let assembly = Arc::clone(&self.ground.assembly);
+                let (model, keys) = (params.model, params.keys);
+                blocking(move || {
+                    let cwd = Path::new(&cwd);
+                    if !cwd.is_absolute() || !cwd.is_dir() {
+                        return Err(invalid(format!(
+                            "`{}` is no directory that exists.",
+                            cwd.display()
+                        )));
+                    }
+                    let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+                    let model = model.as_deref();
+                    let setup = assembly.create_with(cwd, model, Effort::Configured, &keys)?;
+                    let prefix = prefix::render(setup.codec.as_ref(), &setup);
+                    Ok(frozen::page(setup.provider_name, &prefix, None, after))
+                })
+                .await?
+            }
+            (Some(_), Some(_)) | (None, None) => Err(invalid(
+                "Either a session or a directory is wanted.".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Reads the first record, and what was measured behind it. `each`: what else is to be made of the records of requests.
+/// Blocks.
+fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Failure> {
+    #[derive(Deserialize)]
+    struct OwnPrefix {
+        prefix: Prefix,
+    }
+    let (mut first, mut measured) = (None, None);
+    log.read(
+        |kind| kind == "session.created" || Cached::reads(kind),
+        |record, raw| {
+            match &record.body {
+                Body::SessionCreated(created) => {
+                    let own = raw.own.and_then(|own| serde_json::from_str(own.get()).ok());
+                    first = own.map(|OwnPrefix { prefix }| (created.clone(), prefix));
+                }
+                Body::CacheReset(reset) => {
+                    // Who is asked from there on is asked with another prefix.
+                    if let (Some(wire), Some(prefix), Some((created, before))) =
+                        (&reset.wire, base::prefix(raw), &mut first)
+                    {
+                        *before = prefix;
+                        created.options.model = Some(wire.full_model());
+                        created.options.effort.clone_from(&wire.effort);
+                        created.provider_kind.clone_from(&wire.provider_kind);
+                        created.prefix_sha256.clone_from(&wire.prefix_sha256);
+                    }
+                }
+                Body::Usage(usage) if usage.purpose == Purpose::Answer => {
+                    let measure = Measure {
+                        bytes: usage.request_bytes,
+                        tokens: usage.prompt_tokens,
+                    };
+                    if usage.reported && measure.bytes > 0 && measure.tokens > 0 {
+                        measured = Some(measure);
+                    }
+                }
+                _ => {}
+            }
+            each(record);
+        },
+    )?;
+    let (created, prefix) =
+        first.ok_or_else(|| storage("the first record of the log is missing".to_owned()))?;
+    Ok(Frozen {
+        created,
+        prefix,
+        measured,
+    })
+}
+
+fn invalid(message: String) -> Failure {
+    Failure::new(
+        ErrorName::InvalidParams,
+        message,
+        "Give the session's pid, id or name; or the absolute path of a directory.",
+    )
+}

@@ -1,0 +1,146 @@
+//! Words of the transcript.
+
+crate::catalog! {
+    /// Rows that are left out below, and the key or command that opens them.
+    MoreLines = "… {0} more lines ({1} opens)", "… 还有 {0} 行（{1} 展开）";
+    /// Rows that are left out above, and the key or command that opens them.
+    EarlierLines = "… {0} lines before ({1} opens)", "… 前面还有 {0} 行（{1} 展开）";
+    Thinking = "thinking: {0}", "思考中：{0}";
+    Thought = "thought: {0}", "思考：{0}";
+    AnswerLength = "the answer was cut by the output limit", "回答因达到输出上限而被截断";
+    AnswerFilter = "the provider's filter cut the answer", "回答被服务商的内容过滤截断";
+    AnswerInterrupted = "the answer was interrupted", "回答被中断";
+    StartsAgain = "the answer starts again", "回答重新开始";
+    BrokeOff = "the answer broke off", "回答中途断开";
+    Exit = "exit {0}", "退出码 {0}";
+    Signal = "signal {0}", "信号 {0}";
+    Line = "1 line", "1 行";
+    Lines = "{0} lines", "{0} 行";
+    Done = "done", "完成";
+    Failed = "failed", "失败";
+    Denied = "denied", "已拒绝";
+    Interrupted = "interrupted", "已中断";
+    Unknown = "the daemon stopped while it ran; what it did is not known", "守护进程在其运行时停止，结果未知";
+    Refused = "not run", "未执行";
+    Sandbox = "the sandbox stopped something", "沙箱阻止了部分操作";
+    /// 0: why.
+    SandboxBecause = "the sandbox seems to have stopped it: {0}", "似乎被沙箱阻止：{0}";
+    /// 0: the command.
+    OutsideSandbox = "once outside the sandbox: {0}", "在沙箱外仅此一次：{0}";
+    AllOfIt = "all of it: {0}", "完整输出：{0}";
+    ResolvedDenied = "{0} said no to {1}", "{0} 拒绝了 {1}";
+    ResolvedAlone = "nobody was there to allow {0}", "没有人在场批准 {0}";
+    ResolvedAlways = "{0} allowed {1} always, in this workspace", "{0} 在此工作区始终允许 {1}";
+    ResolvedSession = "{0} allowed {1} for this session", "{0} 在本会话内允许了 {1}";
+    ACall = "a call", "一次调用";
+    Answered = "answered by {0}", "{0} 已回答";
+    AnsweredAlone = "nobody was there to answer", "没有人在场回答";
+    AnsweredNot = "closed without an answer by {0}", "{0} 未作回答即关闭";
+    NoAnswer = "no answer", "未回答";
+    ChildRuns = "{0} runs in the background: {1}", "{0} 在后台运行：{1}";
+    ChildEnded = "{0} in the background ended: {1}", "后台进程 {0} 已结束：{1}";
+    ExitUnknown = "how is not known", "原因未知";
+    Worked = "worked for {0}", "用时 {0}";
+    TurnEnded = "turn ended: {0}", "回合结束：{0}";
+    Tokens = "{0} tokens", "{0} 词元";
+    CallDenied = "denied: {0}", "已拒绝：{0}";
+    Session = "session {0} · {1} · {2}", "会话 {0} · {1} · {2}";
+    ForkedAt = "forked from {0} after turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
+    ForkedBefore = "forked from {0} before its first turn", "从会话 {0} 的第一回合之前分出";
+    Behind = "this client is behind by {0} events, and catches up", "此客户端落后 {0} 个事件，正在追赶";
+    PlanMode = "plan mode: what changes anything is refused until a plan is approved", "计划模式：在计划获批之前，任何改动都会被拒绝";
+    PlanModeBy = "plan mode by {0}: what changes anything is refused until a plan is approved", "{0} 已进入计划模式：在计划获批之前，任何改动都会被拒绝";
+    PlanModeEnded = "plan mode ended", "计划模式已结束";
+    PlanModeEndedBy = "plan mode ended by {0}", "{0} 已结束计划模式";
+    OnlyReads = "only reads from now on: what changes anything is refused", "从现在起只读取：任何改动都会被拒绝";
+    OnlyReadsBy = "only reads from now on by {0}: what changes anything is refused", "{0} 已设为只读取：任何改动都会被拒绝";
+    ChangesAgain = "changes are possible again", "已恢复可改动";
+    ChangesAgainBy = "changes are possible again by {0}", "{0} 已恢复可改动";
+    /// Seconds; why.
+    RetryIn = "waits {0} s: {1}", "等待 {0} 秒：{1}";
+    Retry = "waits: {0}", "等待：{0}";
+    Joined = "{0} joined", "{0} 已加入";
+    Left = "{0} left", "{0} 已离开";
+    Samples = "{0} of {1} samples are in", "{1} 个采样中已有 {0} 个完成";
+    CacheReset = "the cache starts anew: {0}", "缓存重新开始：{0}";
+    /// What the reset is for; the model; the effort.
+    ResetTo = "{0} to {1}{2}", "{0} → {1}{2}";
+    ResetEffort = ", effort {0}", "，推理强度 {0}";
+    CompactNothing = "nothing is done: {0}", "未作任何处理：{0}";
+    CompactBefore = "it was done before", "此前已经完成";
+    CompactWould = "it would come to: {0}", "预计结果：{0}";
+    CompactUndone = "taken back: {0}", "已撤销：{0}";
+    Compacted = "compacted: {0}", "已压缩：{0}";
+    CompactMechanical = "; the model wrote no digest, so a mere list stands in the place of what was folded", "；模型没有写出摘要，因此以一份清单代替被折叠的内容";
+    /// Tokens of the prompt; how many are cached; the price.
+    Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
+    Forecasts = "; the next prompt: {0}; as it stands: {1}", "；下一次请求：{0}；现状：{1}";
+    Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
+    CachedNone = "none of them from the cache", "均不来自缓存";
+    PriceUnknown = "price unknown", "价格未知";
+    CompactTokens = "about {0} to {1} tokens", "约从 {0} 到 {1} 词元";
+    FoldedOne = "{0} message folded", "折叠 {0} 条消息";
+    Folded = "{0} messages folded", "折叠 {0} 条消息";
+    ShortenedOne = "{0} result shortened", "缩短 {0} 个结果";
+    Shortened = "{0} results shortened", "缩短 {0} 个结果";
+    Kept = "{0} kept word for word", "原样保留 {0} 条";
+    /// A message; who pinned it.
+    Pinned = "{0} stays word for word ({1})", "{0} 将原样保留（{1}）";
+    Unpinned = "{0} is pinned no longer ({1})", "{0} 不再固定（{1}）";
+    Extraction = "from the reasoning", "来自推理过程";
+    HarvestNothing = "the reasoning holds nothing to be listed", "推理过程中没有可列出的内容";
+    Subgoals = "subgoals", "子目标";
+    Hypotheses = "hypotheses", "假设";
+    Uncertainties = "uncertainties", "不确定之处";
+    RejectedPaths = "rejected paths", "已放弃的思路";
+    Paused = "paused: nothing new starts until it is resumed", "已暂停：恢复之前不会开始新的步骤";
+    PausedBy = "paused by {0}: nothing new starts until it is resumed", "{0} 已暂停：恢复之前不会开始新的步骤";
+    Resumed = "resumed", "已恢复";
+    ResumedBy = "resumed by {0}", "{0} 已恢复";
+    Credentials = "waits for a key: {0}", "等待密钥：{0}";
+    Exited = "session ended: {0}", "会话已结束：{0}";
+    Reopened = "session reopened by {0}", "{0} 重新打开了会话";
+    Suspended = "the daemon hands over to the next one, which goes on here", "守护进程正在交接给新进程，会话将继续";
+    ReadOnly = "the session can only be read: {0}", "会话只能读取：{0}";
+    /// Event; hook.
+    HookWarned = "the {0} hook `{1}` warned", "{0} 钩子“{1}”警告";
+    HookBlocked = "the {0} hook `{1}` blocked", "{0} 钩子“{1}”已阻止";
+    HookTimeout = "the {0} hook `{1}` took too long", "{0} 钩子“{1}”超时";
+    HookError = "the {0} hook `{1}` could not run", "{0} 钩子“{1}”无法运行";
+    /// What happened; why.
+    Because = "{0}: {1}", "{0}：{1}";
+    /// An outcome; its reason.
+    InBrackets = "{0} ({1})", "{0}（{1}）";
+    Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
+    QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
+    AQueuedPrompt = "a queued prompt", "一条排队的提示词";
+    PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";
+    Revoked = "{0} took back: {1} is not allowed any more", "{0} 已收回：不再允许 {1}";
+    PromptMoved = "{0} moved {1} to place {2}", "{0} 将{1}移到第 {2} 位";
+    PromptDropped = "{0} was taken back", "{0}已撤回";
+    TheBeginning = "the beginning", "开头";
+    Turn = "turn {0}", "第 {0} 回合";
+    RewoundAll = "{0} went back to {1}: what came after is hidden", "{0} 回到了{1}：之后的内容已隐藏";
+    RewoundTalk = "{0} went back to {1}: what came after is hidden; files stay as they are", "{0} 回到了{1}：之后的内容已隐藏，文件保持不变";
+    RewoundCode = "{0} took files back to {1}; the conversation stays", "{0} 将文件恢复到{1}，对话保持不变";
+    UndoneTalk = "{0} took the rewind back: the conversation goes up to {1} again", "{0} 撤销了回退：对话重新延续到{1}";
+    UndoneCode = "{0} took the rewind of files back", "{0} 撤销了文件回退";
+    Removed = "removed: {0}", "已删除：{0}";
+    Restored = "restored: {0}", "已恢复：{0}";
+    ChangedSince = "left alone, because somebody else has changed it since: {0}", "未改动，因为之后被他人修改过：{0}";
+    NotRestored = "not restored: {0}: {1}", "未能恢复：{0}：{1}";
+    AndMore = "{0} and {1} more", "{0} 等，另有 {1} 个";
+    Completed = "completed", "完成";
+    OutcomeFailed = "failed", "失败";
+    OutcomeInterrupted = "interrupted", "已中断";
+    Killed = "killed", "已强制终止";
+    BudgetExceeded = "budget exceeded", "超出预算";
+    MaxSteps = "step limit reached", "达到步数上限";
+    ContextFull = "context full", "上下文已满";
+    Blocked = "blocked", "受阻";
+    ByPerson = "by a person", "由用户操作";
+    ByTimeout = "time limit", "超过时限";
+    ByShutdown = "the daemon stopped", "守护进程停止";
+    ByTerm = "TERM", "TERM 信号";
+    ByNobody = "nobody was there to allow it", "没有人在场批准";
+}

@@ -1,0 +1,528 @@
+//! A line of the trace in words.
+
+use std::fmt::{self, Display};
+
+use proto::item::{CallStatus, Voice};
+use proto::params::approval::Decision;
+use proto::params::history;
+use proto::params::plan;
+use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
+use serde_json::Value;
+
+use super::{Line, Tokens, What};
+use crate::messages::Language;
+use crate::transcript::words;
+
+/// Settings that changed, each as `name=value`, the pause apart.
+pub(super) fn changes(set: &SessionSet) -> Vec<String> {
+    let Ok(Value::Object(fields)) = serde_json::to_value(set) else {
+        return Vec::new();
+    };
+    let settings = fields
+        .into_iter()
+        .filter(|(name, _)| !["paused", "by", "request_id"].contains(&name.as_str()));
+    settings
+        .map(|(name, value)| match value {
+            Value::String(value) => format!("{name}={value}"),
+            value => format!("{name}={value}"),
+        })
+        .collect()
+}
+
+/// Milliseconds as seconds.
+struct Seconds(u64);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = std::time::Duration::from_millis(self.0).as_secs_f64();
+        match self.0 {
+            0..=9_999 => write!(f, "{seconds:.2} s"),
+            _ => write!(f, "{seconds:.1} s"),
+        }
+    }
+}
+
+/// From how many milliseconds on an answer, a call or a hook stands out.
+const SLOW_MS: u64 = 10_000;
+
+/// What something took, marked where that was long.
+struct Took(u64);
+
+impl Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.0 < SLOW_MS { "" } else { " (slow)" };
+        write!(f, "{}{mark}", Seconds(self.0))
+    }
+}
+
+/// Bytes, short: `950 B`, `12.3 kB`.
+struct Bytes(u64);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0..=999 => write!(f, "{} B", self.0),
+            1_000..=999_999 => write!(f, "{}.{} kB", self.0 / 1_000, self.0 % 1_000 / 100),
+            _ => write!(
+                f,
+                "{}.{} MB",
+                self.0 / 1_000_000,
+                self.0 % 1_000_000 / 100_000
+            ),
+        }
+    }
+}
+
+/// What was mended in the calls of an answer: `mended calls: 1 taken up from its words, 1 closed`.
+fn repaired_words(calls: &CallsRepaired) -> String {
+    let counts = [
+        (calls.taken_up.len(), "taken up from its words"),
+        (calls.closed.len(), "closed that broke off"),
+        (calls.nested.len(), "nested that came flat"),
+        (
+            usize::from(calls.held_back.is_some()),
+            "held back as repetition",
+        ),
+    ];
+    let counted = counts.iter().filter(|(count, _)| *count > 0);
+    let mut words: Vec<_> = counted
+        .map(|(count, how)| format!("{count} {how}"))
+        .collect();
+    if calls.cleared {
+        words.push("repetitions are counted anew".to_owned());
+    }
+    format!("mended calls: {}", words.join(", "))
+}
+
+/// What a request is for, where it is not for an answer of the conversation.
+struct Beside(Purpose);
+
+impl Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Purpose::Answer => Ok(()),
+            purpose => write!(f, " ({})", purpose.as_str()),
+        }
+    }
+}
+
+impl Display for Line {
+    /// `   1.900 s  answer …`: seconds since the turn began, or a dash outside of turns.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.t_ms {
+            Some(ms) => write!(f, "{:>5}.{:03}  ", ms / 1_000, ms % 1_000)?,
+            None => write!(f, "{:>9}  ", "-")?,
+        }
+        match (&self.what, self.turn) {
+            (What::TurnStart { prompt }, turn) => {
+                write!(f, "turn {} start \"{prompt}\"", turn.unwrap_or(0))
+            }
+            (What::TurnEnd { .. }, turn) => write!(f, "turn {} {}", turn.unwrap_or(0), self.what),
+            (what, _) => what.fmt(f),
+        }
+    }
+}
+
+impl Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Created {
+                pid,
+                model,
+                cwd,
+                forked_from,
+            } => {
+                write!(f, "session {pid} {model} in {cwd}")?;
+                let mut origin = forked_from.iter();
+                origin
+                    .try_for_each(|(from, turn)| write!(f, " forked from {from} after turn {turn}"))
+            }
+            Self::Queued { prompt, steer, by } => {
+                let how = if *steer { "steer" } else { "prompt" };
+                write!(f, "{how} by {by} \"{prompt}\"")
+            }
+            Self::Requeued { how, prompt } => write!(f, "prompt {how} \"{prompt}\""),
+            Self::TurnStart { prompt } => write!(f, "start \"{prompt}\""),
+            Self::Told { voice, text } => match voice {
+                Voice::Prompt => write!(f, "told \"{text}\""),
+                Voice::Steer => write!(f, "steered \"{text}\""),
+                Voice::Daemon => write!(f, "reminded \"{text}\""),
+            },
+            Self::Request {
+                n,
+                purpose,
+                attempt,
+                bytes,
+            } => {
+                let (purpose, bytes) = (Beside(*purpose), Bytes(*bytes));
+                write!(f, "request #{n}{purpose} try {attempt} → {bytes}")
+            }
+            Self::FirstToken {
+                n,
+                purpose,
+                after_ms,
+            } => write!(
+                f,
+                "first token #{n}{} {}",
+                Beside(*purpose),
+                Seconds(*after_ms)
+            ),
+            Self::Retry { in_ms, cause } => match in_ms {
+                Some(ms) => write!(f, "retry in {}: {cause}", Seconds(*ms)),
+                None => write!(f, "retry: {cause}"),
+            },
+            Self::WaitsForKey { cause } => write!(f, "waits for a key: {cause}"),
+            Self::Paused { by } => write!(f, "paused{}", By(by)),
+            Self::Resumed { by } => write!(f, "resumed{}", By(by)),
+            Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), By(by)),
+            Self::Suspended => f.write_str("suspended: the daemon hands over"),
+            Self::Reopened { by } => write!(f, "reopened by {by}"),
+            Self::Hook {
+                event,
+                hook,
+                outcome,
+                reason,
+                duration_ms,
+                call: _,
+            } => {
+                let (event, outcome) = (event.as_str(), outcome.as_str());
+                write!(f, "hook {event} `{hook}` {outcome} {}", Took(*duration_ms))?;
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Notice { level, text } => match level {
+                Level::Info => write!(f, "notice: {text}"),
+                Level::Warning => write!(f, "warning: {text}"),
+                Level::Error => write!(f, "error: {text}"),
+            },
+            Self::Other { kind, data } => write!(f, "{kind} {data}"),
+            Self::Question { .. }
+            | Self::Replied { .. }
+            | Self::Plan { .. }
+            | Self::Planned { .. }
+            | Self::Todos { .. }
+            | Self::Checkpoint { .. }
+            | Self::Rewound { .. }
+            | Self::Pinned { .. }
+            | Self::Repaired { .. }
+            | Self::ReasoningExtracted { .. }
+            | Self::CacheReset { .. } => self.asks_and_goes_back(f),
+            Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
+            Self::Call { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
+            | Self::Start { .. }
+            | Self::Blocked { .. }
+            | Self::Run { .. }
+            | Self::Result { .. }
+            | Self::ChildSpawned { .. }
+            | Self::ChildExited { .. } => self.calls(f),
+        }
+    }
+}
+
+impl What {
+    /// Ends of turns, answers and sessions.
+    fn ends(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TurnEnd {
+                outcome,
+                reason,
+                duration_ms,
+                steps,
+                tool_calls,
+                error,
+            } => {
+                let outcome = words::outcome(Language::English, *outcome, *reason);
+                let took = Seconds(*duration_ms);
+                write!(f, "end {outcome} {took}, {steps} steps, {tool_calls} calls")?;
+                error.iter().try_for_each(|error| write!(f, ": {error}"))
+            }
+            Self::Answer {
+                n,
+                purpose,
+                duration_ms,
+                tokens,
+            } => {
+                write!(f, "answer #{n}{} {}", Beside(*purpose), Took(*duration_ms))?;
+                let Some(tokens) = tokens else {
+                    return f.write_str(" tokens not reported");
+                };
+                let Tokens {
+                    prompt,
+                    cached,
+                    output,
+                    cost_micros,
+                } = tokens;
+                write!(f, " {prompt}→{output} tokens (cached {cached})")?;
+                let Some(micros) = cost_micros else {
+                    return Ok(());
+                };
+                write!(f, " ${}.{:06}", micros / 1_000_000, micros % 1_000_000)
+            }
+            Self::Exited {
+                outcome,
+                reason,
+                exit_code,
+            } => write!(
+                f,
+                "exited {} code {exit_code}",
+                words::outcome(Language::English, *outcome, *reason)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls, the questions about them, and commands in the background.
+    fn calls(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call {
+                tool,
+                subject,
+                verdict,
+                unattended,
+                rule,
+                layer,
+                ..
+            } => {
+                let verdict = verdict_words(*verdict, *unattended);
+                write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
+            }
+            Self::Asked {
+                approval,
+                tool,
+                subject,
+                escape,
+            } => {
+                write!(f, "asks {approval} {tool} \"{subject}\"")?;
+                match escape {
+                    Some(reason) => write!(f, " outside the sandbox: {reason}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Answered {
+                approval,
+                decision,
+                by,
+                after_ms,
+                note,
+            } => {
+                let decision = match decision {
+                    Decision::AllowOnce => "allow_once",
+                    Decision::AllowSession => "allow_session",
+                    Decision::AllowAlways => "allow_always",
+                    Decision::Deny => "deny",
+                };
+                write!(f, "asked {approval} → {decision} by {by}")?;
+                if let Some(ms) = after_ms {
+                    write!(f, " after {}", Seconds(*ms))?;
+                }
+                note.iter().try_for_each(|note| write!(f, ": {note}"))
+            }
+            Self::Start {
+                tool,
+                subject,
+                outside,
+                ..
+            } => {
+                let place = if *outside { " outside the sandbox" } else { "" };
+                write!(f, "start {tool} \"{subject}\"{place}")
+            }
+            Self::Blocked {
+                tool,
+                reason,
+                duration_ms,
+                ..
+            } => write!(
+                f,
+                "blocked {tool} {}, by the sandbox: {reason}",
+                Took(*duration_ms)
+            ),
+            Self::Run {
+                tool,
+                status,
+                duration_ms,
+                exit_code,
+                signal,
+                ..
+            } => {
+                let took = Took(*duration_ms);
+                // Nobody saw its end, nor how long it took.
+                if *status == CallStatus::Unknown {
+                    return write!(f, "run {tool} {}", status_word(*status));
+                }
+                match (exit_code, signal) {
+                    (Some(code), _) => write!(f, "run {tool} {took} exit {code}"),
+                    (None, Some(signal)) => write!(f, "run {tool} {took} signal {signal}"),
+                    (None, None) => write!(f, "run {tool} {took} {}", status_word(*status)),
+                }
+            }
+            Self::Result {
+                tool, status, text, ..
+            } => write!(f, "result {tool} {}: {text}", status_word(*status)),
+            Self::ChildSpawned { pid, command } => write!(f, "child {pid} spawned \"{command}\""),
+            Self::ChildExited {
+                pid,
+                code,
+                signal,
+                cause,
+            } => {
+                let child = ChildExited {
+                    pid: *pid,
+                    code: *code,
+                    signal: *signal,
+                    cause: cause.clone(),
+                };
+                write!(
+                    f,
+                    "child {pid} exited {}",
+                    words::exit(Language::English, &child)
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl What {
+    /// Questions and plans of the model, its list, and what can be gone back to.
+    fn asks_and_goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Question {
+                question,
+                count,
+                text,
+            } => match count {
+                1 => write!(f, "asks {question} \"{text}\""),
+                _ => write!(
+                    f,
+                    "asks {question} \"{text}\" and {} more",
+                    count.saturating_sub(1)
+                ),
+            },
+            Self::Replied {
+                question,
+                answers,
+                by,
+                unattended,
+                after_ms,
+            } => {
+                match (unattended, answers.is_empty()) {
+                    (true, _) => write!(f, "asked {question} → nobody was there")?,
+                    (false, true) => write!(f, "asked {question} → closed by {by}")?,
+                    (false, false) => {
+                        write!(f, "asked {question} → {} by {by}", answers.join("; "))?
+                    }
+                }
+                after_ms
+                    .iter()
+                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))
+            }
+            Self::Plan { plan, text } => write!(f, "proposes {plan} \"{text}\""),
+            Self::Planned {
+                plan,
+                decision,
+                by,
+                unattended,
+                after_ms,
+                note,
+            } => {
+                match (decision, unattended) {
+                    (Some(plan::Decision::Approve), _) => {
+                        write!(f, "plan {plan} → approve by {by}")?
+                    }
+                    (Some(plan::Decision::Reject), _) => write!(f, "plan {plan} → reject by {by}")?,
+                    (None, true) => write!(f, "plan {plan} → nobody was there")?,
+                    (None, false) => write!(f, "plan {plan} → closed by {by}")?,
+                }
+                after_ms
+                    .iter()
+                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))?;
+                note.iter().try_for_each(|note| write!(f, ": {note}"))
+            }
+            Self::Todos { done, all, now } => {
+                write!(f, "todos {done}/{all} done")?;
+                now.iter().try_for_each(|now| write!(f, ": {now}"))
+            }
+            Self::Checkpoint {
+                files,
+                tree,
+                skipped,
+            } => {
+                write!(f, "checkpoint {files} files")?;
+                if *tree {
+                    f.write_str(" and the tree")?;
+                }
+                skipped
+                    .iter()
+                    .try_for_each(|why| write!(f, ", commands not kept: {why}"))
+            }
+            Self::Rewound {
+                to_turn,
+                of,
+                undoes,
+                restored,
+                left,
+                failed,
+                by,
+            } => {
+                match undoes {
+                    Some(seq) => write!(f, "rewind of record {seq} undone")?,
+                    None => write!(f, "rewound to turn {to_turn}")?,
+                }
+                let of = match of {
+                    history::What::Conversation => "conversation",
+                    history::What::Code => "code",
+                    history::What::Both => "both",
+                };
+                write!(f, " ({of}) by {by}, {restored} files restored")?;
+                for (count, words) in [(left, "left alone"), (failed, "failed")] {
+                    if *count > 0 {
+                        write!(f, ", {count} {words}")?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Pinned { item, pinned, by } => {
+                let stays = if *pinned { "pinned" } else { "unpinned" };
+                write!(f, "{stays} {item} by {by}")
+            }
+            Self::Repaired { calls } => f.write_str(&repaired_words(calls)),
+            Self::ReasoningExtracted { found } => f.write_str(found),
+            Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// ` by NAME`, where it is known.
+struct By<'a>(&'a Option<String>);
+
+impl Display for By<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|by| write!(f, " by {by}"))
+    }
+}
+
+fn verdict_words(verdict: Verdict, unattended: Option<Unattended>) -> &'static str {
+    match (verdict, unattended) {
+        (Verdict::Allow, _) => "allowed",
+        (Verdict::Deny, _) => "denied",
+        (Verdict::Ask, None) => "to be asked",
+        (Verdict::Ask, Some(Unattended::Allowed)) => "allowed unattended",
+        (Verdict::Ask, Some(Unattended::Denied)) => "denied unattended",
+    }
+}
+
+fn status_word(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Ok => "ok",
+        CallStatus::Failed => "failed",
+        CallStatus::Denied => "denied",
+        CallStatus::Interrupted => "interrupted",
+        CallStatus::Unknown => "unknown",
+        CallStatus::Refused => "refused",
+    }
+}
